@@ -1,0 +1,32 @@
+"""Ordinary Python/NumPy functions to their gradients, written as Python source."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from symgrad.errors import SymgradError
+
+if TYPE_CHECKING:
+    from symgrad.api import differentiable, from_source, grad, on_backward, save, show_ir, stop_gradient, value_and_grad, vjp
+    from symgrad.testing import check_grads
+
+__version__ = "0.1.0"
+__all__ = [
+    "SymgradError", "check_grads", "differentiable", "from_source", "grad", "on_backward", "save", "show_ir", "stop_gradient",
+    "value_and_grad", "vjp",
+]  # fmt: skip
+
+#: public names by the module that defines them, imported when first asked for
+HOMES = {name: "symgrad.testing" if name == "check_grads" else "symgrad.api" for name in __all__ if name != "SymgradError"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module 'symgrad' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *HOMES])

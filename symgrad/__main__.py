@@ -1,0 +1,188 @@
+"""Command line: a target in a file or module to its gradient, printed, or compared with differences.
+
+``python -m symgrad show examples/rosenbrock.py:loss`` prints the function's source, its value and gradient
+at example arguments, and the generated source. Exit codes: 0 right, 1 a check or a derivation failed, 2 usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import symgrad
+from symgrad.api import Derived
+from symgrad.errors import SymgradError
+from symgrad.frontend.source import plain_function, read
+from symgrad.testing import compare_grads
+
+#: a module may give arguments for trying its functions: ``example_arguments = {"loss": (np.ones(3), 2.0)}``
+EXAMPLES = "example_arguments"
+
+
+class Usage(Exception):
+    """The command cannot be carried out as written."""
+
+
+def load(target: str) -> tuple[ModuleType, str, Any]:
+    """Module, name and function of ``file.py:func`` or ``pkg.mod:func``."""
+    place, separator, name = target.rpartition(":")
+    if not separator or not place or not name:
+        raise Usage(f"{target!r} is not of the form file.py:function or package.module:function")
+    module = load_file(Path(place)) if place.endswith(".py") else load_module(place)
+    function: Any = module
+    for part in name.split("."):
+        if not hasattr(function, part):
+            raise Usage(f"{place} has no {name}")
+        function = getattr(function, part)
+    return module, name, function
+
+
+def load_file(path: Path) -> ModuleType:
+    """A module from a file; its folder is on the path while it is read, as for a program."""
+    if not path.is_file():
+        raise Usage(f"there is no file {path}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def load_module(name: str) -> ModuleType:
+    """A module by name; the current folder is on the path."""
+    sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise Usage(str(error)) from None
+    finally:
+        sys.path.remove("")
+
+
+def arguments(options: argparse.Namespace, module: ModuleType, name: str) -> tuple[Any, ...] | None:
+    """The arguments to try the function with: ``--args``, else what the module gives, else None."""
+    if options.args is not None:
+        try:
+            made = eval(f"({options.args},)", {**vars(module), "np": np})
+        except Exception as error:
+            raise Usage(f"--args {options.args!r}: {type(error).__name__}: {error}") from None
+        return tuple(made)
+    examples = getattr(module, EXAMPLES, {})
+    return tuple(examples[name]) if isinstance(examples, dict) and name in examples else None
+
+
+def asked(options: argparse.Namespace) -> Any:
+    """``--wrt x,w`` as names and positions."""
+    if options.wrt is None:
+        return None
+    items = tuple(int(item) if item.lstrip("-").isdigit() else item for item in options.wrt.replace(" ", "").split(","))
+    return items[0] if len(items) == 1 else items
+
+
+def derive(function: Any, options: argparse.Namespace) -> Any:
+    """The derivative of the order asked for."""
+    for _ in range(options.order - 1):
+        function = symgrad.grad(function, asked(options))
+    return symgrad.value_and_grad(function, asked(options)) if options.value else symgrad.grad(function, asked(options))
+
+
+def own_source(function: Any) -> str:
+    """The text of the user's function."""
+    inner = function._function if isinstance(function, Derived) else function
+    source = read(plain_function(inner))
+    return "\n".join(source.lines[source.node.lineno - 1 : source.node.end_lineno])
+
+
+def show(options: argparse.Namespace) -> int:
+    """Print the function, its value and gradient, and the generated source (or IR)."""
+    module, name, function = load(options.target)
+    args = arguments(options, module, name)
+    derived = derive(function, options)
+    given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
+    call = () if options.sig is not None or args is None else args
+    text = derived.ir(*call, **given) if options.ir else derived.source(*call, **given)
+    facts: dict[str, Any] = {"target": options.target, "source": own_source(function), "ir" if options.ir else "gradient_source": text}
+    if args is not None:
+        facts |= {"arguments": args, "value": function(*args), "gradient": symgrad.grad(function, asked(options))(*args)}
+    if options.json:
+        print(json.dumps(facts, default=plain, indent=2))
+        return 0
+    print(facts["source"], "\n")
+    if args is not None:
+        print(f"value:    {facts['value']!r}\ngradient: {facts['gradient']!r}\n")
+    print(text.rstrip())
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    """Compare the gradients with differences."""
+    module, name, function = load(options.target)
+    args = arguments(options, module, name)
+    if args is None:
+        raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
+    made = compare_grads(function, args, options.order, wrt=asked(options), directions=options.directions)
+    wrong = [comparison for comparison in made if not comparison.agrees]
+    if options.json:
+        print(json.dumps({"target": options.target, "agrees": not wrong, "comparisons": [str(c) for c in made]}, indent=2))
+    else:
+        print("\n".join(f"{'agrees' if c.agrees else 'WRONG '}  {c}" for c in made))
+    return 1 if wrong else 0
+
+
+def plain(value: Any) -> Any:
+    """Arrays and what else JSON does not know."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    made = argparse.ArgumentParser("symgrad", description="Gradients of Python/NumPy functions, as Python source.")
+    made.add_argument("--version", action="version", version=f"symgrad {symgrad.__version__}")
+    verbs = made.add_subparsers(dest="verb", required=True, metavar="VERB")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("target", metavar="TARGET", help="file.py:function or package.module:function")
+    common.add_argument("--args", help="arguments to try it with, as Python: 'np.ones(3), 2.0'")
+    common.add_argument("--wrt", help="names or positions of parameters, parted by commas (default: the first)")
+    common.add_argument("--order", type=int, default=1, choices=(1, 2, 3), help="order of the derivative")
+    common.add_argument("--json", action="store_true", help="print JSON")
+    shower = verbs.add_parser("show", parents=[common], help="print a function and its gradient's source")
+    shower.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
+    shower.add_argument("--ir", action="store_true", help="print the IR instead of the source")
+    shower.add_argument("--value", action="store_true", help="show value_and_grad instead of grad")
+    shower.set_defaults(run=show)
+    checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
+    checker.add_argument("--directions", type=int, default=3, help="random directions for each order")
+    checker.set_defaults(run=check)
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except Usage as error:
+        print(f"symgrad: {error}", file=sys.stderr)
+        return 2
+    except SymgradError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Says which values carry a derivative: they depend on an active input and an active result depends on them.
+
+Both halves are closures over one table of dependences, so loops are at their fixed point by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ops.declare import ROWS
+
+#: rows that call something nobody can see into
+OPAQUE = ("opaque", "opaque_pure")
+
+
+def may_be_active(type_: Type) -> bool:
+    """Can a value of this type carry a derivative?"""
+    match type_:
+        case Scalar(kind=kind):
+            return kind in ("float", "complex")
+        case Array(kind=kind):
+            return kind in (None, "float", "complex")
+        case List(item=item):
+            return may_be_active(item)
+    return isinstance(type_, Tape | Unknown | Box)
+
+
+@dataclass(slots=True)
+class Dependences:
+    """For each value the values that its derivative goes to, and the other way round."""
+
+    forward: dict[Value, list[Value]] = field(default_factory=dict)
+    backward: dict[Value, list[Value]] = field(default_factory=dict)
+    tapes: list[tuple[Value, Value]] = field(default_factory=list)
+
+    def link(self, source: Operand, target: Operand) -> None:
+        """The derivative of ``target`` goes to ``source``, if both can have one."""
+        if isinstance(source, Value) and isinstance(target, Value) and may_be_active(source.type) and may_be_active(target.type):
+            self.forward.setdefault(source, []).append(target)
+            self.backward.setdefault(target, []).append(source)
+            if isinstance(source.type, Tape) and isinstance(target.type, Tape):
+                self.tapes.append((source, target))
+
+    def link_all(self, sources: Iterable[Operand], targets: Iterable[Operand]) -> None:
+        """Pair by pair; what is longer at the end of ``targets`` carries no derivative."""
+        for source, target in zip(sources, targets, strict=False):
+            self.link(source, target)
+
+
+def dependences(block: Block, made: Dependences | None = None) -> Dependences:
+    """The table for all ops of a block and the blocks inside it."""
+    table = made or Dependences()
+    for op in block.ops:
+        match op:
+            case Call():
+                for source in differentiated(op):
+                    for out in op.outs:
+                        table.link(source, out)
+            case For() | While():
+                carried = op.carried
+                for group in (op.inits, op.body.yields):
+                    table.link_all(group, carried)
+                    table.link_all(group, op.outs[: len(carried)])
+                if isinstance(op, While):
+                    table.link_all(op.inits, op.test.args)
+            case If():
+                table.link_all(op.then.yields, op.outs)
+                table.link_all(op.orelse.yields, op.outs)
+            case Apply():
+                for source in op.args:
+                    for out in op.outs:
+                        table.link(source, out)
+        for inner in op.blocks:
+            dependences(inner, table)
+    return table
+
+
+def differentiated(op: Call) -> Iterator[Operand]:
+    """The operands that an op passes a derivative on to; for an opaque call all that could."""
+    row = ROWS[op.name]
+    if row.missing is not None or op.name in OPAQUE:
+        yield from op.args
+        return
+    for position, param, source in parameters(op):
+        if row.partials.get(param) is not None or row.pullbacks.get(param) is not None:
+            yield source
+
+
+def parameters(op: Call) -> Iterator[tuple[int, str, Operand]]:
+    """Each operand with the row's parameter it is for, and its position within a variadic one."""
+    row = ROWS[op.name]
+    for place, source in enumerate(op.args):
+        param = row.params[min(place, len(row.params) - 1)]
+        yield max(place - len(row.params) + 1, 0), param, source
+
+
+def closure(start: Iterable[Value], table: dict[Value, list[Value]]) -> set[Value]:
+    """All values reached from ``start``."""
+    reached: set[Value] = set()
+    todo = list(start)
+    while todo:
+        value = todo.pop()
+        if value not in reached:
+            reached.add(value)
+            todo += table.get(value, ())
+    return reached
+
+
+def active_values(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,)) -> set[Value]:
+    """The values of ``func`` that carry a derivative from a result in ``active_results`` to a parameter in ``wrt``."""
+    table = dependences(func.body)
+    varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
+    useful = closure(results_of(func, active_results), table.backward)
+    active = varied & useful
+    for op in walk(func.body):
+        refuse(op, active)
+    return active | whole_tapes(active, table)
+
+
+def whole_tapes(active: set[Value], table: Dependences) -> set[Value]:
+    """All states of each tape of which one carries a derivative, so that pushes and pops of cotangents stay paired."""
+    both: dict[Value, list[Value]] = {}
+    for a, b in table.tapes:
+        both.setdefault(a, []).append(b)
+        both.setdefault(b, []).append(a)
+    return closure((v for v in active if isinstance(v.type, Tape)), both)
+
+
+def results_of(func: Func, indices: Sequence[int]) -> list[Value]:
+    """The results that are values which can carry a derivative."""
+    chosen = [func.body.yields[k] for k in indices]
+    return [r for r in chosen if isinstance(r, Value) and may_be_active(r.type)]
+
+
+def refuse(op: Op, active: set[Value]) -> None:
+    """Raise if a derivative would have to pass through an op that has none."""
+    if not isinstance(op, Call) or not any(out in active for out in op.outs):
+        return
+    row = ROWS[op.name]
+    if row.missing is not None and any(a in active for a in op.args):
+        raise NoDerivative(f"{op.name} has no derivative: {row.missing}", op.loc)
+    if op.name in OPAQUE and any(a in active for a in op.args):
+        raise NoDerivative("a call of an unknown function is not differentiated", op.loc)
+
+
+def matters(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,)) -> set[int]:
+    """The indices in ``wrt`` that can influence an active result at all."""
+    useful = closure(results_of(func, active_results), dependences(func.body).backward)
+    return {k for k in wrt if func.params[k] in useful}

@@ -1,0 +1,145 @@
+"""Instantiates a row's derivative: expression text over params and outputs -> ops at the builder's insertion point.
+
+Names are operands, lists of operands (entered as ``*rest``) or settings; functions are rows; operators stand
+for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, by types where they decide.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from symgrad.adjoint.fit import fitted
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",
+    ast.FloorDiv: "floor_divide", ast.Mod: "mod", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor",
+}  # fmt: skip
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Gt: "greater", ast.GtE: "greater_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Eq: "equal", ast.NotEq: "not_equal",
+}  # fmt: skip
+
+
+@cache
+def parsed(text: str) -> ast.expr:
+    """The expression tree of a derivative's text."""
+    return ast.parse(text.strip(), mode="eval").body
+
+
+def operand(value: Any) -> Operand:
+    """A piece of data as an operand."""
+    return value if isinstance(value, Value | Const) else Const(value)
+
+
+def number(value: Any) -> Any:
+    """The Python number that an operand is, or None."""
+    value = value.value if isinstance(value, Const) else value
+    return value if type(value) in (int, float) else None
+
+
+@dataclass(slots=True)
+class Expansion:
+    """One instantiation: where ops go, what names mean, and the hint for the name of the result."""
+
+    builder: Builder
+    names: dict[str, Any]
+    hint: str | None = None
+
+    def expand(self, text: str) -> Operand:
+        """The operand that a derivative's text computes."""
+        return operand(self.value(parsed(text), self.hint))
+
+    def value(self, node: ast.expr, hint: str | None = None) -> Any:
+        """An operand, a list of operands, or plain data."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return self.names[name]
+            case ast.BinOp(left=left, op=op, right=right):
+                return arithmetic(self.builder, BINARY[type(op)], self.value(left), self.value(right), hint)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return negated(self.builder, self.value(inner), hint)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return not self.value(inner)
+            case ast.UnaryOp(op=ast.Invert(), operand=inner):
+                return self.builder.call("invert", operand(self.value(inner)), hint=hint)
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self.compare(op, self.value(left), self.value(right), hint)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.value(body if self.value(test) else orelse, hint)
+            case ast.Call():
+                return self.call(node, hint)
+            case ast.Tuple(elts=items):
+                return tuple(self.value(item) for item in items)
+        raise AssertionError(ast.unparse(node))
+
+    def compare(self, op: ast.cmpop, left: Any, right: Any, hint: str | None) -> Any:
+        """A comparison: of settings now, of operands when the program runs."""
+        if isinstance(op, ast.Is | ast.IsNot):
+            return (left is right) == isinstance(op, ast.Is)
+        return self.builder.call(COMPARE[type(op)], operand(left), operand(right), hint=hint)
+
+    def call(self, node: ast.Call, hint: str | None) -> Any:
+        """A row applied, or ``fit``."""
+        assert isinstance(node.func, ast.Name)
+        if node.func.id == "fit":
+            shape = node.args[1]
+            assert isinstance(shape, ast.Call)
+            return fitted(self.builder, operand(self.value(node.args[0])), operand(self.value(shape.args[0])), hint)
+        row = ROWS[node.func.id]
+        given: list[Any] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                given += self.names[f"*{ast.unparse(argument.value)}"]
+            else:
+                given.append(self.value(argument))
+        variadic = any(p.startswith("*") for p in row.params)
+        count = len(given) if variadic else min(len(given), len(row.params))
+        settings = dict(zip(row.settings, given[count:], strict=False))
+        params = [operand(g) for g in given[:count]]
+        for keyword in node.keywords:
+            assert keyword.arg is not None
+            value = self.value(keyword.value)
+            if keyword.arg in row.params:
+                params.append(operand(value))
+            else:
+                settings[keyword.arg] = value.value if isinstance(value, Const) else value
+        return self.builder.call(row.name, *params, hint=hint, **settings)
+
+
+def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None) -> Any:
+    """``left op right``; two literals are computed at once, and times one is nothing."""
+    a, b = number(left), number(right)
+    if a is not None and b is not None:
+        match name:
+            case "add":
+                return a + b
+            case "subtract":
+                return a - b
+            case "multiply":
+                return a * b
+            case "divide" if b:
+                return a / b
+    if name == "multiply" and b == 1 and keeps_float(left):
+        return left
+    if name == "multiply" and a == 1 and keeps_float(right):
+        return right
+    return builder.call(name, operand(left), operand(right), hint=hint)
+
+
+def keeps_float(value: Any) -> bool:
+    """Is ``1.0 * value`` no other than ``value``?"""
+    kind = getattr(getattr(value, "type", None), "kind", None)
+    return kind in ("float", "complex")
+
+
+def negated(builder: Builder, value: Any, hint: str | None = None) -> Any:
+    """``-value``."""
+    known = number(value)
+    return -known if known is not None else builder.call("negative", operand(value), hint=hint)

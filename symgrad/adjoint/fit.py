@@ -1,0 +1,80 @@
+"""Sums a cotangent to the shape, and casts it to the dtype, of the value it belongs to.
+
+What types decide is said with ``sum``; only where they do not, ``unbroadcast`` decides while running.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import Array, Extent, Scalar, Shape, is_plural, kind_of, same_extent, same_shape
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+
+
+def fitted(builder: Builder, grad: Operand, target: Operand, hint: str | None = None) -> Operand:
+    """``grad`` summed over what was broadcast from ``target``'s shape."""
+    g, t = grad.type, target.type
+    match g, t:
+        case Scalar(), Scalar():
+            return grad
+        case Array(), Scalar():
+            return builder.call("sum", grad, hint=hint)
+        case Scalar(), Array():
+            if t.shape == ():
+                return grad
+            return builder.call("spread", grad, builder.call("shape_of", target), hint=hint)
+        case Array(shape=tuple() as have), Array(shape=tuple() as want):
+            if same_shape(have, want):
+                return grad
+            axes = broadcast_axes(have, want)
+            if axes is not None:
+                return summed(builder, grad, len(have) - len(want), axes, hint)
+    array = isinstance(t, Array) and t.shape == ()
+    return builder.call("unbroadcast", grad, builder.call("shape_of", target), hint=hint, array=array)
+
+
+def broadcast_axes(have: Shape, want: Shape) -> tuple[int, ...] | None:
+    """Axes of ``want`` that are 1 and may be longer in ``have``; None where types do not decide.
+
+    ``have`` is the result of broadcasting ``want`` with something, so what is not 1 is equal.
+    """
+    if len(want) > len(have):
+        return None
+    axes = []
+    for axis, (h, w) in enumerate(zip(have[len(have) - len(want) :], want, strict=True)):
+        if w == 1:
+            if h != 1:
+                axes.append(axis)
+        elif not decided(h, w):
+            return None
+    return tuple(axes)
+
+
+def decided(have: Extent, want: Extent) -> bool:
+    """Is ``want`` known not to have been stretched to ``have``?"""
+    return is_plural(want) or same_extent(have, want) or have == 1
+
+
+def summed(builder: Builder, grad: Operand, leading: int, axes: tuple[int, ...], hint: str | None) -> Operand:
+    """Sum over the leading axes that ``target`` lacks, then over its axes of extent 1."""
+    if leading:
+        grad = builder.call("sum", grad, hint=hint, axis=0 if leading == 1 else tuple(range(leading)))
+    if axes:
+        grad = builder.call("sum", grad, hint=hint, axis=axes[0] if len(axes) == 1 else axes, keepdims=True)
+    return grad
+
+
+def conformed(builder: Builder, grad: Operand, target: Value, hint: str | None = None) -> Operand:
+    """``grad`` in ``target``'s kind and dtype, where both are known and differ."""
+    have, want = getattr(grad.type, "dtype", None), getattr(target.type, "dtype", None)
+    if want in (None, "any") or have == want:
+        return grad
+    if isinstance(grad, Const) or have in (None, "any"):
+        return grad
+    if kind_of(have) == "complex" and kind_of(want) == "float" and "real" in ROWS:
+        grad = builder.call("real", grad, hint=hint)
+        if getattr(grad.type, "dtype", None) == want:
+            return grad
+    if kind_of(have) == "float" and kind_of(want) == "complex":
+        return grad
+    return builder.call("cast", grad, hint=hint, dtype=want)

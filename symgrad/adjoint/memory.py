@@ -1,0 +1,274 @@
+"""Which values of a function may share memory, where that memory is written to, and what was overwritten when.
+
+A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be
+*undone* if each store has an inverse and each loop and branch only passes its buffers on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ops.declare import ROWS
+
+Place = tuple[Block, int]
+
+
+def has_memory(type_: Type) -> bool:
+    """Can a value of this type be changed in place?"""
+    return isinstance(type_, Array | List | Tape | Unknown | Box)
+
+
+@dataclass(slots=True)
+class Layout:
+    """Where each value and op stands; ``order`` counts in order of evaluation."""
+
+    places: dict[Value, Place] = field(default_factory=dict)
+    owners: dict[Block, tuple[Block, int, Op]] = field(default_factory=dict)
+    order: dict[Value, float] = field(default_factory=dict)
+    depths: dict[Block, int] = field(default_factory=dict)
+
+    def enter(self, block: Block, depth: int = 0) -> None:
+        """Note everything in a block."""
+        self.depths[block] = depth
+        for value in block.args:
+            self.places[value] = (block, -1)
+            self.order[value] = len(self.order)
+        for index, op in enumerate(block.ops):
+            for inner in op.blocks:
+                self.owners[inner] = (block, index, op)
+                self.enter(inner, depth + (not isinstance(op, If)))
+            for out in op.outs:
+                self.places[out] = (block, index)
+                self.order[out] = len(self.order)
+
+    def path(self, place: Place) -> list[Place]:
+        """The places, outermost first, that contain a place."""
+        made = [place]
+        block = place[0]
+        while block in self.owners:
+            outer, index, _ = self.owners[block]
+            made.append((outer, index))
+            block = outer
+        return made[::-1]
+
+    def static(self, block: Block) -> bool:
+        """Does the block run once at most?"""
+        return self.depths[block] == 0
+
+    def op_of(self, value: Value) -> Op | None:
+        """The op that computes a value."""
+        block, index = self.places[value]
+        return block.ops[index] if index >= 0 else None
+
+
+@dataclass(slots=True)
+class Memory:
+    """The classes of a function."""
+
+    layout: Layout
+    parents: dict[Value, Value] = field(default_factory=dict)
+    contents: dict[Value, Value] = field(default_factory=dict)
+    stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
+    members: dict[Value, list[Value]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, func: Func, layout: Layout) -> Memory:
+        """Read a function."""
+        made = cls(layout)
+        found: list[tuple[Call, Place]] = []
+        made.read(func.body, found)
+        for store, place in found:
+            made.stores.setdefault(made.find(store.outs[0]), []).append((store, place))
+        for value in layout.places:
+            if has_memory(value.type):
+                made.members.setdefault(made.find(value), []).append(value)
+        return made
+
+    def find(self, value: Value) -> Value:
+        """The representative of a value's class."""
+        root = value
+        while (up := self.parents.get(root, root)) is not root:
+            root = up
+        while (up := self.parents.get(value, value)) is not root:
+            self.parents[value] = root
+            value = up
+        return root
+
+    def join(self, a: Operand, b: Operand) -> None:
+        """The two may share memory, and so may what they contain."""
+        if not (isinstance(a, Value) and isinstance(b, Value) and has_memory(a.type) and has_memory(b.type)):
+            return
+        first, second = self.find(a), self.find(b)
+        if first is second:
+            return
+        self.parents[second] = first
+        inner = [self.contents.pop(v) for v in (first, second) if v in self.contents]
+        if inner:
+            self.contents[first] = inner[0]
+            for other in inner[1:]:
+                self.join(inner[0], other)
+
+    def content(self, container: Operand, item: Operand) -> None:
+        """``item`` may be in ``container``."""
+        if isinstance(container, Value) and isinstance(item, Value) and has_memory(item.type):
+            root = self.find(container)
+            self.contents.setdefault(root, Value(UNKNOWN))
+            self.join(self.contents[root], item)
+
+    def read(self, block: Block, found: list[tuple[Call, Place]]) -> None:
+        """Enter the ops of a block."""
+        for index, op in enumerate(block.ops):
+            match op:
+                case Call():
+                    self.read_call(op)
+                    if ROWS[op.name].consumes:
+                        found.append((op, (block, index)))
+                case For() | While():
+                    for k, slot in enumerate(op.carried):
+                        for other in (op.inits[k], op.body.yields[k], op.outs[k]):
+                            self.join(slot, other)
+                        if isinstance(op, While):
+                            self.join(slot, op.test.args[k])
+                case If():
+                    for k, out in enumerate(op.outs):
+                        self.join(out, op.then.yields[k])
+                        self.join(out, op.orelse.yields[k])
+                case Apply():
+                    for out in op.outs:
+                        for source in op.args:
+                            self.join(out, source)
+            for inner in op.blocks:
+                self.read(inner, found)
+
+    def read_call(self, op: Call) -> None:
+        """What a call shares with its operands."""
+        row = ROWS[op.name]
+        if (row.consumes or row.alias != "fresh") and op.args:
+            for out in op.outs[:1] if row.consumes else op.outs:
+                self.join(op.args[0], out)
+        containers = [v for v in (*op.args, *op.outs) if isinstance(v.type, List | Tape)]
+        for container in containers[:1]:
+            for item in (*op.args, *op.outs):
+                if not isinstance(item.type, List | Tape) or row.name in ("push", "pop") and not isinstance(item.type, Tape):
+                    self.content(container, item)
+
+    # ---------------------------------------------------------------- what is overwritten
+
+    def overwritten(self, value: Value) -> bool:
+        """May the memory of a value be written to after it is defined?"""
+        if not has_memory(value.type):
+            return False
+        root = self.find(value)
+        return any(self.after(place, value, root) for _, place in self.stores.get(root, ()))
+
+    def after(self, store: Place, value: Value, root: Value) -> bool:
+        """May this store run after ``value`` is defined?"""
+        there, here = self.layout.path(store), self.layout.path(self.layout.places[value])
+        level = 0
+        while level + 1 < min(len(there), len(here)) and there[level + 1][0] is here[level + 1][0]:
+            level += 1
+        if there[level][1] > here[level][1]:
+            return True
+        return any(self.carried(block, root) for block, _ in here[: level + 1])
+
+    def carried(self, block: Block, root: Value) -> bool:
+        """Is the class carried from round to round of the loop that ``block`` is the body of?"""
+        if block not in self.layout.owners or isinstance(self.layout.owners[block][2], If):
+            return False
+        return any(has_memory(a.type) and self.find(a) is root for a in block.args)
+
+
+# ------------------------------------------------------------------ undoing
+
+#: rows that consume, with what is saved of the operand before and how the result is turned back into it
+UNDO: dict[str, tuple[str, str]] = {
+    "set_at": ("take", "set_at"), "add_at": ("take", "set_at"), "add_written": ("take", "set_at"), "accumulate": ("copy", "set_at"),
+    "list_append": ("", "list_drop"), "list_drop": ("list_take", "list_append"),
+    "list_set": ("list_take", "list_set"), "list_add_at": ("list_take", "list_set"),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Trace:
+    """How the buffers of one class move: ``moved[block, value]`` is the op of the block that takes the value over.
+
+    ``passed[op]`` are the outer values that a branch takes over; ``ok`` is False if the class cannot be undone.
+    """
+
+    memory: Memory
+    root: Value
+    moved: dict[tuple[Block, Value], int] = field(default_factory=dict)
+    passed: dict[Op, list[Value]] = field(default_factory=dict)
+    slots: dict[Op, list[int]] = field(default_factory=dict)
+    ok: bool = True
+
+    def mine(self, operand: Operand) -> bool:
+        """Is it of this class?"""
+        return isinstance(operand, Value) and has_memory(operand.type) and self.memory.find(operand) is self.root
+
+    def run(self, func: Func) -> Trace:
+        """Follow the class through the function."""
+        self.back(func.body, [], True)
+        return self
+
+    def back(self, block: Block, held: list[Value], top: bool) -> list[Value]:
+        """From the buffers held at the end of a block to those held at its start."""
+        for index in reversed(range(len(block.ops))):
+            op = block.ops[index]
+            mine = [k for k, out in enumerate(op.outs) if self.mine(out)]
+            if not mine:
+                continue
+            if isinstance(op, Call) and ROWS[op.name].alias != "fresh":
+                self.ok = self.ok and not any(op.outs[k] in held for k in mine)
+                continue
+            taken = self.taken(op, mine)
+            for k in mine:
+                if op.outs[k] in held:
+                    held.remove(op.outs[k])
+                elif not top:
+                    self.ok = False
+            for value in taken:
+                self.ok = self.ok and value not in held
+                self.moved[block, value] = index
+                held.append(value)
+        return held
+
+    def taken(self, op: Op, mine: list[int]) -> list[Value]:
+        """The values whose buffers the op takes over."""
+        match op:
+            case Call():
+                if not ROWS[op.name].consumes:
+                    return []
+                self.ok = self.ok and op.name in UNDO
+                return [a for a in op.args[:1] if isinstance(a, Value)]
+            case For() | While():
+                self.slots[op] = mine
+                start = self.back(op.body, self.values(op.body.yields, mine), False)
+                self.ok = self.ok and sorted(map(id, start)) == sorted(id(op.carried[k]) for k in mine)
+                return self.values(op.inits, mine)
+            case If():
+                self.slots[op] = mine
+                then, orelse = (self.back(b, self.values(b.yields, mine), False) for b in op.blocks)
+                self.ok = self.ok and sorted(map(id, then)) == sorted(map(id, orelse))
+                self.passed[op] = then
+                return then
+        self.ok = False
+        return []
+
+    def values(self, operands: list[Operand], chosen: list[int]) -> list[Value]:
+        """The chosen operands, which must be different values of the class."""
+        found = [o for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)]
+        self.ok = self.ok and len(set(found)) == len(chosen)
+        return found
+
+
+def rank_cost(type_: Type) -> int:
+    """How much memory a value is thought to take."""
+    match type_:
+        case Scalar():
+            return 1
+        case Array(shape=tuple() as shape):
+            return 100 ** len(shape)
+    return 10_000

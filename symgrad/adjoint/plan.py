@@ -1,0 +1,433 @@
+"""Decides how each value of the forward half that the backward half reads is to be had there.
+
+Alive, the reversed index, computed again, undone, carried backwards, or saved: in this order. Times
+count backwards: op ``k`` of a block is reversed at time ``2k``, its store is undone just before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank_cost
+from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
+from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.ops.declare import ROWS
+
+#: arithmetic that costs no more than reading a saved array
+CHEAP = frozenset("add subtract multiply divide negative positive square".split())
+#: what is done with integers and truth values to find an index or a side
+WHOLE = frozenset("floor_divide mod minimum maximum abs greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not "
+                  "bitwise_and bitwise_or bitwise_xor invert isnan isfinite number extent shape_of list_len".split())  # fmt: skip
+READS = frozenset({"take", "list_take"})
+
+Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
+
+
+@dataclass(slots=True)
+class Plan:
+    """The decisions. ``saved``: values kept or put on a tape; ``joins``: branch yields had from the branch's result;
+    ``carried``: slots of loops that the reversed loop carries; ``undone``: stores whose old content is saved."""
+
+    func: Func
+    layout: Layout
+    memory: Memory
+    top: Scope
+    scopes: dict[Block, Scope]
+    turns: dict[Op, int]
+    saved: set[Value] = field(default_factory=set)
+    joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
+    carried: set[tuple[Op, int]] = field(default_factory=set)
+    traces: dict[Value, Trace] = field(default_factory=dict)
+    wanted: set[Value] = field(default_factory=set)
+    undone: list[Call] = field(default_factory=list)
+    required: dict[Value, list[Demand]] = field(default_factory=dict)
+    known: dict[tuple[Value, Scope, int], bool] = field(default_factory=dict)
+    reversed_ops: dict[tuple[Block, int], Scope] = field(default_factory=dict)
+    shapes: dict[Value, Value] = field(default_factory=dict)
+
+    # ---------------------------------------------------------------- what is read
+
+    def make(self) -> Plan:
+        """Decide everything."""
+        for scope in list(self.live(self.top)):
+            self.shape_sources(scope)
+            self.demands(scope)
+        self.choose_undone()
+        self.decide()
+        self.undo()
+        return self
+
+    def live(self, scope: Scope) -> Iterator[Scope]:
+        """The scopes that are left after pruning."""
+        yield scope
+        for op in scope.reverse.ops:
+            for inner in op.blocks:
+                child = self.scopes[inner]
+                child.op = op
+                self.reversed_ops[scope.block, child.position] = child
+                yield from self.live(child)
+
+    def shape_sources(self, scope: Scope) -> None:
+        """Ask for the shape only of what is there, or else for the shape itself."""
+        table: dict[Value, Operand] = {}
+        for op in list(scope.reverse.ops):
+            if not isinstance(op, Call) or op.name != "shape_of" or op.args[0] not in self.layout.places:
+                continue
+            source = op.args[0]
+            assert isinstance(source, Value)
+            other = source if self.alive(source) else self.alike(source)
+            if other is not None:
+                op.args = [other]
+            else:
+                table[op.outs[0]] = self.shape(source, op)
+                scope.reverse.ops.remove(op)
+        substitute(scope.reverse, table)
+
+    def alike(self, value: Value) -> Value | None:
+        """Something of the same shape that is still there."""
+        if not isinstance(value.type, Array):
+            return None
+        for other in self.layout.places:
+            if isinstance(other.type, Array) and same_shape(other.type.shape, value.type.shape) and self.alive(other):
+                if self.layout.places[other][0] is self.func.body:
+                    return other
+        return None
+
+    def shape(self, value: Value, op: Call) -> Value:
+        """A stand-in for the shape of a value, computed where the value is."""
+        for made, source in self.shapes.items():
+            if source is value:
+                return made
+        made = Value(op.outs[0].type, f"{value.name}_shape" if value.name else "shape")
+        self.shapes[made] = value
+        self.layout.places[made] = self.layout.places[value]
+        self.layout.order[made] = self.layout.order[value] + 0.5
+        return made
+
+    def demands(self, scope: Scope) -> None:
+        """Note what the ops of a reversed block read of the forward half."""
+        for op in scope.reverse.ops:
+            for value in op.operands:
+                time = 2 * self.turns[op] + (0 if isinstance(op, Call) else 1)
+                self.demand(value, scope, time)
+        for value in scope.reverse.yields:
+            self.demand(value, scope, -2)
+
+    def demand(self, value: Operand, scope: Scope, time: int) -> None:
+        """Note one reading."""
+        if isinstance(value, Value) and value in self.layout.places:
+            self.required.setdefault(value, []).append((scope, time))
+
+    # ---------------------------------------------------------------- what can be had for nothing
+
+    def can(self, operand: Operand, scope: Scope, time: int) -> bool:
+        """Can the value be had at this time without saving it?"""
+        if not isinstance(operand, Value) or operand not in self.layout.places:
+            return True
+        key = (operand, scope, time)
+        if key not in self.known:
+            self.known[key] = False
+            self.known[key] = self.find(operand, scope, time)
+        return self.known[key]
+
+    def find(self, value: Value, scope: Scope, time: int) -> bool:
+        """``can`` without the memory."""
+        if value in self.saved or value in self.joins or self.alive(value):
+            return True
+        if value in self.shapes:
+            return self.can(self.shapes[value], scope, time)
+        if self.undoable(value):
+            return self.in_interval(value, scope, time)
+        scope, time = self.home(value, scope, time)
+        if self.is_index(value) or self.is_carried(value):
+            return True
+        op = self.layout.op_of(value)
+        return isinstance(op, Call) and self.repeatable(op, scope, time)
+
+    def home(self, value: Value, scope: Scope, time: int) -> Demand:
+        """The scope that reverses the value's own block, and the time there."""
+        block = self.layout.places[value][0]
+        while scope.block is not block:
+            assert scope.parent is not None
+            time = 2 * scope.position + 1
+            scope = scope.parent
+        return scope, time
+
+    def alive(self, value: Value) -> bool:
+        """Is it simply still there?"""
+        return self.layout.static(self.layout.places[value][0]) and not self.memory.overwritten(value)
+
+    def is_index(self, value: Value) -> bool:
+        """Is it the index of a ``for``?"""
+        block, index = self.layout.places[value]
+        if index >= 0 or block not in self.layout.owners:
+            return False
+        op = self.layout.owners[block][2]
+        return isinstance(op, For) and value is op.index
+
+    def is_carried(self, value: Value) -> bool:
+        """Is it what the reversed loop carries?"""
+        block = self.layout.places[value][0]
+        if block not in self.layout.owners:
+            return False
+        op = self.layout.owners[block][2]
+        return any(value is block.yields[k] for o, k in self.carried if o is op)
+
+    def repeatable(self, op: Call, scope: Scope, time: int) -> bool:
+        """Is it cheaper to compute the op again than to save its result?"""
+        row = ROWS[op.name]
+        if row.consumes or row.effect or len(op.outs) != 1:
+            return False
+        out = op.outs[0].type
+        if op.name in WHOLE or row.alias != "fresh" or op.name in READS:
+            return all(self.can(a, scope, time) for a in op.args)
+        if op.name not in CHEAP:
+            return False
+        if isinstance(out, Scalar) and out.kind == "float":
+            return all(self.can(a, scope, time) and self.at_hand(a) for a in op.args)
+        return isinstance(out, Array | Scalar) and all(self.can(a, scope, time) for a in op.args)
+
+    def at_hand(self, operand: Operand) -> bool:
+        """Is a scalar operand there without arithmetic on floats?"""
+        if not isinstance(operand, Value) or operand not in self.layout.places or operand in self.saved or self.alive(operand):
+            return True
+        op = self.layout.op_of(operand)
+        type_ = operand.type
+        return not (isinstance(op, Call) and op.name in CHEAP and isinstance(type_, Scalar) and type_.kind == "float")
+
+    # ---------------------------------------------------------------- memory that is turned back
+
+    def undoable(self, value: Value) -> bool:
+        """Is it a state of a buffer that the sweep turns back?"""
+        if not has_memory(value.type) or self.memory.find(value) not in self.traces:
+            return False
+        op = self.layout.op_of(value)
+        return not (isinstance(op, Call) and ROWS[op.name].alias != "fresh")
+
+    def in_interval(self, value: Value, scope: Scope | None, time: int) -> bool:
+        """Is the buffer in this state at this time?"""
+        trace = self.traces[self.memory.find(value)]
+        home, defined = self.layout.places[value]
+        while scope is not None:
+            moved = trace.moved.get((scope.block, value))
+            if moved is not None:
+                return time <= 2 * moved and (scope.block is not home or time >= self.start(value))
+            if scope.block is home:
+                return time >= self.start(value)
+            if any(y is value for y in scope.block.yields) and not scope.loop:
+                return True
+            time = 2 * scope.position + 1
+            scope = scope.parent
+        return False
+
+    def start(self, value: Value) -> int:
+        """The last time, going back, at which a state is still there."""
+        index = self.layout.places[value][1]
+        op = self.layout.op_of(value)
+        return 2 * index + (0 if op is None or isinstance(op, Call) and not ROWS[op.name].consumes else 1)
+
+    def choose_undone(self) -> None:
+        """Turn back the buffers for which that saves less than keeping what is read of them."""
+        roots = dict.fromkeys(self.memory.find(v) for v in self.layout.places if has_memory(v.type))
+        for root in roots:
+            if root in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
+                self.traces[root] = trace
+        for root, trace in list(self.traces.items()):
+            needy = self.depending(root)
+            self.known.clear()
+            states = self.states(needy)
+            self.known.clear()
+            wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
+            price = sum(self.price(store) for store in self.undone_in(root, wanted))
+            gain = sum(self.weight(v) for v in needy if isinstance(v.type, Array))
+            if not gain or price > gain or not self.mirrored(trace, wanted):
+                del self.traces[root]
+                self.known.clear()
+
+    def depending(self, root: Value) -> list[Value]:
+        """The values read that can be had only if this class is turned back."""
+        self.known.clear()
+        having = [v for v, where in self.required.items() if all(self.can(v, *d) for d in where)]
+        trace = self.traces.pop(root)
+        self.known.clear()
+        needy = [v for v in having if not all(self.can(v, *d) for d in self.required[v])]
+        self.traces[root] = trace
+        return needy
+
+    def weight(self, value: Value) -> int:
+        """What saving a value is thought to cost."""
+        return rank_cost(value.type) * 100 ** self.layout.depths[self.layout.places[value][0]]
+
+    def price(self, store: Call) -> int:
+        """What saving the old content at a store is thought to cost."""
+        depth = 100 ** self.layout.depths[self.layout.places[store.outs[0]][0]]
+        row = UNDO[store.name][0]
+        if row == "take":
+            place = len(ROWS[store.name].params) - 1
+            made = ROWS["take"].law([store.args[0].type, *(a.type for a in store.args[place:])], {"index": store.settings["index"]}, lambda k: -2)
+            assert not isinstance(made, tuple)
+            return rank_cost(made) * depth
+        return rank_cost(store.args[0].type) * depth if row == "copy" else depth
+
+    def undone_in(self, root: Value, wanted: set[Value]) -> list[Call]:
+        """The stores of a class that must be undone to have the wanted states."""
+        return [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in wanted]
+
+    def mirrored(self, trace: Trace, wanted: set[Value]) -> bool:
+        """Is each loop and branch through which a wanted state moves reversed anyway?"""
+        for (block, value), index in trace.moved.items():
+            if value in wanted and not isinstance(block.ops[index], Call) and (block, index) not in self.reversed_ops:
+                return False
+            if value in wanted and block not in [s.block for s in self.scopes_live()]:
+                return False
+        return True
+
+    def scopes_live(self) -> list[Scope]:
+        """The scopes that are left."""
+        return [self.top, *self.every_child(self.top)]
+
+    def every_child(self, scope: Scope) -> Iterator[Scope]:
+        for op in scope.reverse.ops:
+            for inner in op.blocks:
+                yield self.scopes[inner]
+                yield from self.every_child(self.scopes[inner])
+
+    def states(self, values: list[Value]) -> set[Value]:
+        """The states of buffers that having these values needs."""
+        found: set[Value] = set()
+        for value in values:
+            for scope, time in self.required.get(value, ()):
+                self.collect(value, scope, time, found, set())
+        return found
+
+    def collect(self, operand: Operand, scope: Scope, time: int, found: set[Value], seen: set[Value]) -> None:
+        """Follow how a value will be had, as ``find`` found it."""
+        if not isinstance(operand, Value) or operand not in self.layout.places or operand in seen:
+            return
+        seen.add(operand)
+        if operand in self.saved or operand in self.joins or self.alive(operand):
+            return
+        if operand in self.shapes:
+            self.collect(self.shapes[operand], scope, time, found, seen)
+            return
+        if self.undoable(operand):
+            found.add(operand)
+            return
+        scope, time = self.home(operand, scope, time)
+        if self.is_index(operand) or self.is_carried(operand):
+            return
+        op = self.layout.op_of(operand)
+        for source in op.operands if op is not None else ():
+            self.collect(source, scope, time, found, seen)
+
+    def closure(self, trace: Trace, wanted: set[Value]) -> set[Value]:
+        """All states through which the sweep must pass to have the wanted ones."""
+        made: set[Value] = set()
+        todo = list(wanted)
+        while todo:
+            value = todo.pop()
+            if value in made:
+                continue
+            made.add(value)
+            for (block, moved), index in trace.moved.items():
+                if moved is value:
+                    todo += self.through(trace, block.ops[index])
+            for op, slots in trace.slots.items():
+                joined = [y for b in (op.blocks if isinstance(op, If) else [op.blocks[-1]]) for y in b.yields]
+                arguments = [] if isinstance(op, If) else op.blocks[-1].args
+                if slots and any(v is value for v in (*joined, *arguments)):
+                    todo += self.through(trace, op)
+        return made
+
+    def through(self, trace: Trace, op: Op) -> list[Value]:
+        """The states that passing back through an op goes through."""
+        if isinstance(op, Call):
+            return op.outs[:1]
+        made = [op.outs[k] for k in trace.slots[op]]
+        for block in op.blocks if isinstance(op, If) else [op.blocks[-1]]:
+            made += [y for k in trace.slots[op] if isinstance(y := block.yields[k], Value)]
+        if isinstance(op, For | While):
+            made += [op.carried[k] for k in trace.slots[op]]
+        return made
+
+    # ---------------------------------------------------------------- what is saved
+
+    def decide(self) -> None:
+        """In program order: what cannot be had is carried backwards if it can, else saved."""
+        self.known.clear()
+        done: set[Value] = set()
+        while todo := [v for v in self.required if v not in done]:
+            value = min(todo, key=self.layout.order.__getitem__)
+            done.add(value)
+            if not all(self.can(value, scope, time) for scope, time in self.required[value]):
+                self.known.clear()
+                if not self.joinable(value) and not self.carriable(value):
+                    self.saved.add(value)
+
+    def joinable(self, value: Value) -> bool:
+        """Can it be had from the result of the branch that yields it?"""
+        block = self.layout.places[value][0]
+        if self.layout.static(block) or block not in self.layout.owners or not isinstance(self.layout.owners[block][2], If):
+            return False
+        outer, index, op = self.layout.owners[block]
+        assert isinstance(op, If)
+        scope = self.reversed_ops.get((outer, index))
+        if scope is None or scope.parent is None or self.undoable(value):
+            return False
+        for k, yielded in enumerate(block.yields):
+            if yielded is value and not self.undoable(out := op.outs[k]):
+                where = (scope.parent, 2 * index + 1)
+                if out in self.required or self.can(out, *where) or self.carriable(out) or self.joinable(out):
+                    self.joins[value] = (op, k)
+                    self.required.setdefault(out, []).append(where)
+                    return True
+        return False
+
+    def carriable(self, value: Value) -> bool:
+        """Can it be carried backwards from the loop's result, since what it was before the round is saved?"""
+        block = self.layout.places[value][0]
+        if block not in self.layout.owners or not isinstance(self.layout.owners[block][2], For | While):
+            return False
+        outer, index, op = self.layout.owners[block]
+        assert isinstance(op, For | While)
+        scope = self.reversed_ops.get((outer, index))
+        if scope is None or scope.parent is None:
+            return False
+        for k, slot in enumerate(op.carried):
+            if block.yields[k] is value and slot in self.saved and not self.undoable(value) and not self.undoable(op.outs[k]):
+                self.carried.add((op, k))
+                self.required.setdefault(op.outs[k], []).append((scope.parent, 2 * index + 1))
+                return True
+        return False
+
+    def undo(self) -> None:
+        """Settle which stores are undone, and have what undoing them reads."""
+        count = -1
+        while count != len(self.undone):
+            count = len(self.undone)
+            self.known.clear()
+            states = self.states(list(self.required))
+            self.undone = []
+            for root, trace in self.traces.items():
+                wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
+                self.wanted |= wanted
+                self.undone += self.undone_in(root, wanted)
+            for store in self.undone:
+                self.require_paths(store)
+            self.decide()
+
+    def require_paths(self, store: Call) -> None:
+        """The operands of a store's path are read when it is undone."""
+        block, index = self.layout.places[store.outs[0]]
+        scope = next(s for s in self.scopes_live() if s.block is block)
+        for operand in path_of(store):
+            self.demand(operand, scope, 2 * index + 1)
+
+
+def path_of(store: Call) -> list[Operand]:
+    """The operands that say where a store goes."""
+    if store.name in ("set_at", "add_at", "add_written"):
+        return store.args[2:]
+    return store.args[1:2] if store.name in ("list_set", "list_add_at") else []

@@ -1,0 +1,109 @@
+"""Removes from the backward half what no gradient needs: ops, results of branches, and what loops carry for themselves only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, substitute
+from symgrad.ops.declare import ROWS
+
+
+def prune(block: Block) -> None:
+    """Remove in place all that the block's yields and effects do not need."""
+    forward_invariants(block)
+    needs = Needs()
+    needs.index(block)
+    needs.want(block.yields)
+    needs.close()
+    sweep(block, needs.marked)
+
+
+def forward_invariants(block: Block) -> None:
+    """A slot that every round hands on as it got it is what it started from."""
+    for op in block.ops:
+        for inner in op.blocks:
+            forward_invariants(inner)
+        if isinstance(op, For):
+            for k in reversed(range(len(op.inits))):
+                if op.body.yields[k] is op.carried[k]:
+                    table: dict[Value, Operand] = {op.carried[k]: op.inits[k], op.outs[k]: op.inits[k]}
+                    drop_slot(op, k)
+                    substitute(block, table)
+
+
+def drop_slot(op: For, k: int) -> None:
+    """Carry one value less."""
+    del op.inits[k], op.outs[k], op.body.args[k + 1], op.body.yields[k]
+
+
+@dataclass(slots=True)
+class Needs:
+    """Marks values backwards from those wanted; ``sources`` gives what a value is computed from."""
+
+    sources: dict[Value, Callable[[], list[Operand]]] = field(default_factory=dict)
+    marked: set[Value] = field(default_factory=set)
+    todo: list[Operand] = field(default_factory=list)
+
+    def want(self, operands: list[Operand]) -> None:
+        self.todo += operands
+
+    def close(self) -> None:
+        """Mark everything that is needed."""
+        while self.todo:
+            value = self.todo.pop()
+            if isinstance(value, Value) and value not in self.marked:
+                self.marked.add(value)
+                if value in self.sources:
+                    self.todo += self.sources[value]()
+
+    def index(self, block: Block, control: tuple[Operand, ...] = ()) -> None:
+        """Enter the ops of a block; ``control`` is what decides that the block runs at all."""
+        for op in block.ops:
+            match op:
+                case For():
+                    here = (op.start, op.stop, op.step)
+                    for k, slot in enumerate(op.carried):
+                        self.loop_slot(op, k, slot, here)
+                    self.index(op.body, (*control, *here))
+                case If():
+                    for k, out in enumerate(op.outs):
+                        self.sources[out] = lambda op=op, k=k: [op.test, op.then.yields[k], op.orelse.yields[k]]  # type: ignore[misc]
+                    for inner in op.blocks:
+                        self.index(inner, (*control, op.test))
+                case While():
+                    raise AssertionError("the backward half has no while")
+                case _:
+                    for out in op.outs:
+                        self.sources[out] = lambda op=op: op.operands  # type: ignore[misc]
+                    if isinstance(op, Call) and ROWS[op.name].effect:
+                        self.want([*op.operands, *op.outs, *control])
+
+    def loop_slot(self, op: For, k: int, slot: Value, header: tuple[Operand, ...]) -> None:
+        """A carried value comes from where it starts and from the round before."""
+        self.sources[slot] = lambda: [op.inits[k], op.body.yields[k], *header]
+        self.sources[op.outs[k]] = self.sources[slot]
+
+
+def sweep(block: Block, marked: set[Value]) -> None:
+    """Drop what is not marked."""
+    kept: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            sweep(inner, marked)
+        match op:
+            case For():
+                for k in reversed(range(len(op.inits))):
+                    if op.carried[k] not in marked and op.outs[k] not in marked:
+                        drop_slot(op, k)
+                live = bool(op.body.ops or op.outs)
+            case If():
+                for k in reversed(range(len(op.outs))):
+                    if op.outs[k] not in marked:
+                        del op.outs[k], op.then.yields[k], op.orelse.yields[k]
+                live = bool(op.outs or op.then.ops or op.orelse.ops)
+            case _:
+                live = any(out in marked for out in op.outs) or isinstance(op, Call) and ROWS[op.name].effect
+        if live:
+            kept.append(op)
+    block.ops = kept

@@ -1,0 +1,456 @@
+"""The adjoint: the IR of a function -> the IR of its gradient.
+
+The forward half is the function itself. The backward half is written here as if all values of the
+forward half were still there; ``tape`` then makes that true.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
+from symgrad.adjoint.activity import active_values, may_be_active, parameters
+from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, operand, parsed
+from symgrad.adjoint.fit import conformed, fitted
+from symgrad.adjoint.prune import prune
+from symgrad.adjoint.share import share
+from symgrad.adjoint.tape import available
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone
+from symgrad.ir.types import INT, Array, Scalar, Type, join, same_shape
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS, Row
+
+
+def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True,
+             seeds: bool = False, name: str | None = None) -> Func:  # fmt: skip
+    """The function that computes ``func`` and its gradient.
+
+    Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
+    ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``.
+    """
+    made = clone(func, name or f"{func.name}_grad")
+    results = list(made.body.yields)
+    names = made.results or [f"out{k}" if k else "out" for k in range(len(results))]
+    sweep = Sweep(made, active_values(made, wrt, active_results))
+    given = sweep.seeds(active_results, seeds)
+    scope = sweep.run(given, active_results)
+    gradients = sweep.gradients(scope, wrt)
+    scope.reverse.yields = list(gradients)
+    prune(scope.reverse)
+    share(scope.reverse, sweep.ledger.copies)
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [])
+    made.split = len(body.ops) - len(scope.reverse.ops)
+    made.body = body
+    made.body.args += given
+    made.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
+    made.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
+    return made
+
+
+@dataclass(slots=True)
+class Sweep:
+    """One walk backwards over a function; ``turns`` says which op of the forward half each new op belongs to."""
+
+    func: Func
+    active: set[Value]
+    builder: Builder = field(default_factory=Builder)
+    scopes: dict[Block, Scope] = field(default_factory=dict)
+    turns: dict[Op, int] = field(default_factory=dict)
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.builder, homes(self.func.body))
+
+    # ---------------------------------------------------------------- from results to parameters
+
+    def seeds(self, active_results: Sequence[int], wanted: bool) -> list[Value]:
+        """The parameters for the results' cotangents."""
+        made: list[Value] = []
+        for k in active_results if wanted else ():
+            result = self.func.body.yields[k]
+            label = self.func.results[k] if k < len(self.func.results) else "out"
+            made.append(Value(cotangent_type(result.type), f"{label}_grad"))
+        return made
+
+    def run(self, given: list[Value], active_results: Sequence[int]) -> Scope:
+        """Reverse the whole function."""
+        body = self.func.body
+        scope = self.scope(body, Block(), None, 0, False)
+        with self.builder.inside(scope.reverse):
+            for place, k in enumerate(active_results):
+                result = body.yields[k]
+                if isinstance(result, Value) and result in self.active:
+                    seed = given[place] if given else self.unit(result)
+                    self.ledger.contribute(scope, result, Cotangent(seed))
+            self.mark(scope, 0, len(body.ops))
+            self.block(scope)
+        return scope
+
+    def unit(self, result: Value) -> Operand:
+        """The seed of a scalar result, in its precision."""
+        dtype = getattr(result.type, "dtype", None)
+        if isinstance(result.type, Scalar) and dtype in ("f16", "f32", "c64"):
+            return self.builder.call("cast", Const(1.0), dtype=dtype)
+        return Const(1.0)
+
+    def gradients(self, scope: Scope, wrt: Sequence[int]) -> list[Operand]:
+        """What is returned: each gradient in memory of its own, in its parameter's dtype and shape."""
+        made: list[Operand] = []
+        start = len(scope.reverse.ops)
+        with self.builder.inside(scope.reverse):
+            for k in wrt:
+                param = self.func.params[k]
+                cotangent = scope.table.get(param)
+                if cotangent is not None and cotangent.value in made:
+                    cotangent.owned = False
+                grad = self.ledger.owned(cotangent, param)
+                made.append(grad if isinstance(grad, Const) else conformed(self.builder, grad, param, hinted(param)))
+        self.mark(scope, start, -1)
+        return made
+
+    # ---------------------------------------------------------------- blocks
+
+    def scope(self, block: Block, reverse: Block, parent: Scope | None, position: int, loop: bool) -> Scope:
+        """Note that ``reverse`` reverses ``block``."""
+        made = Scope(block, reverse, parent, position, loop)
+        self.scopes[reverse] = made
+        return made
+
+    def mark(self, scope: Scope, start: int, turn: int) -> None:
+        """The ops of the reversed block from ``start`` on belong to op ``turn`` of the block."""
+        for op in scope.reverse.ops[start:]:
+            self.turns.setdefault(op, turn)
+
+    def block(self, scope: Scope) -> None:
+        """Reverse the ops of a block, last first."""
+        for index in reversed(range(len(scope.block.ops))):
+            start = len(scope.reverse.ops)
+            op = scope.block.ops[index]
+            with self.builder.at(op.loc):
+                self.op(scope, op, index)
+            self.mark(scope, start, index)
+
+    def op(self, scope: Scope, op: Op, index: int) -> None:
+        """Reverse one op, if a derivative passes through it."""
+        if not any(out in scope.table for out in op.outs):
+            return
+        match op:
+            case Call(name="push"):
+                self.push(scope, op)
+            case Call(name="pop"):
+                self.pop(scope, op)
+            case Call():
+                self.call(scope, op)
+            case If():
+                self.branch(scope, op, index)
+            case For() | While():
+                self.loop(scope, op, index)
+            case _:
+                raise AssertionError(f"no adjoint of {type(op).__name__}")
+
+    # ---------------------------------------------------------------- calls
+
+    def call(self, scope: Scope, op: Call) -> None:
+        """Instantiate the row's derivative for each active operand."""
+        op = squared(op)
+        row = ROWS[op.name]
+        outs = [self.ledger.take(scope, out) for out in op.outs]
+        wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in self.active]
+        if row.elementwise and len(outs) == 1 and outs[0] is not None:
+            self.elementwise(scope, op, row, outs[0], wanted)
+        else:
+            self.pullbacks(scope, op, row, outs, wanted)
+
+    def names(self, op: Call, row: Row) -> dict[str, Any]:
+        """What the names in the row's derivative mean."""
+        table: dict[str, Any] = dict(op.settings)
+        for place, param in enumerate(row.params):
+            table[param] = op.args[place:] if param.startswith("*") else op.args[place]
+        table.update(zip(row.outs, op.outs, strict=False))
+        return table
+
+    def elementwise(self, scope: Scope, op: Call, row: Row, grad: Cotangent, wanted: list[tuple[int, str, Value]]) -> None:
+        """``out_grad * partial`` for each operand, summed over what was broadcast."""
+        names = self.names(op, row)
+        kept = Keeping(self, scope, grad)
+        for _, param, target in wanted:
+            text = row.partials.get(param)
+            if text is None:
+                if (pullback := row.pullbacks.get(param)) is not None:
+                    kept.add(target, self.pullback(op, row, names, [grad], pullback, target), self.side(op, param, target, grad), True)
+                continue
+            product, constant = self.scaled(grad.value, text, names, hinted(target))
+            mask = grad.mask
+            if mask and not constant:
+                product = self.masked(product, mask)
+            kept.add(target, product, mask, True)
+        kept.settle()
+
+    def scaled(self, grad: Operand, text: str, names: dict[str, Any], hint: str) -> tuple[Operand, bool]:
+        """``grad * partial``, and whether the partial is a literal."""
+        node = parsed(text)
+        expansion = Expansion(self.builder, names)
+        if (below := reciprocal(node)) is not None:
+            return operand(arithmetic(self.builder, "divide", grad, expansion.value(below), hint)), False
+        partial = expansion.value(node)
+        known = number(partial)
+        if known == 1:
+            return grad, True
+        if known == -1:
+            return operand(negated(self.builder, grad, hint)), True
+        return operand(arithmetic(self.builder, "multiply", grad, partial, hint)), known is not None
+
+    def masked(self, grad: Operand, mask: Mask) -> Operand:
+        """``grad`` where the mask says, else exactly zero, whatever it was multiplied with."""
+        for condition, side in mask:
+            sides = (grad, Const(0.0)) if side else (Const(0.0), grad)
+            grad = self.builder.call("where", condition, *sides, hint="t_grad")
+        return grad
+
+    def side(self, op: Call, param: str, target: Value, grad: Cotangent | None) -> Mask:
+        """The mask of a cotangent that comes out of ``where`` in the shape it went in with."""
+        if op.name != "where" or param not in ("x", "y") or grad is None or not alike(target, op.outs[0]):
+            return ()
+        return ((op.args[0], param == "x"), *grad.mask)
+
+    def pullback(self, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value) -> Operand:
+        """The cotangent that one pullback text gives."""
+        table = dict(names)
+        for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
+            table[f"{label}_grad"] = self.ledger.zero(out) if grad is None else grad.value
+        return Expansion(self.builder, table, hinted(target)).expand(text)
+
+    def pullbacks(self, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:
+        """The whole cotangent of each operand, as the row says it; what takes over the output's memory comes last."""
+        names = self.names(op, row)
+        first = outs[0]
+        kept = Keeping(self, scope, first or Cotangent(ZERO))
+        texts = [(position, param, target, text) for position, param, target in wanted if (text := row.pullbacks.get(param)) is not None]
+        for position, param, target, text in sorted(texts, key=lambda entry: "taken" in entry[3]):
+            names["position"] = position
+            if "into" in text:
+                names["into"] = self.ledger.buffer(scope, target)
+                scope.table[target] = Cotangent(self.pullback(op, row, names, outs, text, target), True)
+            elif "taken" in text:
+                names["taken"] = self.taken(first, op.outs[0], kept)
+                self.ledger.contribute(scope, target, Cotangent(self.pullback(op, row, names, outs, text, target), True))
+            else:
+                mask = self.side(op, param, target, first)
+                kept.add(target, self.pullback(op, row, names, outs, text, target), mask, False)
+        kept.settle()
+
+    def taken(self, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
+        """The output's cotangent, given up to be written to."""
+        if grad is not None and kept.aliases:
+            grad = Cotangent(grad.value)
+        return self.ledger.owned(grad, out)
+
+    # ---------------------------------------------------------------- tapes
+
+    def push(self, scope: Scope, op: Call) -> None:
+        """What was pushed has the cotangent that was pushed for it when it was popped."""
+        grad = self.ledger.take(scope, op.outs[0])
+        assert grad is not None
+        places = self.places(op.args[1:])
+        hints = (hinted(op.outs[0]), *(hinted(op.args[1 + k]) for k in places))
+        rest, *found = self.popped(grad.value, [cotangent_type(op.args[1 + k].type) for k in places], hints)
+        for k, item in zip(places, found, strict=False):
+            target = op.args[1 + k]
+            if isinstance(target, Value) and target in self.active:
+                self.ledger.contribute(scope, target, Cotangent(item))
+        if isinstance(op.args[0], Value):
+            self.ledger.contribute(scope, op.args[0], Cotangent(rest, True))
+
+    def popped(self, tape: Operand, types: list[Type], hints: tuple[str, ...]) -> list[Value]:
+        """``pop`` of a tape whose items are only known by what was pushed elsewhere."""
+        outs = [Value(t, h) for t, h in zip([tape.type, *types], hints, strict=True)]
+        self.builder.append(Call(outs, self.builder.loc, "pop", [tape], {}))
+        return outs
+
+    def pop(self, scope: Scope, op: Call) -> None:
+        """The cotangents of what was popped are pushed."""
+        rest, *found = [self.ledger.take(scope, out) for out in op.outs]
+        tape = self.ledger.zero(op.outs[0]) if rest is None else rest.value
+        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]
+        pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
+        assert isinstance(op.args[0], Value)
+        self.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
+
+    def settled(self, grad: Cotangent | None, value: Value) -> Operand:
+        """A cotangent or zeros."""
+        return self.ledger.zero(value) if grad is None else grad.value
+
+    def places(self, items: Sequence[Operand]) -> list[int]:
+        """Which of the items of a tape can carry a derivative."""
+        return [k for k, item in enumerate(items) if may_be_active(item.type)]
+
+    # ---------------------------------------------------------------- branches
+
+    def branch(self, scope: Scope, op: If, index: int) -> None:
+        """The same test; each side reversed; outer values touched on either side are joined."""
+        grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
+        sides: list[Scope] = []
+        for block in op.blocks:
+            inner = self.scope(block, Block(), scope, index, False)
+            with self.builder.inside(inner.reverse):
+                for k, grad in grads:
+                    target = block.yields[k]
+                    if isinstance(target, Value) and target in self.active:
+                        self.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, grad.mask))
+                self.mark(inner, 0, len(block.ops))
+                self.block(inner)
+            sides.append(inner)
+        made = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
+        for value in self.touched(sides):
+            self.joined(scope, value, sides, made)
+        for inner in sides:
+            inner.op = made
+        self.builder.append(made)
+
+    def touched(self, sides: list[Scope]) -> list[Value]:
+        """Outer values whose cotangent changed on a side, in a fixed order."""
+        found = dict.fromkeys(v for side in sides for v in side.table if self.ledger.homes[v] is not side.block)
+        return list(found)
+
+    def joined(self, scope: Scope, value: Value, sides: list[Scope], made: If) -> None:
+        """One result of the reversed branch: the cotangent of ``value`` after it."""
+        found = [self.ledger.get(side, value) for side in sides]
+        operands: list[Operand] = []
+        for side, grad in zip(sides, found, strict=True):
+            start = len(side.reverse.ops)
+            with self.builder.inside(side.reverse), self.builder.at(made.loc):
+                operands.append(self.ledger.owned(grad, value) if self.mixed(grad, value) else self.settled(grad, value))
+            self.mark(side, start, -1)
+        for side, yielded in zip(sides, operands, strict=True):
+            side.reverse.yields.append(yielded)
+        out = Value(join(operands[0].type, operands[1].type), hinted(value))
+        made.outs.append(out)
+        owned = all(grad is None or grad.owned or self.mixed(grad, value) for grad in found) and in_memory(out.type)
+        masks = [() if grad is None else grad.mask for grad in found]
+        scope.table[value] = Cotangent(out, owned, common(masks[0], masks[1]))
+
+    def mixed(self, grad: Cotangent | None, value: Value) -> bool:
+        """Is it a scalar standing for an array, which the other side may hold as one?"""
+        return grad is not None and isinstance(value.type, Array) and value.type.shape != () and isinstance(grad.value.type, Scalar)
+
+    # ---------------------------------------------------------------- loops
+
+    def loop(self, scope: Scope, op: For | While, index: int) -> None:
+        """The same rounds, last first; carried: cotangents of the loop's own slots and of outer values."""
+        slots = [k for k in range(len(op.carried)) if op.carried[k] in self.active or op.outs[k] in self.active]
+        grads = {k: self.ledger.take(scope, op.outs[k]) for k in slots}
+        made = self.header(op)
+        made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
+        inner = self.scope(op.body, made.body, scope, index, True)
+        inner.op = made
+        arrived = {k: Value(cotangent_type(op.carried[k].type), hinted(op.carried[k])) for k in slots}
+        made.body.args += arrived.values()
+        with self.builder.inside(made.body):
+            for k in slots:
+                target = op.body.yields[k]
+                if isinstance(target, Value) and target in self.active:
+                    self.ledger.contribute(inner, target, Cotangent(arrived[k], True))
+            self.mark(inner, 0, len(op.body.ops))
+            self.block(inner)
+            start = len(made.body.ops)
+            made.body.yields = [self.ledger.owned(inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+            made.body.yields += [self.ledger.owned(inner.table[v], v) for v in inner.slots]
+            self.mark(inner, start, -1)
+        made.inits = [self.ledger.owned(grads[k], op.outs[k]) for k in slots]
+        made.inits += [self.ledger.owned(self.ledger.get(scope, v), v) for v in inner.slots]
+        made.outs = [Value(slot.type, slot.name) for slot in made.carried]
+        self.builder.append(made)
+        for v, out in zip(inner.slots, made.outs[len(slots) :], strict=True):
+            scope.table[v] = Cotangent(out, in_memory(out.type))
+        for k, out in zip(slots, made.outs, strict=False):
+            target = op.inits[k]
+            if isinstance(target, Value) and target in self.active:
+                self.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type)))
+
+    def header(self, op: For | While) -> For:
+        """The reversed loop's range; with an exit, over the rounds that were begun."""
+        if isinstance(op, While):
+            return For([], op.loc, ZERO, op.outs[-1], ONE, backward=True)
+        if not op.until:
+            return For([], op.loc, op.start, op.stop, op.step, backward=not op.backward)
+        assert not op.backward
+        span = operand(arithmetic(self.builder, "multiply", op.outs[-1], op.step))
+        stop = span if number(op.start) == 0 else operand(arithmetic(self.builder, "add", op.start, span))
+        return For([], op.loc, op.start, stop, op.step, backward=True)
+
+
+@dataclass(slots=True)
+class Keeping:
+    """Contributions of one op whose output had the cotangent ``grad``: who may call that memory its own afterwards."""
+
+    sweep: Sweep
+    scope: Scope
+    grad: Cotangent
+    aliases: int = 0
+    heirs: list[tuple[Value, Cotangent]] = field(default_factory=list)
+
+    def add(self, target: Value, product: Operand, mask: Mask, fit: bool) -> None:
+        """Fit one contribution to its value and add it."""
+        builder, ledger = self.sweep.builder, self.sweep.ledger
+        if fit:
+            fitting = fitted(builder, product, target, hinted(target))
+            mask = mask if fitting is product else ()
+            product = fitting
+        product = conformed(builder, product, target, hinted(target))
+        fresh = self.fresh(product)
+        new = Cotangent(product, fresh, mask)
+        if not fresh and in_memory(product.type) and ledger.get(self.scope, target) is None:
+            self.aliases += 1
+            if product is self.grad.value:
+                self.heirs.append((target, new))
+        ledger.contribute(self.scope, target, new)
+
+    def fresh(self, product: Operand) -> bool:
+        """Was it made just now, in memory that nobody else knows?"""
+        ops = self.sweep.builder.block.ops
+        if not ops or not isinstance(last := ops[-1], Call) or product not in last.outs:
+            return False
+        row = ROWS[last.name]
+        return row.alias == "fresh" and not row.consumes and isinstance(product.type, Array)
+
+    def settle(self) -> None:
+        """A single heir inherits the memory of the cotangent that is done with."""
+        if self.aliases == 1 and len(self.heirs) == 1 and self.grad.owned:
+            target, heir = self.heirs[0]
+            if self.scope.table.get(target) is heir:
+                heir.owned = True
+
+
+def squared(op: Call) -> Call:
+    """``x * x`` as the square it is, whose derivative has one term."""
+    if op.name == "multiply" and op.args[0] is op.args[1] and isinstance(op.args[0], Value):
+        return Call(op.outs, op.loc, "square", op.args[:1], dict(ROWS["square"].settings))
+    return op
+
+
+def reciprocal(node: ast.expr) -> ast.expr | None:
+    """The ``y`` of a partial ``1 / y``."""
+    match node:
+        case ast.BinOp(left=ast.Constant(value=value), op=ast.Div(), right=below) if value == 1:
+            return below
+    return None
+
+
+def alike(a: Value, b: Value) -> bool:
+    """Have the two provably the same shape?"""
+    if isinstance(a.type, Array) and isinstance(b.type, Array):
+        return same_shape(a.type.shape, b.type.shape)
+    return isinstance(a.type, Scalar) and isinstance(b.type, Scalar)
+
+
+def homes(block: Block) -> dict[Value, Block]:
+    """The block in which each value is defined."""
+    table: dict[Value, Block] = dict.fromkeys(block.args, block)
+    for op in block.ops:
+        table.update(dict.fromkeys(op.outs, block))
+        for inner in op.blocks:
+            table.update(homes(inner))
+    return table

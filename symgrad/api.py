@@ -1,0 +1,557 @@
+"""The front door: ordinary functions to callables that give their gradients.
+
+A ``Derived`` stands for one derivative of one function. It holds no mathematics: it resolves what is
+asked for against the function's parameters, and its generated ``__call__`` (see ``dispatch``) calls
+what ``compile`` has made for the types at hand.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from symgrad.compile import compile_gradient
+from symgrad.dispatch import Entry, Table
+from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
+from symgrad.frontend.calls import call_function
+from symgrad.frontend.expressions import outside, owner_name
+from symgrad.frontend.source import describe, from_source, plain_function, read
+from symgrad.ir.show import show
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.location import Loc
+from symgrad.nested import derives, lower_derived
+from symgrad.pickling import Reference, refer, resolve
+from symgrad.runtime.marks import on_backward, stop_gradient
+from symgrad.signature import Abstract, Compiled, Request, Signature, abstract_value, from_annotation, leaves_of, parse_signature, split_types
+
+Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
+What = Literal["grad", "value_and_grad", "vjp"]
+STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for, before it is held against the parameters of a function.
+
+    ``wrt`` None: the first parameter, or for ``vjp`` every positional argument that can carry a derivative.
+    """
+
+    what: What = "grad"
+    wrt: int | str | tuple[int | str, ...] | None = None
+    has_aux: bool = False
+    allow_unused: bool = False
+    no_grad: frozenset[str] = frozenset()
+    bound: bool = False  #: the first parameter is an instance, and positions count from the next
+
+
+def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: bool) -> Options:
+    """Check what can be checked without the function."""
+    if jit:
+        raise BadArgument("jit=True is not available yet", hint="leave it out: the NumPy code runs everywhere")
+    if wrt is not None and argnums is not None:
+        raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
+    wrt = wrt if wrt is not None else argnums
+    wrt = tuple(wrt) if isinstance(wrt, list) else wrt
+    for item in wrt if isinstance(wrt, tuple) else (wrt,):
+        if isinstance(item, bool) or not isinstance(item, int | str | None):
+            raise BadArgument(f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')")
+    names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
+    return Options(what, wrt, has_aux, allow_unused, names)
+
+
+# ------------------------------------------------------------------ what wrt stands for
+
+
+def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...]:
+    """The names of the parameters in ``wrt``."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][wanted.bound :]
+    every = {p.name for p in parameters}
+    asked = wanted.wrt if isinstance(wanted.wrt, tuple) else (0 if wanted.wrt is None else wanted.wrt,)
+
+    def one(item: int | str) -> str:
+        if isinstance(item, str) and item in every:
+            return item
+        if isinstance(item, int) and -len(positional) <= item < len(positional):
+            return positional[item]
+        hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
+        if isinstance(item, int) and star is not None:
+            hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
+        raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)
+
+    names = tuple(one(item) for item in asked)
+    if not names or len(set(names)) < len(names):
+        raise BadArgument(f"wrt={wanted.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
+    return names
+
+
+def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
+    """Where a function (or one of its parameters) is written, if Python kept the text."""
+    try:
+        source = read(function)
+    except SourceNotFound:
+        return None
+    arguments = source.node.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
+        if argument is not None and argument.arg == parameter:
+            return source.loc(argument)
+    return replace(source.loc(source.node), end_column=len(source.line(source.node.lineno)))
+
+
+def carries_derivative(item: Abstract) -> bool:
+    """Is there a float or a complex number in it?"""
+    return any(leaf.kind not in ("int", "bool") for leaf in number_leaves(item))
+
+
+def number_leaves(item: Abstract) -> list[Scalar | Array]:
+    """The numbers and arrays in what was passed for one parameter."""
+    leaves = [leaf.item if isinstance(leaf, List) else leaf for _, leaf in leaves_of("", item)]
+    return [leaf for leaf in leaves if isinstance(leaf, Scalar | Array)]
+
+
+def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
+    """Refuse integers, booleans, and what holds no number at all."""
+    for name in names:
+        item = signature[name]
+        if carries_derivative(item):
+            continue
+        loc = function_loc(function, name)
+        if number_leaves(item):
+            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc)
+        raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
+
+
+# ------------------------------------------------------------------ derived functions
+
+
+class Derived:
+    """A derivative of a function; called like the function itself. Made by ``grad``, ``value_and_grad``, ``vjp``."""
+
+    __slots__ = ("__dict__", "__weakref__")
+    _of: Any  #: what was differentiated: a function, or another ``Derived``
+    _options: Options
+    _function: types.FunctionType  #: the user's function at the bottom
+    _table: Table
+
+    def __init__(self, of: Any, wanted: Options) -> None:
+        self._of, self._options = of, wanted
+        self._function = of._function if isinstance(of, Derived) else of
+        resolve_wrt(wanted, self._function)
+        self._table = Table(self._function, self._make, self._install)
+        self.__name__ = f"{getattr(of, '__name__', 'function')}_{wanted.what}".replace("<lambda>", "lambda")
+        self.__qualname__ = self.__name__
+        self.__module__ = self._function.__module__
+        self.__doc__ = f"{wanted.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
+        self.__wrapped__ = self._function
+
+    @classmethod
+    def _install(cls, guard: Callable[..., Any]) -> None:
+        """Make a new guard the way this object is called; each object has a class of its own for it."""
+        cls.__call__ = guard  # type: ignore[attr-defined]
+
+    def _make(self, function: types.FunctionType, signature: Signature) -> Compiled:
+        wanted = self._options
+        names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
+        check_wrt(function, names, signature)
+        single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
+        request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
+                          wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad)  # fmt: skip
+        inner = self._of._table.entry(signature).compiled.function if isinstance(self._of, Derived) else function
+        return compile_gradient(inner, signature, request)
+
+    def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
+        parameters = self._table.parameters.parameters
+        positional = [n for n in signature.names if parameters[n].kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)]
+        found = tuple(n for n in positional[self._options.bound :] if carries_derivative(signature[n]))
+        if not found:
+            raise IntegerArgument(f"no argument of {self._function.__qualname__} carries a derivative", function_loc(self._function))
+        return found
+
+    def derive(self, signature: Signature) -> Compiled:
+        """The code for a signature."""
+        return self._table.entry(signature).compiled
+
+    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """What the frontend does for a call of this object inside another function."""
+        return lower_derived(ctx, self._function, self.derive, args, kwargs, node)
+
+    # -------------------------------------------------------------- being a function
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else Bound(self, instance)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._function, follow_wrapped=False)
+
+    @property
+    def grad(self) -> Derived:
+        """The gradient of this derivative, with respect to the same parameters."""
+        return derive(self, replace(self._options, what="grad", has_aux=False))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        of = self._of if isinstance(self._of, Derived) else refer(self._function)
+        return restore, (of, self._options)
+
+    def __repr__(self) -> str:
+        wrt = self._options.wrt
+        return f"{self._options.what}({describe(self._of) if not isinstance(self._of, Derived) else self._of!r}{'' if wrt is None else f', wrt={wrt!r}'})"
+
+    # -------------------------------------------------------------- looking at what was made
+
+    def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], signature: str | None) -> Entry:
+        if args or kwargs:
+            return self._table.find(self._table.bind(args, kwargs).arguments)
+        if signature is not None:
+            return self._table.entry(given_signature(self._function, signature))
+        latest = self._table.current()
+        return latest if latest is not None else self._table.entry(annotated_signature(self._function))
+
+    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """The generated function itself, for arguments like these (without arguments: the latest)."""
+        return self._entry(args, kwargs, None).compiled.function
+
+    def source(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
+        """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest)."""
+        return self._entry(args, kwargs, signature).compiled.text
+
+    def ir(self, *args: Any, stage: str | None = None, signature: str | None = None, **kwargs: Any) -> str:
+        """The IR as text, at the end or after a stage of the pipeline."""
+        compiled = self._entry(args, kwargs, signature).compiled
+        if stage is None:
+            return show(compiled.func)
+        if stage not in compiled.stages:
+            raise BadArgument(f"there is no stage {stage!r}", hint=f"stages: {', '.join(compiled.stages) or 'none kept'}")
+        return show(compiled.stages[stage])
+
+
+class Bound:
+    """A derived function with the instance it was looked up on: ``M().loss.grad``."""
+
+    def __init__(self, derived: Any, instance: Any) -> None:
+        self._derived, self._instance = derived, instance
+        self.__name__, self.__doc__ = derived.__name__, derived.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._derived(self._instance, *args, **kwargs)
+
+    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """What the frontend does for a call of this object inside another function."""
+        instance = outside(ctx, self._instance, f"{owner_name(ctx, self)}._instance", "self")
+        return lower_derived(ctx, self._derived._function, self._derived.derive, [instance, *args], kwargs, node)
+
+    @property
+    def __self__(self) -> Any:
+        return self._instance
+
+    @property
+    def __wrapped__(self) -> Any:
+        return types.MethodType(self._derived._function, self._instance)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature = inspect.signature(self._derived)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    @property
+    def grad(self) -> Bound:
+        """The gradient of this derivative."""
+        return Bound(self._derived.grad, self._instance)
+
+    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """The generated function, for arguments like these; it takes the instance first."""
+        return self._derived.compiled(self._instance, *args, **kwargs) if args or kwargs else self._derived.compiled()
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The generated source, for arguments like these."""
+        return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
+
+    def ir(self, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
+        """The IR as text, for arguments like these."""
+        return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bound, (self._derived, self._instance)
+
+    def __repr__(self) -> str:
+        return f"<{self._derived!r} of {self._instance!r}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Same:
+    """An object, equal to itself only."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What makes two function objects one function: code, globals, cells, defaults. A fresh lambda of a loop is not new."""
+
+    parts: tuple[Any, ...]
+    of: Any = field(compare=False)
+
+    @classmethod
+    def of_function(cls, of: Any) -> Key:
+        """The key of a function, or of a ``Derived``."""
+        if isinstance(of, Derived):
+            return cls((Same(of),), of)
+        keywords = [part for pair in sorted((of.__kwdefaults__ or {}).items()) for part in pair]
+        parts = [of.__code__, of.__globals__, *(of.__closure__ or ()), *(of.__defaults__ or ()), *keywords]
+        return cls((of.__qualname__, len(of.__defaults__ or ()), *map(Same, parts)), of)
+
+
+def derive(of: Any, wanted: Options) -> Derived:
+    """The ``Derived`` for a function and what is asked of it; asking twice gives the same one."""
+    return _derive(Key.of_function(of), wanted)
+
+
+@functools.lru_cache(maxsize=1024)
+def _derive(key: Key, wanted: Options) -> Derived:
+    kind = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
+    made: Derived = kind(key.of, wanted)
+    return made
+
+
+def restore(of: Derived | Reference, wanted: Options) -> Derived:
+    """A pickled ``Derived``, back."""
+    return derive(of if isinstance(of, Derived) else resolve(of), wanted)
+
+
+def derived(function: Any, wanted: Options) -> Any:
+    """The derived callable of whatever was passed: function, method, decorated function, derivative."""
+    match function:
+        case Derived():
+            return derive(function, wanted)
+        case Bound():
+            return Bound(derive(function._derived, replace(wanted, bound=True)), function._instance)
+        case BoundDifferentiable() | types.MethodType():
+            instance = function.__self__
+            return Bound(derived(function.__func__, replace(wanted, bound=True)), instance)
+        case type() | types.BuiltinFunctionType():
+            raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"wrap it: lambda x: {describe(function)}(x)")
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
+    call = getattr(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType) and not getattr(type(function), "symgrad_transparent", False):
+        return Bound(derive(call, replace(wanted, bound=True)), function)
+    plain = plain_function(function)
+    state = getattr(function, STATE, None)
+    if isinstance(state, Options):
+        wanted = replace(wanted, no_grad=wanted.no_grad | state.no_grad, has_aux=wanted.has_aux or state.has_aux)
+    return derive(plain, wanted)
+
+
+# ------------------------------------------------------------------ the public functions
+
+
+@derives
+def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
+         no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
+    """The gradient of a function that returns one number, as a function of the same arguments.
+
+    ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
+    With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
+    names variables of the function through which no derivative flows.
+    """
+    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+
+
+@derives
+def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
+                   allow_unused: bool = False, no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
+    """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
+    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+
+
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), **kwargs: Any) -> Any:
+    """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
+
+    Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats.
+    The pullback may be called any number of times.
+    """
+    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, False))(*args, **kwargs)
+
+
+def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
+                   allow_unused: bool = False, jit: bool = False) -> Any:  # fmt: skip
+    """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
+    if function is None:
+        return functools.partial(differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, jit=jit)
+    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit)
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
+                                             allow_unused=allow_unused, jit=jit))  # fmt: skip
+    plain = plain_function(function)
+    if plain is function and is_written_in_class(plain):
+        return Differentiable(plain, wanted)
+    resolve_wrt(wanted, plain)
+    for what in KINDS:
+        setattr(function, what, derive(plain, replace(wanted, what=what)))
+    setattr(function, STATE, wanted)
+    return function
+
+
+KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp")
+
+
+def is_written_in_class(function: types.FunctionType) -> bool:
+    """Is the function defined in the body of a class?"""
+    return "." in function.__qualname__.rpartition("<locals>.")[2]
+
+
+class Differentiable:
+    """A decorated method as its class holds it; looked up on an instance it is a ``BoundDifferentiable``."""
+
+    symgrad_transparent = True
+
+    def __init__(self, function: types.FunctionType, wanted: Options) -> None:
+        functools.update_wrapper(self, function)
+        self._options = wanted
+        setattr(self, STATE, wanted)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else BoundDifferentiable(self, instance)
+
+    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """What the frontend does for a call of this object inside another function."""
+        return call_function(ctx, self.__wrapped__, args, kwargs, node)  # type: ignore[attr-defined]
+
+    def _derived(self, what: What, bound: bool) -> Derived:
+        return derive(self.__wrapped__, replace(self._options, what=what, bound=bound))  # type: ignore[attr-defined]
+
+    @property
+    def grad(self) -> Derived:
+        """The gradient, called without an instance: positions in ``wrt`` count the first parameter."""
+        return self._derived("grad", False)
+
+    @property
+    def value_and_grad(self) -> Derived:
+        """Value and gradient, called without an instance."""
+        return self._derived("value_and_grad", False)
+
+    @property
+    def vjp(self) -> Derived:
+        """Output and pullback, called without an instance."""
+        return self._derived("vjp", False)
+
+
+class BoundDifferentiable:
+    """A decorated method and its instance: callable as the method, with ``.grad`` and the others."""
+
+    def __init__(self, method: Differentiable, instance: Any) -> None:
+        self.__func__, self.__self__ = method, instance
+        self.__name__, self.__doc__ = getattr(method, "__name__", "method"), method.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        """What the frontend does for a call of this object inside another function."""
+        instance = outside(ctx, self.__self__, f"{owner_name(ctx, self)}.__self__", "self")
+        return self.__func__.__symgrad_lower__(ctx, [instance, *args], kwargs, node)
+
+    @property
+    def grad(self) -> Bound:
+        """The gradient; positions in ``wrt`` count from the first parameter after the instance."""
+        return Bound(self.__func__._derived("grad", True), self.__self__)
+
+    @property
+    def value_and_grad(self) -> Bound:
+        """Value and gradient."""
+        return Bound(self.__func__._derived("value_and_grad", True), self.__self__)
+
+    @property
+    def vjp(self) -> Bound:
+        """Output and pullback."""
+        return Bound(self.__func__._derived("vjp", True), self.__self__)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature = inspect.signature(self.__func__.__wrapped__)  # type: ignore[attr-defined]
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundDifferentiable) and self.__func__ is other.__func__ and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.__self__, self.__name__)
+
+
+# ------------------------------------------------------------------ signatures in advance
+
+
+def given_signature(function: types.FunctionType, text: str) -> Signature:
+    """A signature from a text of types; parameters with defaults may be left out at the end."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    count = len(split_types(text.strip().removeprefix("(").removesuffix(")")))
+    rest = parameters[count:]
+    if any(p.default is p.empty for p in rest):
+        rest = []
+    stated = parse_signature(text, tuple(p.name for p in parameters[: len(parameters) - len(rest)]))
+    return Signature((*stated.params, *((p.name, abstract_value(p.default, p.name)) for p in rest)))
+
+
+def annotated_signature(function: types.FunctionType) -> Signature:
+    """A signature from annotations and defaults, or an error that says what to do."""
+    found = []
+    for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
+        item: Abstract | None = from_annotation(parameter.annotation, parameter.name)
+        if item is None and parameter.default is not parameter.empty:
+            item = abstract_value(parameter.default, parameter.name)
+        if item is None:
+            raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
+                              function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
+        found.append((parameter.name, item))
+    return Signature(tuple(found))
+
+
+# ------------------------------------------------------------------ looking, saving
+
+
+def show_ir(function: Any, *args: Any, stage: str | None = None, signature: str | None = None, **kwargs: Any) -> None:
+    """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these."""
+    made = function if isinstance(function, Derived | Bound) else grad(function)
+    extra = {} if signature is None else {"signature": signature}
+    print(made.ir(*args, stage=stage, **extra, **kwargs))
+
+
+def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, **kwargs: Any) -> None:
+    """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest)."""
+    if isinstance(function, Bound):
+        raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
+    if not isinstance(function, Derived):
+        raise BadArgument(f"{describe(function)} is not a derived function", hint="save(grad(f), path)")
+    compiled = function._entry(args, kwargs, signature).compiled
+    if compiled.saved is None:
+        raise SaveError(f"{function!r} cannot be written to a file of its own")
+    text = compiled.saved()
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(target)
+
+
+__all__ = [
+    "Bound", "Derived", "Differentiable", "Options", "differentiable", "from_source", "grad", "on_backward", "save", "show_ir",
+    "stop_gradient", "value_and_grad", "vjp",
+]  # fmt: skip

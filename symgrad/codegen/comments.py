@@ -1,0 +1,76 @@
+"""Adds to printed text what a tree cannot hold: section marks and, on the right, lines of the user's source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from symgrad.location import NOWHERE, Loc
+
+CUT = 40
+COLUMN = 47
+LAST_COLUMN = 64
+
+Lines = Callable[[str, int], str]
+
+
+@dataclass(slots=True)
+class Mark:
+    """What is known of one emitted statement: where it comes from, is it backward, does a section begin."""
+
+    loc: Loc = NOWHERE
+    backward: bool = False
+    section: str = ""
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement, in order of the text."""
+    for statement in body:
+        yield statement
+        for name in ("body", "orelse"):
+            yield from statements(getattr(statement, name, []))
+
+
+def quote(loc: Loc, lines: Lines) -> str:
+    """The comment that quotes a line of the user's source, cut to fit."""
+    try:
+        text = (loc.text or lines(loc.file, loc.line)).strip()
+    except (OSError, LookupError):
+        text = ""
+    text = "".join(c if c.isprintable() else " " for c in text)
+    if len(text) > CUT:
+        text = text[: CUT - 3].rstrip() + "..."
+    return f"# {loc.line}: {text}" if text else f"# {loc.line}"
+
+
+def annotate(text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None) -> tuple[str, list[tuple[int, int]]]:
+    """Text with its comments, and pairs of (line of the text, line of the user's source).
+
+    ``made`` are the statements that were printed, ``read`` the same read from the text; without
+    ``lines`` no comments are added.
+    """
+    rows = text.splitlines()
+    found: dict[int, tuple[Mark, bool]] = {}
+    last = 0
+    for statement, twin in zip(statements(made), statements(read), strict=True):
+        mark = marks.get(statement)
+        if mark is None:
+            continue
+        first = mark.backward and mark.loc.line not in (0, last)
+        last = mark.loc.line or last
+        found.setdefault(twin.lineno, (mark, first))
+    commented = [len(rows[n - 1]) for n, (mark, first) in found.items() if first]
+    column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
+    out: list[str] = []
+    line_map: list[tuple[int, int]] = []
+    for number, row in enumerate(rows, 1):
+        mark, first = found.get(number, (Mark(), False))
+        if lines is not None and mark.section:
+            if mark.section == "backward":
+                out.append("")
+            out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
+        out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
+        if mark.loc.line:
+            line_map.append((len(out), mark.loc.line))
+    return "\n".join(out) + "\n", line_map

@@ -1,0 +1,441 @@
+"""Turns one op and the expressions of its operands into Python: an expression or statements.
+
+Rows give the text; it is parsed once and filled in. Literals, index paths and the text of settings
+are made here. Names that the text uses are collected by ``Names``.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import count
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.core import Call, Const, Operand, Undef, Value
+from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.indexing import OPERANDS, steps
+
+#: dtype names of the IR as attributes of numpy
+NUMPY_TYPES = {
+    "bool": "bool_", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
+    "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------ the names a text uses
+
+
+@dataclass(slots=True)
+class Names:
+    """Global names of the emitted text: each with its object, spelled so that no name of the signature hides it."""
+
+    hidden: frozenset[str]  #: names of the signatures, which globals must not use
+    support: Callable[[str], Any]  #: a runtime function by its name
+    namespace: dict[str, Any] = field(default_factory=dict)
+    spelling: dict[str, str] = field(default_factory=dict)
+
+    def use(self, name: str) -> ast.expr:
+        """A name that a row's text mentions: numpy, math, a builtin or a function of the runtime."""
+        if name not in self.spelling:
+            if name in ("np", "math"):
+                self.spelling[name] = self.enter(name, np if name == "np" else math)
+            elif hasattr(builtins, name) and name not in self.hidden:
+                self.spelling[name] = name
+            else:
+                self.spelling[name] = self.enter(name, getattr(builtins, name) if hasattr(builtins, name) else self.support(name))
+        return ast.Name(self.spelling[name])
+
+    def enter(self, wanted: str, value: Any) -> str:
+        """A free global name for an object; the same object keeps its name."""
+        base = clean(wanted)
+        for k in count():
+            name = f"{base}_{k}" if k else base
+            if name in self.hidden or getattr(builtins, name, value) is not value:
+                continue
+            if self.namespace.setdefault(name, value) is value:
+                return name
+        raise AssertionError
+
+    def reserved(self) -> set[str]:
+        """Names that no variable may have."""
+        return {*self.hidden, *self.namespace, *self.spelling.values(), "__debug__"}
+
+    def object(self, const: Const) -> ast.expr:
+        """A constant that has no literal, by its name."""
+        name, value = const.name or type(const.value).__name__, const.value
+        if value is None:
+            return respelled(ast.parse(name, mode="eval").body, self)
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return ast.Attribute(self.use("np"), value.__name__)
+        if isinstance(value, ModuleType) and value in (np, math):
+            return self.use("np" if value is np else "math")
+        if value is getattr(builtins, name, math) and name not in self.hidden:
+            return self.use(name)
+        if name.startswith("np.") and dotted(np, name[3:]) is value:
+            return respelled(ast.parse(name, mode="eval").body, self)
+        return ast.Name(self.enter(name.rsplit(".", 1)[-1], value))
+
+
+def dotted(root: Any, path: str) -> Any:
+    """The attribute of an attribute, or None."""
+    for part in path.split("."):
+        root = getattr(root, part, None)
+    return root
+
+
+def clean(name: str) -> str:
+    """The nearest identifier.
+
+    >>> clean("x y"), clean("lambda"), clean("3d")
+    ('x_y', 'lambda_', 't_3d')
+    """
+    name = unicodedata.normalize("NFKC", re.sub(r"\W", "_", unicodedata.normalize("NFKC", name)))
+    if not name.isidentifier():
+        name = f"t_{re.sub(r'[^A-Za-z0-9_]', '_', name)}"
+    return f"{name}_" if keyword.iskeyword(name) or name == "__debug__" else name
+
+
+def respelled(node: ast.expr, names: Names) -> ast.expr:
+    """An expression with the global names in it entered."""
+    if isinstance(node, ast.Name):
+        return names.use(node.id)
+    if isinstance(node, ast.Attribute):
+        return ast.Attribute(respelled(node.value, names), node.attr)
+    return node
+
+
+# ------------------------------------------------------------------ literals
+
+
+def literal(value: Any, names: Names) -> ast.expr:
+    """A Python or NumPy constant as an expression.
+
+    >>> ast.unparse(literal((1, -0.0, None, float("inf")), Names(frozenset(), dict)))
+    '(1, -0.0, None, np.inf)'
+    """
+    match value:
+        case np.generic():
+            return ast.Call(ast.Attribute(names.use("np"), type(value).__name__), [literal(value.item(), names)], [])
+        case None | bool() | str() | bytes() | int():
+            return signed(value) if type(value) is int else ast.Constant(value)
+        case float():
+            return real(value, names)
+        case complex():
+            if value.real == 0 and math.copysign(1, value.real) > 0 and math.isfinite(value.imag) and math.copysign(1, value.imag) > 0:
+                return ast.Constant(value)
+            return ast.Call(names.use("complex"), [real(value.real, names), real(value.imag, names)], [])
+        case slice():
+            return ast.Call(names.use("slice"), [literal(v, names) for v in (value.start, value.stop, value.step)], [])
+        case tuple():
+            return ast.Tuple([literal(v, names) for v in value])
+        case list():
+            return ast.List([literal(v, names) for v in value])
+        case dict():
+            return ast.Dict([literal(k, names) for k in value], [literal(v, names) for v in value.values()])
+        case np.dtype():
+            return ast.Call(ast.Attribute(names.use("np"), "dtype"), [ast.Constant(value.str)], [])
+    if value is Ellipsis:
+        return ast.Constant(...)
+    return names.object(Const(value, getattr(value, "__name__", None) or "constant"))
+
+
+def signed(value: Any) -> ast.expr:
+    """A number, with its minus as an operator."""
+    return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if str(value).startswith("-") else ast.Constant(value)
+
+
+def real(value: float, names: Names) -> ast.expr:
+    """A float; infinities and NaN have names in numpy."""
+    if math.isnan(value):
+        return ast.Attribute(names.use("np"), "nan")
+    if math.isinf(value):
+        found = ast.Attribute(names.use("np"), "inf")
+        return found if value > 0 else ast.UnaryOp(ast.USub(), found)
+    return signed(float(value))
+
+
+def constant(const: Const, names: Names) -> ast.expr:
+    """A ``Const`` as an expression."""
+    if isinstance(const.value, Undef):
+        return ast.Constant(None)
+    return literal(const.value, names) if const.name is None else names.object(const)
+
+
+def setting(name: str, value: Any, names: Names) -> ast.expr:
+    """The value of a row's setting; a dtype is spelled by numpy."""
+    if name == "dtype" and isinstance(value, str) and value in NUMPY_TYPES:
+        return ast.Attribute(names.use("np"), NUMPY_TYPES[value])
+    return literal(value, names)
+
+
+# ------------------------------------------------------------------ rows' texts
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> tuple[ast.stmt, ...]:
+    """A row's text as a tree, which is copied and never changed."""
+    return tuple(ast.parse(text).body)
+
+
+@lru_cache(maxsize=4096)
+def mentions(text: str) -> dict[str, int]:
+    """How often the value of each name is asked for; twice if it is asked for in a loop."""
+    found: dict[str, int] = {}
+
+    def visit(node: ast.AST, times: int) -> None:
+        if isinstance(node, ast.Name):
+            found[node.id] = found.get(node.id, 0) + times
+        lazy = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Lambda | ast.IfExp | ast.BoolOp)
+        for child in ast.iter_child_nodes(node):
+            visit(child, 2 if lazy and not isinstance(child, ast.expr_context) else times)
+
+    for statement in parsed(text):
+        visit(statement, 1)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def bound_inside(text: str) -> frozenset[str]:
+    """Names that a row's text binds itself: of comprehensions and lambdas."""
+    nodes = [node for statement in parsed(text) for node in ast.walk(statement)]
+    made = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(made | {n.arg for n in nodes if isinstance(n, ast.arg)})
+
+
+def text_of(op: Call) -> str:
+    """The text that computes an op."""
+    row = ROWS[op.name]
+    settings = {**row.settings, **op.settings}
+    if settings.get("via") == "math" and row.math is not None:
+        return row.math
+    return row.emit if isinstance(row.emit, str) else row.emit(settings, [a.type for a in op.args])
+
+
+def param_of(row: Row, k: int) -> str:
+    """The parameter that the k-th operand belongs to."""
+    return row.params[min(k, len(row.params) - 1)]
+
+
+def times_named(op: Call, value: Value) -> int:
+    """How often an operand is evaluated by an op's text."""
+    row = ROWS[op.name]
+    (k, *_) = [k for k, a in enumerate(op.args) if a is value]
+    param = param_of(row, k)
+    if has_path(row) and param.startswith("*"):
+        return 1
+    if is_opaque(row) or row.emit in ("push", "pop"):
+        return 1
+    return mentions(text_of(op)).get(param.lstrip("*"), 0)
+
+
+def has_path(row: Row) -> bool:
+    """Do the last operands of the row say a path?"""
+    return "index" in row.settings and row.params[-1].startswith("*")
+
+
+def is_opaque(row: Row) -> bool:
+    """Is the row a call of something that nobody can see into?"""
+    return {"f", "*args"} <= set(row.params)
+
+
+@dataclass(slots=True)
+class Filler:
+    """Copies a row's text with names replaced by expressions."""
+
+    space: dict[str, ast.expr | list[ast.expr]]
+    names: Names
+    own: frozenset[str] = frozenset()
+    path: Callable[[ast.expr], tuple[ast.expr, ast.expr]] | None = None
+    whole: Callable[[ast.expr], ast.expr] | None = None
+
+    def many(self, nodes: Sequence[Any]) -> Iterator[Any]:
+        """Copies of the items of a list, ``*rest`` spliced."""
+        for node in nodes:
+            if isinstance(node, ast.Starred) and isinstance(node.value, ast.Name) and isinstance(self.space.get(node.value.id), list):
+                yield from self.space[node.value.id]  # type: ignore[misc]
+            else:
+                yield self.fill(node)
+
+    def fill(self, node: Any) -> Any:
+        """A copy of a node."""
+        if isinstance(node, list):
+            return list(self.many(node))
+        if not isinstance(node, ast.AST):
+            return node
+        if isinstance(node, ast.Name):
+            return self.name(node)
+        if isinstance(node, ast.Subscript) and self.whole is not None and isinstance(node.slice, ast.Name) and node.slice.id == "path":
+            return self.whole(self.fill(node.value))
+        if isinstance(node, ast.Call) and self.path is not None and any(isinstance(a, ast.Name) and a.id == "path" for a in node.args):
+            return self.call_with_path(node)
+        return type(node)(**{name: self.fill(value) for name, value in ast.iter_fields(node)})
+
+    def name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.space:
+            found = self.space[node.id]
+            return ast.Tuple(found) if isinstance(found, list) else found
+        return ast.Name(node.id) if node.id in self.own else self.names.use(node.id)
+
+    def call_with_path(self, node: ast.Call) -> ast.expr:
+        """``f(x, path, v)``: all steps but the last go to ``x``, the last is an argument."""
+        assert self.path is not None
+        place = next(k for k, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == "path")
+        base, index = self.path(self.fill(node.args[place - 1]))
+        arguments = [*self.many(node.args[: place - 1]), base, index, *self.many(node.args[place + 1 :])]
+        return ast.Call(self.fill(node.func), arguments, self.fill(node.keywords))
+
+
+# ------------------------------------------------------------------ index paths
+
+
+@dataclass(slots=True)
+class Path:
+    """An index path with the expressions of its operands."""
+
+    index: str
+    operands: list[ast.expr]
+    names: Names
+
+    def steps(self) -> list[tuple[str, list[ast.expr]]]:
+        """Each step with its operands."""
+        made, at = [], 0
+        for step, number in steps(self.index):
+            made.append((step, self.operands[at : at + number]))
+            at += number
+        return made
+
+    def apply(self, base: ast.expr) -> ast.expr:
+        """``base`` read by all steps."""
+        for step, operands in self.steps():
+            base = apply_step(base, step, operands)
+        return base
+
+    def target(self, base: ast.expr) -> ast.expr:
+        """What stands left of ``=``; a path that ends in a method is written through ``[...]``."""
+        made = self.apply(base)
+        return made if isinstance(made, ast.Subscript) else ast.Subscript(made, ast.Constant(...))
+
+    def split(self, base: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """All steps but the last, and the last as an index expression."""
+        *leading, (last, operands) = self.steps()
+        for step, here in leading:
+            base = apply_step(base, step, here)
+        if last.startswith("."):
+            return apply_step(base, last, operands), ast.Constant(...)
+        return base, as_argument(subscript(last, operands), self.names)
+
+
+def apply_step(base: ast.expr, step: str, operands: list[ast.expr]) -> ast.expr:
+    """One step: ``base[...]``, ``base.T`` or ``base.reshape(...)``."""
+    if not step.startswith("."):
+        return ast.Subscript(base, subscript(step, operands))
+    found = ast.Attribute(base, step[1:])
+    return found if step == ".T" else ast.Call(found, list(operands), [])
+
+
+def subscript(step: str, operands: list[ast.expr]) -> ast.expr:
+    """What stands between the brackets."""
+    items: list[ast.expr] = []
+    at = 0
+    for letter in step:
+        here = operands[at : at + OPERANDS[letter]]
+        at += OPERANDS[letter]
+        match letter:
+            case "i":
+                items.append(here[0])
+            case "s":
+                items.append(ast.Slice(*(None if is_none(o) else o for o in here)))
+            case "n":
+                items.append(ast.Constant(None))
+            case "e":
+                items.append(ast.Constant(...))
+    return items[0] if len(items) == 1 else ast.Tuple(items)
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def as_argument(index: ast.expr, names: Names) -> ast.expr:
+    """An index as an argument of a call: slices are spelled out."""
+    if isinstance(index, ast.Tuple):
+        return ast.Tuple([as_argument(item, names) for item in index.elts])
+    if isinstance(index, ast.Slice):
+        bounds = [b or ast.Constant(None) for b in (index.lower, index.upper, index.step)]
+        if is_none(bounds[2]):
+            bounds.pop()
+        return ast.Call(names.use("slice"), bounds, [])
+    return index
+
+
+# ------------------------------------------------------------------ ops
+
+
+@dataclass(slots=True)
+class Spelled:
+    """An op's text: an expression, or statements that change the first operand."""
+
+    value: ast.expr | None = None
+    statements: list[ast.stmt] = field(default_factory=list)
+
+
+def spell(op: Call, operands: list[ast.expr], names: Names, borrow: bool = False, outs: dict[str, ast.expr] | None = None) -> Spelled:
+    """The Python of an op; ``borrow``: the result is read at once, so it need not own its memory."""
+    row = ROWS[op.name]
+    if is_opaque(row):
+        return Spelled(opaque_call(op, operands))
+    text = text_of(op)
+    space: dict[str, ast.expr | list[ast.expr]] = dict(outs or {})
+    for name, value in {**row.settings, **op.settings}.items():
+        if mentions(text).get(name):
+            space[name] = setting(name, value, names)
+    for k, param in enumerate(row.params):
+        space[param.lstrip("*")] = operands[k:] if param.startswith("*") else operands[k]
+    filler = Filler(space, names, bound_inside(text))
+    if has_path(row):
+        path = Path(op.settings.get("index", row.settings["index"]), operands[len(row.params) - 1 :], names)
+        filler.path, filler.whole = path.split, path.target if row.statement else path.apply
+    body = parsed(text)
+    if row.statement:
+        return Spelled(None, [filler.fill(statement) for statement in body])
+    (statement,) = body
+    assert isinstance(statement, ast.Expr)
+    expression = statement.value
+    if borrow and row.linear and has_path(row) and isinstance(expression, ast.Call) and text == "x[path].copy()":
+        assert isinstance(expression.func, ast.Attribute)
+        expression = expression.func.value
+    return Spelled(tidy(filler.fill(expression)))
+
+
+def tidy(node: ast.expr) -> ast.expr:
+    """``x[...].copy()`` is ``x.copy()``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copy":
+        inner = node.func.value
+        if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Constant) and inner.slice.value is ...:
+            return ast.Call(ast.Attribute(inner.value, "copy"), [], [])
+    return node
+
+
+def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
+    """A call of something nobody can see into; the last operands have the names in ``names``."""
+    words = tuple(op.settings.get("names", ()))
+    function, *given = operands
+    plain = len(given) - len(words)
+    return ast.Call(function, given[:plain], [ast.keyword(w, v) for w, v in zip(words, given[plain:], strict=True)])
+
+
+def same_operand(a: Operand, b: Operand) -> bool:
+    """Are the two operands the same value or literal?"""
+    if isinstance(a, Const) and isinstance(b, Const):
+        return a.key() == b.key()
+    return a is b

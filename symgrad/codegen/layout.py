@@ -1,0 +1,318 @@
+"""Which values are printed in place of their one use, and which get a statement of their own.
+
+A value is nested if it is used once, in the same block, no op between changes what it reads or has
+an effect, no variable it reads is given a new value in between, and the line stays short.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symgrad.codegen.expressions import times_named
+from symgrad.codegen.memory import Cell, Memory, memory_of
+from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.types import Tape
+from symgrad.ops.declare import ROWS
+
+WIDTH = 88
+INDENT = 4
+
+
+@dataclass(slots=True)
+class Layout:
+    """What nests where: ``nested`` values have no variable, ``producer`` is the op that computes a value."""
+
+    memory: Memory
+    count: dict[Value, int]
+    nested: set[Value] = field(default_factory=set)
+    producer: dict[Value, Op] = field(default_factory=dict)
+    backward: set[Op] = field(default_factory=set)
+    choices: set[Op] = field(default_factory=set)  #: ``if`` ops that are expressions
+    shortcuts: dict[Op, bool] = field(default_factory=dict)  #: of those the ``and`` (True) and ``or`` (False)
+
+    def inputs(self, op: Op) -> list[Operand]:
+        """The operands evaluated by the op's statement or expression itself."""
+        if op not in self.choices:
+            return op.operands
+        assert isinstance(op, If)
+        if op in self.shortcuts:
+            return [op.test, *(op.then if self.shortcuts[op] else op.orelse).yields]
+        return [op.test, *op.then.yields, *op.orelse.yields]
+
+    def is_root(self, op: Op) -> bool:
+        """Does the op have a statement of its own?"""
+        return not any(out in self.nested for out in op.outs)
+
+    def leaves(self, operands: list[Operand]) -> Iterator[Value]:
+        """The variables read when the operands are evaluated, through what is nested in them."""
+        for operand in operands:
+            if not isinstance(operand, Value):
+                continue
+            if operand in self.nested:
+                yield from self.leaves(self.inputs(self.producer[operand]))
+            else:
+                yield operand
+
+    def popped(self, operands: list[Operand]) -> Iterator[Value]:
+        """What ops nested in the operands define besides the value that is nested: tapes after a pop."""
+        for operand in operands:
+            if isinstance(operand, Value) and operand in self.nested:
+                op = self.producer[operand]
+                yield from (out for out in op.outs if out is not operand)
+                yield from self.popped(self.inputs(op))
+
+
+def is_pop(op: Op) -> bool:
+    """Does the op take one value off a tape?"""
+    return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
+
+
+@dataclass(slots=True)
+class Planner:
+    """Decides for one block after the other."""
+
+    layout: Layout
+    root_of: dict[Op, int] = field(default_factory=dict)
+    widths: dict[Value, int] = field(default_factory=dict)
+
+    def block(self, block: Block, ends: set[Value], depth: int, split: int | None = None, backward: bool = False) -> None:
+        """Plan a block; ``ends`` are the operands of its end that may be nested there."""
+        for k, op in enumerate(block.ops):
+            if backward or (split is not None and k >= split):
+                self.layout.backward.add(op)
+            for out in op.outs:
+                self.layout.producer[out] = op
+            self.inside(op, depth + 1, op in self.layout.backward)
+        user = users(block)
+        history = History.of(block, self.layout.memory)
+        taken: dict[int, set[Cell]] = {}
+        for k in range(len(block.ops) - 1, -1, -1):
+            op = block.ops[k]
+            self.root_of[op] = k
+            value = self.candidate(op)
+            if value is None or value not in user:
+                continue
+            use = user[value]
+            if use is None and value not in ends:
+                continue
+            if use is not None and not accepts(use, value, op):
+                continue
+            root = len(block.ops) if use is None else self.root_of[use]
+            if split is not None and k < split <= root:
+                continue
+            if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout):
+                continue
+            if is_pop(op) and not history.alone(op, k, root, self.layout.memory, taken):
+                continue
+            self.root_of[op] = root
+            self.layout.nested.add(value)
+        self.narrow(block, depth, user)
+
+    def inside(self, op: Op, depth: int, backward: bool) -> None:
+        """Plan the blocks of an op."""
+        match op:
+            case For():
+                self.block(op.body, tail_ends(op.body, op.until), depth, backward=backward)
+            case While():
+                self.block(op.test, set(values(op.test.yields)), depth, backward=backward)
+                self.block(op.body, tail_ends(op.body, op.until), depth, backward=backward)
+            case If():
+                expression = len(op.outs) == 1 and op.outs[0].name is None
+                for block in op.blocks:
+                    self.block(block, set(values(block.yields)) if expression else set(), depth, backward=backward)
+                if expression:
+                    self.choose(op)
+
+    def choose(self, op: If) -> None:
+        """Make the op an expression, ``a if test else b``, if nothing in it needs a statement."""
+        layout = self.layout
+        plain = all(y is not UNDEF for block in op.blocks for y in block.yields) and layout.memory.writes(op) == (frozenset(), False)
+        if plain and not any(layout.is_root(inner) for block in op.blocks for inner in block.ops):
+            layout.choices.add(op)
+            for is_and, block in ((True, op.orelse), (False, op.then)):
+                if block.yields[0] is op.test and isinstance(op.test, Value) and op not in layout.shortcuts:
+                    layout.shortcuts[op] = is_and
+                    layout.count[op.test] -= 1
+        else:
+            for block in op.blocks:
+                layout.nested.difference_update(values(block.yields))
+
+    def candidate(self, op: Op) -> Value | None:
+        """The value that an op might be nested as."""
+        if op in self.layout.choices:
+            return op.outs[0] if self.layout.count.get(op.outs[0]) == 1 else None
+        if not isinstance(op, Call) or not op.outs:
+            return None
+        row = ROWS[op.name]
+        if is_pop(op):
+            value = op.outs[1]
+        elif len(op.outs) == 1 and not row.statement and not row.effect and not row.consumes:
+            value = op.outs[0]
+        else:
+            return None
+        return value if self.layout.count.get(value) == 1 else None
+
+    def wanted(self, op: Op, value: Value, use: Op | None) -> bool:
+        """Would one write it so?  The user's variables stay; in the backward half those of other lines do."""
+        if value.name is None:
+            return True
+        if op not in self.layout.backward:
+            return False
+        return use is not None and use.loc.line == op.loc.line
+
+    def narrow(self, block: Block, depth: int, user: dict[Value, Op | None]) -> None:
+        """Give values of their own line back until every line is short enough."""
+        room = WIDTH - INDENT * (depth + 1)
+        for op in block.ops:
+            inside = [v for v in values(op.operands) if v in self.layout.nested]
+            total = own_width(op) + sum(self.width(o) for o in self.layout.inputs(op))
+            target = 0 if not self.layout.is_root(op) else sum(len(o.name or "t_1") + 2 for o in op.outs)
+            while inside and total + target > room:
+                widest = max(inside, key=self.width)
+                inside.remove(widest)
+                total -= self.width(widest) - len(widest.name or "t_1")
+                self.layout.nested.discard(widest)
+            for out in op.outs:
+                self.widths[out] = total if out in self.layout.nested else len(out.name or "t_1")
+        ending = [v for v in values(block.yields) if v in self.layout.nested]
+        if sum(self.width(v) + 2 for v in ending) + len("return ()") > room and len(ending) > 1:
+            self.layout.nested.difference_update(ending)
+
+    def width(self, operand: Operand) -> int:
+        """How wide an operand will be, more or less."""
+        if isinstance(operand, Value):
+            return self.widths.get(operand, len(operand.name or "t_1"))
+        return len(operand.name or repr(operand.value))
+
+
+def own_width(op: Op) -> int:
+    """The width of an op's text without its operands, more or less."""
+    if isinstance(op, If):
+        return len("if :") + len(op.outs) * len(" else ")
+    if not isinstance(op, Call):
+        return len("for i in range():") + 2 * len(op.operands)
+    row = ROWS[op.name]
+    text = row.emit if isinstance(row.emit, str) else row.emit({**row.settings, **op.settings}, [a.type for a in op.args])
+    return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)
+
+
+def values(operands: list[Operand]) -> list[Value]:
+    """The operands that are values."""
+    return [o for o in operands if isinstance(o, Value)]
+
+
+def users(block: Block) -> dict[Value, Op | None]:
+    """For values read directly in the block: the op that reads it, or None for the block's end."""
+    found: dict[Value, Op | None] = dict.fromkeys(values(block.yields))
+    for op in block.ops:
+        for value in values(op.operands):
+            found[value] = op
+    return found
+
+
+def tail_ends(body: Block, until: bool) -> set[Value]:
+    """The operands at a loop body's end that may be nested there: the test to leave, and values that take part in a swap."""
+    ends = set(values(body.yields[-1:])) if until else set()
+    carried = body.yields[: len(body.yields) - until]
+    arguments = body.args[len(body.args) - len(carried) :]
+    for k, (argument, operand) in enumerate(zip(arguments, carried, strict=True)):
+        others = [o for j, o in enumerate(carried) if j != k]
+        if isinstance(operand, Value) and operand.name in (None, argument.name) and any(o is argument for o in others):
+            ends.add(operand)
+    return ends
+
+
+def accepts(use: Op, value: Value, op: Op) -> bool:
+    """Can an operand of the op be an expression, evaluated exactly once?"""
+    if isinstance(use, Apply | For | If | While):
+        return True
+    assert isinstance(use, Call)
+    row = ROWS[use.name]
+    if row.consumes and use.args and use.args[0] is value:
+        return False
+    if row.effect and is_pop(op):
+        return False
+    return times_named(use, value) == 1
+
+
+def inner_ops(op: Op) -> list[Op]:
+    """The op and all ops inside it."""
+    return [op, *(inner for block in op.blocks for inner in walk(block))]
+
+
+@dataclass(slots=True)
+class History:
+    """Where in a block memory is written, effects happen, and variables of a name are given values."""
+
+    writes: dict[Cell, list[int]] = field(default_factory=dict)
+    reads: dict[Cell, list[int]] = field(default_factory=dict)
+    effects: list[int] = field(default_factory=list)
+    named: dict[str, list[int]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(block: Block, memory: Memory) -> History:
+        """The history of a block, ops with blocks taken as a whole."""
+        made = History()
+        for k, op in enumerate(block.ops):
+            cells, effect = memory.writes(op)
+            for cell in cells:
+                made.writes.setdefault(cell, []).append(k)
+            for cell in {cell for inner in inner_ops(op) for cell in memory.reads(inner)}:
+                made.reads.setdefault(cell, []).append(k)
+            if effect:
+                made.effects.append(k)
+            for name in names_given(op):
+                made.named.setdefault(name, []).append(k)
+        return made
+
+    def undisturbed(self, op: Op, start: int, stop: int, layout: Layout) -> bool:
+        """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?"""
+        if between(self.effects, start, stop):
+            return False
+        for inner in inner_ops(op):
+            if any(between(self.writes.get(cell, []), start, stop) for cell in layout.memory.reads(inner)):
+                return False
+            if any(v.name and between(self.named.get(v.name, []), start, stop) for v in values(layout.inputs(inner))):
+                return False
+        return True
+
+    def alone(self, op: Op, start: int, stop: int, memory: Memory, taken: dict[int, set[Cell]]) -> bool:
+        """Does nothing between, nor what is nested in the statement at ``stop``, touch the tape that the op pops?"""
+        tape = op.operands[0]
+        assert isinstance(tape, Value)
+        cell = memory.find((tape, False))
+        if cell in taken.get(stop, set()) or between(self.reads.get(cell, []), start, stop):
+            return False
+        taken.setdefault(stop, set()).add(cell)
+        return True
+
+
+def names_given(op: Op) -> Iterator[str]:
+    """Names of the variables that an op, with all inside it, gives a value."""
+    for out in op.outs:
+        if out.name:
+            yield out.name
+    for block in op.blocks:
+        for argument in block.args:
+            if argument.name:
+                yield argument.name
+        for inner in block.ops:
+            yield from names_given(inner)
+
+
+def between(places: list[int], start: int, stop: int) -> bool:
+    """Is one of the sorted places after ``start`` and before ``stop``?"""
+    k = bisect_right(places, start)
+    return k < len(places) and places[k] < stop
+
+
+def plan(func: Func, nest_results: bool = True) -> Layout:
+    """Decide for a whole function what is nested; its results only where each is printed once."""
+    layout = Layout(memory_of(func.body), uses(func.body))
+    Planner(layout).block(func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split)
+    return layout
+
+
+__all__ = ["Layout", "plan"]

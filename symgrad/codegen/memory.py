@@ -1,0 +1,173 @@
+"""Which values may share memory, and which memory each op reads and writes.
+
+Turns a block tree into classes of values (joined by views, stores, joins of control flow and
+containers), on the safe side: values of one class may share, values of two never do. Layout asks
+it whether a read may be printed later than it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
+from symgrad.ir.types import List, Scalar, ShapeOf, Tape, Undefined
+from symgrad.ops.declare import ROWS, Row
+
+IMMUTABLE = (Scalar, ShapeOf, Undefined)
+CONTAINERS = (List, Tape)
+
+#: a value's own memory, or (True) that of what it holds
+Cell = tuple[Value, bool]
+
+
+def is_mutable(operand: Operand) -> bool:
+    """Has the operand memory that a store may change?"""
+    return isinstance(operand, Value) and not isinstance(operand.type, IMMUTABLE)
+
+
+def is_opaque(row: Row) -> bool:
+    """Does nobody know what the row does with its operands?"""
+    return row.effect or "f" in row.params and "*args" in row.params
+
+
+@dataclass(slots=True)
+class Memory:
+    """The classes of one function."""
+
+    parent: dict[Cell, Cell] = field(default_factory=dict)
+    effects: dict[Op, tuple[frozenset[Cell], bool]] = field(default_factory=dict)
+
+    def find(self, cell: Cell) -> Cell:
+        """The class of a cell."""
+        root = cell
+        while (up := self.parent.get(root, root)) != root:
+            root = up
+        while cell != root:
+            self.parent[cell], cell = root, self.parent.get(cell, cell)
+        return root
+
+    def join(self, a: Cell, b: Cell) -> None:
+        """The two cells may be the same memory."""
+        self.parent[self.find(a)] = self.find(b)
+
+    def same(self, a: Operand, b: Operand) -> None:
+        """The two values may be the same object, or views of one."""
+        if isinstance(a, Value) and isinstance(b, Value) and is_mutable(a) and is_mutable(b):
+            self.join((a, False), (b, False))
+            self.join((a, True), (b, True))
+
+    def holds(self, container: Operand, item: Operand) -> None:
+        """The container keeps a reference to the item."""
+        if isinstance(container, Value) and isinstance(item, Value) and is_mutable(item):
+            self.join((container, True), (item, False))
+            self.join((container, True), (item, True))
+
+    # ------------------------------------------------------------------ building
+
+    def block(self, block: Block) -> None:
+        """Join what the ops of a block join."""
+        for op in block.ops:
+            for inner in op.blocks:
+                self.block(inner)
+            match op:
+                case Call():
+                    self.call(op)
+                case For():
+                    self.alike(op.inits, op.carried, op.body.yields, op.outs)
+                case While():
+                    self.alike(op.inits, op.carried, op.body.yields, op.outs)
+                    self.alike(op.carried, op.test.args)
+                case If():
+                    self.alike(op.outs, op.then.yields)
+                    self.alike(op.outs, op.orelse.yields)
+                case _:
+                    self.mixed([*op.operands, *op.outs])
+
+    def alike(self, first: Iterable[Operand], *others: Iterable[Operand]) -> None:
+        """Join lists of operands, position by position."""
+        firsts = list(first)
+        for other in others:
+            for a, b in zip(firsts, other, strict=False):
+                self.same(a, b)
+
+    def mixed(self, operands: list[Operand]) -> None:
+        """Join all, and what they hold: nothing is known."""
+        found = [o for o in operands if isinstance(o, Value) and is_mutable(o)]
+        for a, b in zip(found, found[1:], strict=False):
+            self.same(a, b)
+        for a in found:
+            self.join((a, False), (a, True))
+
+    def call(self, op: Call) -> None:
+        """Join what a row's alias law says."""
+        row = ROWS[op.name]
+        containers = [v for v in (*op.args[:1], *op.outs) if isinstance(v.type, CONTAINERS)]
+        if is_opaque(row):
+            self.mixed([*op.args, *op.outs])
+        elif containers:
+            self.container(op)
+        elif row.consumes or row.alias in ("same", "view"):
+            self.alike(op.args[:1], op.outs[:1])
+        elif row.alias == "depends":
+            for out in op.outs:
+                for arg in op.args:
+                    self.same(arg, out)
+
+    def container(self, op: Call) -> None:
+        """A container keeps what it is given and gives it back: join everything with its content."""
+        row = ROWS[op.name]
+        first = op.args[0] if op.args and isinstance(op.args[0].type, CONTAINERS) else op.outs[0]
+        for value in (*op.args, *op.outs):
+            if value is first:
+                continue
+            if isinstance(value.type, CONTAINERS):
+                if row.consumes and value is op.outs[0]:
+                    self.same(first, value)
+                elif isinstance(first, Value) and isinstance(value, Value):
+                    self.join((first, True), (value, True))
+                    self.join((first, True), (value, False))
+            else:
+                self.holds(first, value)
+
+    # ------------------------------------------------------------------ asking
+
+    def reads(self, op: Op) -> set[Cell]:
+        """The classes whose content an op reads directly."""
+        made = {self.find((o, False)) for o in op.operands if isinstance(o, Value) and is_mutable(o)}
+        return made | {self.find((o, True)) for o in op.operands if isinstance(o, Value) and is_mutable(o)}
+
+    def writes(self, op: Op) -> tuple[frozenset[Cell], bool]:
+        """The classes that an op, with all inside it, writes; and has it an effect beyond memory?"""
+        if op not in self.effects:
+            self.effects[op] = self.written(op)
+        return self.effects[op]
+
+    def written(self, op: Op) -> tuple[frozenset[Cell], bool]:
+        cells: set[Cell] = set()
+        effect = False
+        if isinstance(op, Call):
+            row = ROWS[op.name]
+            effect = row.effect or row.statement and not row.consumes
+            touched = op.args if effect else op.args[:1] if row.consumes else []
+        else:
+            effect = isinstance(op, Apply)
+            touched = op.operands if effect else []
+        for operand in touched:
+            if isinstance(operand, Value) and is_mutable(operand):
+                cells.add(self.find((operand, False)))
+                if effect:
+                    cells.add(self.find((operand, True)))
+        for block in op.blocks:
+            for inner in block.ops:
+                more, other = self.writes(inner)
+                cells |= more
+                effect = effect or other
+        return frozenset(cells), effect
+
+
+def memory_of(block: Block) -> Memory:
+    """The memory classes of a block tree."""
+    made = Memory()
+    made.block(block)
+    return made

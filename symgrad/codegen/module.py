@@ -1,0 +1,211 @@
+"""Turns emitted functions into the text of a module that needs nothing of symgrad.
+
+Imports are written for modules, functions of the runtime are copied in with what they call, and
+anything else that has no spelling is refused by name. ``python file.py`` compares with differences.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from symgrad.codegen.expressions import Names, literal
+from symgrad.codegen.python import Emitted
+from symgrad.codegen.seam import docstring
+from symgrad.errors import SaveError
+from symgrad.runtime.find import MODULES, find
+
+SCALARS = (bool, int, float, complex, str, type(None))
+
+
+@dataclass(slots=True)
+class Check:
+    """The self-check: two functions of the module, texts of example arguments, and the positions differentiated.
+
+    The texts may name ``np`` and ``rng``, a seeded generator.
+    """
+
+    primal: str
+    gradient: str
+    arguments: Sequence[str]
+    wrt: Sequence[int]
+
+
+def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = (), check: Check | None = None) -> str:
+    """The text of a module with the functions of all pieces.
+
+    ``modules`` are the names of modules, besides numpy and math, that may be imported.
+
+    >>> print(module_text([Emitted("def f(x):\\n    return np.sin(x)\\n", {"np": np})], "The sine."))
+    \"\"\"The sine.\"\"\"
+    <BLANKLINE>
+    import numpy as np
+    <BLANKLINE>
+    <BLANKLINE>
+    def f(x):
+        return np.sin(x)
+    <BLANKLINE>
+    """
+    namespace: dict[str, Any] = {}
+    for piece in pieces:
+        for name, value in piece.namespace.items():
+            if namespace.setdefault(name, value) is not value:
+                raise SaveError(f"two different objects are called {name}", hint="save the functions one by one")
+    writer = ModuleWriter(frozenset(modules))
+    writer.add(namespace)
+    if check is not None:
+        writer.add({"np": np})
+    if writer.refused:
+        raise SaveError(f"it depends on {', '.join(sorted(writer.refused))}, which cannot be written to a file", hint="pass it as an argument")
+    sections = [*writer.sources.values(), *(piece.text for piece in pieces)]
+    if check is not None:
+        sections += [check_text(check)]
+    head = "\n".join([docstring(doc), "", *sorted(writer.imports)])
+    return "\n\n\n".join([head.rstrip(), *(section.strip("\n") for section in sections)]) + "\n"
+
+
+@dataclass(slots=True)
+class ModuleWriter:
+    """Collects imports, copied functions and what cannot be written."""
+
+    modules: frozenset[str]
+    imports: dict[str, None]
+    sources: dict[str, str]
+    refused: dict[str, None]
+
+    def __init__(self, modules: frozenset[str]) -> None:
+        self.modules = modules
+        self.imports, self.sources, self.refused = {}, {}, {}
+
+    def add(self, namespace: Mapping[str, Any]) -> None:
+        """Provide for every name."""
+        for name, value in namespace.items():
+            line = self.import_line(name, value)
+            if line is not None:
+                self.imports[line] = None
+            elif getattr(value, "__module__", None) in MODULES and isinstance(value, FunctionType):
+                self.copy(name, value)
+            elif not self.alias(name, value):
+                self.refused[name] = None
+
+    def allowed(self, module: str) -> bool:
+        """May the saved file import the module?"""
+        root = module.partition(".")[0]
+        return root in ("numpy", "math") or module in self.modules or root in self.modules
+
+    def import_line(self, name: str, value: Any) -> str | None:
+        """The import that gives a module or a function of one, if there is one."""
+        if isinstance(value, ModuleType):
+            if not self.allowed(value.__name__):
+                return None
+            return f"import {value.__name__}" if value.__name__ == name else f"import {value.__name__} as {name}"
+        module, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
+        if not isinstance(module, str) or not isinstance(own, str) or not self.allowed(module):
+            return None
+        if getattr(sys.modules.get(module), own, None) is not value:
+            return None
+        return f"from {module} import {own}" + ("" if own == name else f" as {name}")
+
+    def alias(self, name: str, value: Any) -> bool:
+        """A builtin under another name, or a plain number, is an assignment."""
+        if isinstance(value, BuiltinFunctionType | type) and getattr(builtins, value.__name__, None) is value:
+            if name != value.__name__:
+                self.sources[name] = f"{name} = {value.__name__}"
+            return True
+        if isinstance(value, SCALARS):
+            self.sources[name] = f"{name} = {scalar_text(value)}"
+            return True
+        return False
+
+    def copy(self, name: str, value: FunctionType) -> None:
+        """Copy a function of the runtime, what it calls first."""
+        if name in self.sources:
+            return
+        text = textwrap.dedent(inspect.getsource(value))
+        tree = ast.parse(text).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        self.sources[name] = ""
+        mentioned = {node.id for node in ast.walk(ast.Module(tree.body, [])) if isinstance(node, ast.Name)}
+        self.add({n: value.__globals__[n] for n in sorted(mentioned) if n in value.__globals__ and n != value.__name__})
+        del self.sources[name]
+        self.sources[name] = without_annotations(text, tree)
+        if name != value.__name__:
+            self.sources[name] += f"\n\n{name} = {value.__name__}"
+
+
+def without_annotations(text: str, tree: ast.FunctionDef) -> str:
+    """The text of a function without the types of its arguments, so that no typing import is needed."""
+    arguments = ast.parse("def f(): pass").body[0]
+    assert isinstance(arguments, ast.FunctionDef)
+    for argument in ast.walk(tree.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    body = text.splitlines()[tree.body[0].lineno - 1 :]
+    return "\n".join([f"def {tree.name}({ast.unparse(tree.args)}):", *body])
+
+
+def scalar_text(value: Any) -> str:
+    """A number or string as source."""
+    return ast.unparse(literal(value, Names(frozenset(), find)))
+
+
+def scalar_defaults(scalars: Mapping[str, Any]) -> str:
+    """Closure and global scalars as keyword defaults of a saved function; what is no scalar is refused by name.
+
+    >>> scalar_defaults({"rate": 0.5, "count": 3})
+    'rate=0.5, count=3'
+    """
+    refused = sorted(name for name, value in scalars.items() if not isinstance(value, SCALARS) or _has_no_end(value))
+    if refused:
+        raise SaveError(f"it depends on {', '.join(refused)}, which cannot be written to a file", hint="pass it as an argument")
+    return ", ".join(f"{name}={scalar_text(value)}" for name, value in scalars.items())
+
+
+def _has_no_end(value: Any) -> bool:
+    """Are NumPy's names needed to write it?"""
+    return isinstance(value, np.generic) or (isinstance(value, float) and not math.isfinite(value))
+
+
+CHECK = '''
+def check():
+    """Compare the gradient with differences in a random direction of each argument."""
+    rng = np.random.default_rng(0)
+    arguments = [{arguments}]
+    gradients = {gradient}(*arguments)
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    step = 1e-6
+    for position, gradient in zip({wrt}, gradients):
+        direction = rng.normal(size=np.shape(arguments[position]))
+        ends = []
+        for sign in (1, -1):
+            moved = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+            moved[position] = moved[position] + sign * step * direction
+            ends.append(np.sum({primal}(*moved)))
+        expected = (ends[0] - ends[1]) / (2 * step)
+        found = np.sum(gradient * direction)
+        assert np.isclose(found, expected, rtol=1e-4, atol=1e-6), (position, found, expected)
+    print("{gradient}: agrees with differences")
+
+
+if __name__ == "__main__":
+    check()
+'''
+
+
+def check_text(check: Check) -> str:
+    """The self-check of a saved module."""
+    wrt = "(" + "".join(f"{k}, " for k in check.wrt).rstrip() + ")" if len(check.wrt) == 1 else str(tuple(check.wrt))
+    return CHECK.format(arguments=", ".join(check.arguments), gradient=check.gradient, primal=check.primal, wrt=wrt)
+
+
+__all__ = ["Check", "module_text", "scalar_defaults"]

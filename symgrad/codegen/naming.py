@@ -1,0 +1,384 @@
+"""Gives every value that is not nested a Python variable.
+
+Liveness on the structured program gives each value the stretches of time in which its variable must
+keep it. Values that must share a variable (stores, loop slots) are joined first, then those whose
+joining saves an assignment, where lifetimes allow; at last each class takes the user's name if free.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from symgrad.codegen.expressions import clean
+from symgrad.codegen.layout import Layout, values
+from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ops.declare import ROWS
+
+#: a stretch of time, end excluded; time runs backwards from 0
+Stretch = tuple[int, int]
+PLAIN = "t"
+
+
+@dataclass(slots=True)
+class Lifetimes:
+    """Walks a function from its end to its start and notes when each value is needed."""
+
+    layout: Layout
+    stretches: dict[Value, list[Stretch]] = field(default_factory=dict)
+    live: dict[Value, int] = field(default_factory=dict)
+    outer: dict[Op, set[Value]] = field(default_factory=dict)
+    clock: int = 0
+
+    def tick(self) -> int:
+        self.clock -= 1
+        return self.clock
+
+    def add(self, value: Value, start: int, end: int) -> None:
+        """Note a stretch, joined with the one that follows it."""
+        known = self.stretches.setdefault(value, [])
+        if known and known[-1][0] <= end:
+            start, end = min(start, known[-1][0]), max(end, known.pop()[1])
+        known.append((start, end))
+
+    def read(self, operands: list[Operand], time: int) -> None:
+        """The operands are evaluated at ``time``."""
+        for value in self.layout.leaves(operands):
+            self.live.setdefault(value, time)
+
+    def define(self, targets: Iterable[Value], time: int) -> None:
+        """The values are assigned at ``time``."""
+        for value in targets:
+            self.add(value, time, max(self.live.pop(value, time + 1), time + 1))
+
+    def cut(self, time: int) -> dict[Value, int]:
+        """End all stretches at ``time``, looking backwards; they go on in every block that ends here."""
+        for value, end in self.live.items():
+            self.add(value, time, end)
+        return dict.fromkeys(self.live, time)
+
+    def function(self, func: Func) -> None:
+        """Walk a whole function."""
+        end = self.tick()
+        self.read(func.body.yields, end)
+        self.define(self.layout.popped(func.body.yields), end)
+        self.ops(func.body)
+        self.define(func.params, self.tick())
+
+    def ops(self, block: Block) -> None:
+        """Walk the ops of a block, last first."""
+        for op in reversed(block.ops):
+            if not self.layout.is_root(op):
+                continue
+            match op:
+                case If() if op not in self.layout.choices:
+                    self.walk_if(op)
+                case For():
+                    self.walk_for(op)
+                case While():
+                    self.walk_while(op)
+                case _:
+                    time = self.tick()
+                    self.define(op.outs, time)
+                    self.define(self.layout.popped(self.layout.inputs(op)), time)
+                    self.read(self.layout.inputs(op), time)
+
+    def walk_if(self, op: If) -> None:
+        """Both branches end by assigning the outs; a value may live in one branch only."""
+        join = self.tick()
+        self.define(op.outs, join)
+        after = self.cut(join)
+        merged: set[Value] = set()
+        end = join
+        for block in (op.orelse, op.then):
+            self.live = dict.fromkeys(after, end)
+            for out in op.outs:
+                self.add(out, end - 1, end)
+            self.clock = end - 1
+            self.read(block.yields, self.clock)
+            self.ops(block)
+            end = self.tick()
+            for value, stop in self.live.items():
+                self.add(value, end, stop)
+            merged |= set(self.live)
+        time = self.tick()
+        self.live = dict.fromkeys(merged, end)
+        for value in merged:
+            self.live[value] = end
+        self.define(self.layout.popped([op.test]), time)
+        self.read([op.test], time)
+
+    def around(self, op: Op, time: int) -> None:
+        """What is needed after a loop, or read in it and defined outside, lives through it."""
+        for value in self.outside(op):
+            self.live.setdefault(value, time)
+
+    def outside(self, op: Op) -> set[Value]:
+        """Variables read in a loop and defined outside of it."""
+        if op not in self.outer:
+            read: set[Value] = set()
+            inner: set[Value] = set()
+            for block in op.blocks:
+                inner.update(block.args)
+                read.update(self.layout.leaves(block.yields))
+                for child in block.ops:
+                    inner.update(child.outs)
+                    if self.layout.is_root(child):
+                        read.update(self.layout.leaves(self.layout.inputs(child)))
+                    if child.blocks:
+                        read |= self.outside(child)
+            self.outer[op] = read - inner
+        return self.outer[op]
+
+    def walk_for(self, op: For) -> None:
+        """Time runs: carried variables set, bounds read, then the body."""
+        exit_ = self.tick()
+        self.define(op.outs, exit_)
+        self.around(op, exit_)
+        end = self.tick()
+        self.read(op.body.yields, end)
+        self.define(self.layout.popped(op.body.yields), end)
+        self.ops(op.body)
+        start = self.tick()
+        self.define(op.body.args, start)
+        bounds = self.tick()
+        self.define(self.layout.popped([op.start, op.stop, op.step]), bounds)
+        self.read([op.start, op.stop, op.step], bounds)
+        self.enter(op.carried, op.inits, start)
+        if op.until and self.layout.count.get(op.outs[-1]):
+            self.add_early(op.outs[-1], self.clock, exit_)
+
+    def walk_while(self, op: While) -> None:
+        """Carried variables live through the test into the body."""
+        exit_ = self.tick()
+        self.define(op.outs, exit_)
+        self.around(op, exit_)
+        end = self.tick()
+        self.read(op.body.yields, end)
+        self.define(self.layout.popped(op.body.yields), end)
+        self.ops(op.body)
+        start = self.tick()
+        self.define(op.body.args, start)
+        self.around(op, start)
+        tested = self.tick()
+        self.read(op.test.yields, tested)
+        self.define(self.layout.popped(op.test.yields), tested)
+        self.ops(op.test)
+        first = self.tick()
+        self.define(op.test.args, first)
+        for argument in op.carried:
+            self.add_early(argument, first, start)
+        self.enter(op.carried, op.inits, start)
+        if self.layout.count.get(op.outs[-1]):
+            self.add_early(op.outs[-1], self.clock, exit_)
+
+    def enter(self, carried: list[Value], inits: list[Operand], start: int) -> None:
+        """The carried variables are assigned before the loop and kept till its body."""
+        time = self.tick()
+        for argument in carried:
+            self.add_early(argument, time, start)
+        self.define(self.layout.popped(inits), time)
+        self.read(inits, time)
+
+    def add_early(self, value: Value, start: int, end: int) -> None:
+        """Note a stretch that may overlap those noted."""
+        known = sorted([*self.stretches.get(value, []), (start, end)], reverse=True)
+        self.stretches[value] = []
+        for stretch in known:
+            self.add(value, *stretch)
+
+
+# ------------------------------------------------------------------ classes
+
+
+class Occupied:
+    """Stretches of time, sorted, none touching; asked whether others overlap."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Iterable[Stretch] = ()) -> None:
+        self.items: list[Stretch] = sorted(items)
+
+    def overlaps(self, other: Occupied) -> bool:
+        """Do two sets have a moment in common?"""
+        few, many = (self.items, other.items) if len(self.items) <= len(other.items) else (other.items, self.items)
+        for start, end in few:
+            k = bisect_left(many, (start, start))
+            if k < len(many) and many[k][0] < end or k and many[k - 1][1] > start:
+                return True
+        return False
+
+    def take(self, other: Occupied) -> None:
+        """Add the stretches of another; those that touch become one."""
+        few, many = (self.items, other.items) if len(self.items) <= len(other.items) else (other.items, self.items)
+        for start, end in few:
+            k = bisect_left(many, (start, start))
+            if k and many[k - 1][1] >= start:
+                k -= 1
+            last = k
+            while last < len(many) and many[last][0] <= end:
+                start, end = min(start, many[last][0]), max(end, many[last][1])
+                last += 1
+            many[k:last] = [(start, end)]
+        self.items = many
+
+
+@dataclass(slots=True)
+class Classes:
+    """Sets of values that share a variable."""
+
+    parent: dict[Value, Value] = field(default_factory=dict)
+    occupied: dict[Value, Occupied] = field(default_factory=dict)
+    hints: dict[Value, Counter[str]] = field(default_factory=dict)
+    wishes: dict[Value, list[Value]] = field(default_factory=dict)
+
+    def find(self, value: Value) -> Value:
+        """The value that stands for the class."""
+        root = value
+        while (up := self.parent.get(root, root)) is not root:
+            root = up
+        while value is not root:
+            up = self.parent.get(value, value)
+            self.parent[value] = root
+            value = up
+        return root
+
+    def join(self, a: Value, b: Value) -> None:
+        """The two share a variable."""
+        a, b = self.find(a), self.find(b)
+        if a is not b:
+            self.parent[b] = a
+            self.occupied[a].take(self.occupied.pop(b))
+            self.hints[a].update(self.hints.pop(b))
+
+    def try_join(self, a: Value, b: Value, loose: bool) -> None:
+        """Let the two share a variable if their lifetimes allow, and (unless ``loose``) the user's names agree."""
+        a, b = self.find(a), self.find(b)
+        if a is b or self.occupied[a].overlaps(self.occupied[b]):
+            return
+        mine, theirs = self.hints[a], self.hints[b]
+        if loose or not mine or not theirs or mine.keys() & theirs.keys():
+            self.join(a, b)
+
+
+def variables(block: Block, layout: Layout) -> Iterator[Value]:
+    """Every value of a block tree that needs a variable, in order."""
+    yield from block.args
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from variables(inner, layout)
+        yield from (out for out in op.outs if out not in layout.nested)
+
+
+def forced(block: Block, layout: Layout) -> Iterator[tuple[Value, Value]]:
+    """Pairs that must share: what is changed in place, and the slots of loops."""
+    for op in block.ops:
+        match op:
+            case Call():
+                if ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
+                    yield op.outs[0], op.args[0]
+            case For():
+                yield from zip(op.outs, op.carried, strict=False)
+            case While():
+                yield from zip(op.outs, op.carried, strict=False)
+                yield from zip(op.carried, op.test.args, strict=True)
+        for inner in op.blocks:
+            yield from forced(inner, layout)
+
+
+def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
+    """Pairs whose sharing saves an assignment; True where the second is made only for the first."""
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from wished(inner, layout)
+        slots: list[tuple[list[Value], list[Operand], bool]] = []
+        match op:
+            case For():
+                slots = [(op.carried, op.body.yields, True), (op.carried, op.inits, False)]
+            case While():
+                slots = [(op.carried, op.body.yields, True), (op.carried, op.inits, False)]
+            case If():
+                slots = [(op.outs, op.then.yields, True), (op.outs, op.orelse.yields, True)]
+        for targets, operands, here in slots:
+            for target, operand in zip(targets, operands, strict=False):
+                if isinstance(operand, Value) and operand not in layout.nested and target not in layout.nested:
+                    made = layout.producer.get(operand)
+                    once = here and layout.count.get(operand) == 1 and made in layout.backward
+                    yield target, operand, once
+
+
+def classes_of(func: Func, layout: Layout) -> Classes:
+    """Join what must and what may share a variable."""
+    lifetimes = Lifetimes(layout)
+    lifetimes.function(func)
+    made = Classes()
+    slots = {v for op in _loops(func.body) for v in op.outs}
+    for value in variables(func.body, layout):
+        if value not in made.occupied:
+            made.occupied[value] = Occupied(lifetimes.stretches.get(value, []))
+            made.hints[value] = Counter({value.name: 3 if value in slots else 1} if value.name else {})
+    for a, b in forced(func.body, layout):
+        made.join(a, b)
+    wishes = list(wished(func.body, layout))
+    alike = [w for w in wishes if w[0].name == w[1].name and w[0].name is not None]
+    for a, b, loose in [*alike, *wishes]:
+        made.try_join(a, b, loose)
+    for a, b, _ in wishes:
+        made.wishes.setdefault(made.find(a), []).append(b)
+        made.wishes.setdefault(made.find(b), []).append(a)
+    return made
+
+
+def _loops(block: Block) -> Iterator[Op]:
+    for op in block.ops:
+        if op.blocks:
+            yield op
+            for inner in op.blocks:
+                yield from _loops(inner)
+
+
+def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
+    """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
+
+    ``reserved`` names are used by nothing else.
+    """
+    made = classes_of(func, layout)
+    in_use: dict[str, Occupied] = {}
+    name_of: dict[Value, str] = {}
+    for value, name in fixed.items():
+        root = made.find(value)
+        name_of[root] = name
+        in_use.setdefault(name, Occupied()).take(Occupied(made.occupied[root].items))
+    for value in variables(func.body, layout):
+        root = made.find(value)
+        if root in name_of:
+            continue
+        occupied = made.occupied[root]
+        base = clean(preferred(made, root, name_of))
+        for k in count():
+            name = f"{base}_{k}" if k else base
+            taken = in_use.get(name)
+            if (name in reserved and name not in fixed.values()) or taken is not None and taken.overlaps(occupied):
+                continue
+            in_use.setdefault(name, Occupied()).take(Occupied(occupied.items))
+            name_of[root] = name
+            break
+    return {value: name_of[made.find(value)] for value in variables(func.body, layout)}
+
+
+def preferred(made: Classes, root: Value, name_of: dict[Value, str]) -> str:
+    """The name a class would like: its own, or that of a class it is assigned to or from."""
+    if made.hints[root]:
+        return made.hints[root].most_common(1)[0][0]
+    for other in made.wishes.get(root, []):
+        hints = made.hints[made.find(other)]
+        if hints:
+            return hints.most_common(1)[0][0]
+    return PLAIN
+
+
+__all__ = ["assign_names", "values"]
+

@@ -1,0 +1,593 @@
+"""Turns a ``Func`` into Python source: the user's statements, then, for a gradient, its backward half.
+
+Layout says what is nested, naming gives variables, expressions spell the ops; here control flow
+becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again and blocks become statements.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.codegen.comments import Lines, Mark, annotate
+from symgrad.codegen.expressions import (
+    Names,
+    bound_inside,
+    clean,
+    constant,
+    has_path,
+    literal,
+    mentions,
+    same_operand,
+    spell,
+    text_of,
+)
+from symgrad.codegen.layout import Layout, is_pop, plan
+from symgrad.codegen.naming import assign_names
+from symgrad.codegen.seam import to_text
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.types import Array
+from symgrad.ops.declare import ROWS
+from symgrad.runtime.find import find
+
+#: builtins that the printer itself uses
+BUILTINS = ("range", "reversed", "slice", "complex")
+LEAVES = (ast.Break, ast.Return, ast.Raise)
+
+
+def no_lines(file: str, line: int) -> str:
+    """No source at hand."""
+    return ""
+
+
+@dataclass(slots=True)
+class Header:
+    """The outside of an emitted function.
+
+    ``signature`` is the text between the parentheses; ``bind`` gives, for parameters of the
+    ``Func`` that are no names of the signature, the expression evaluated on entry; ``result`` is a
+    template over the results; ``lines`` gives the text of a line of a file.
+    """
+
+    name: str
+    signature: str
+    bind: dict[Value, str] = field(default_factory=dict)
+    result: str = ""
+    doc: str = ""
+    lines: Lines = no_lines
+    comments: bool = True
+
+
+@dataclass(slots=True)
+class Emitted:
+    """Source text, the globals it needs, and pairs of (line of the text, line of the user's source)."""
+
+    text: str
+    namespace: dict[str, Any]
+    line_map: list[tuple[int, int]] = field(default_factory=list)
+
+
+def emit(func: Func, header: Header) -> Emitted:
+    """The source of a function and of those it calls.
+
+    >>> from symgrad.ops.build import Builder
+    >>> from symgrad.ir.types import FLOAT
+    >>> import symgrad.ops.engine
+    >>> x = Value(FLOAT, "x")
+    >>> build = Builder(Block([x]))
+    >>> build.block.yields = [build.call("number", x)]
+    >>> print(emit(Func("f", build.block), Header("f", "x")).text)
+    def f(x):
+        return float(x)
+    <BLANKLINE>
+    """
+    funcs = called(func)
+    headers = {func: header}
+    taken = {header.name}
+    for other in funcs:
+        if other is not func:
+            headers[other] = plain_header(other, taken)
+            taken.add(headers[other].name)
+    hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
+    names = Names(hidden, find)
+    for other in funcs:
+        collect(other, names)
+    marks: dict[ast.stmt, Mark] = {}
+    definitions: list[ast.stmt] = []
+    for other in funcs:
+        definitions.append(Writer(other, headers[other], names, headers, marks).function())
+    text, read = to_text(ast.Module(definitions, []))
+    text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None)
+    mentioned = {node.id for node in ast.walk(read) if isinstance(node, ast.Name)}
+    return Emitted(text, {k: v for k, v in names.namespace.items() if k in mentioned}, line_map)
+
+
+def called(func: Func) -> list[Func]:
+    """The function and all it calls, the called ones first."""
+    found: dict[Func, None] = {}
+    pending = [func]
+    while pending:
+        current = pending.pop()
+        if current not in found:
+            found[current] = None
+            pending += [op.func for op in walk(current.body) if isinstance(op, Apply) and op.func is not None]
+    return list(found)[::-1]
+
+
+def plain_header(func: Func, taken: set[str]) -> Header:
+    """The header of a function that only emitted code calls."""
+    base = name = clean(func.name)
+    k = 0
+    while name in taken:
+        k += 1
+        name = f"{base}_{k}"
+    words: list[str] = []
+    bind: dict[Value, str] = {}
+    for value in func.params:
+        word = base = clean(value.name or "t")
+        k = 0
+        while word in words:
+            k += 1
+            word = f"{base}_{k}"
+        words.append(word)
+        bind[value] = word
+    return Header(name, ", ".join(words), bind, doc=func.doc)
+
+
+def outer_names(header: Header) -> set[str]:
+    """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
+    texts = [f"lambda {header.signature}: 0", *header.bind.values(), result_text(header.result, 64)]
+    nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
+    made = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return made | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def result_text(template: str, number: int) -> str:
+    """The template with placeholders."""
+    return template.format(*(f"__result_{k}__" for k in range(number)))
+
+
+def collect(func: Func, names: Names) -> None:
+    """Enter all global names that the function's text will use, so that variables avoid them."""
+    for name in ("np", "math", *BUILTINS):
+        if name in names.hidden:
+            names.use(name)
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            row = ROWS[op.name]
+            text = text_of(op)
+            if row.emit not in ("push", "pop"):
+                own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+                for name in mentions(text):
+                    if name not in own:
+                        names.use(name)
+            for value in op.settings.values():
+                literal(value, names)
+        for operand in op.operands:
+            if isinstance(operand, Const):
+                constant(operand, names)
+        for block in op.blocks:
+            for operand in block.yields:
+                if isinstance(operand, Const):
+                    constant(operand, names)
+    for operand in func.body.yields:
+        if isinstance(operand, Const):
+            constant(operand, names)
+
+
+def inner_names(func: Func) -> set[str]:
+    """Names that rows' texts bind themselves."""
+    return {name for op in walk(func.body) if isinstance(op, Call) for name in bound_inside(text_of(op))}
+
+
+# ------------------------------------------------------------------ small trees
+
+
+def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
+    """``target = value``."""
+    return ast.Assign([target], value)
+
+
+def tuple_of(items: list[ast.expr]) -> ast.expr:
+    """One expression, or a tuple of several."""
+    return items[0] if len(items) == 1 else ast.Tuple(items)
+
+
+def negated(test: ast.expr) -> ast.expr:
+    """``not test``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def method(base: ast.expr, name: str, *args: ast.expr) -> ast.expr:
+    """``base.name(*args)``."""
+    return ast.Call(ast.Attribute(base, name), list(args), [])
+
+
+Finish = Callable[[list[Operand]], list[ast.stmt]]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes one function."""
+
+    func: Func
+    header: Header
+    names: Names
+    headers: dict[Func, Header]
+    marks: dict[ast.stmt, Mark]
+    layout: Layout = field(init=False)
+    name_of: dict[Value, str] = field(init=False)
+    template: ast.expr | None = field(init=False)
+    flags: int = 0
+
+    def __post_init__(self) -> None:
+        func, header = self.func, self.header
+        once = True
+        self.template = None
+        if header.result:
+            text = result_text(header.result, len(func.body.yields))
+            self.template = ast.parse(text, mode="eval").body
+            once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
+        self.layout = plan(func, nest_results=once)
+        own = {node.arg for node in ast.walk(ast.parse(f"lambda {header.signature}: 0", mode="eval")) if isinstance(node, ast.arg)}
+        fixed: dict[Value, str] = {}
+        for value in func.params:
+            bound = header.bind.get(value, value.name or "")
+            if bound in own and bound not in fixed.values():
+                fixed[value] = bound
+        reserved = self.names.reserved() | inner_names(func) | set(BUILTINS) | {"np", "math"}
+        self.name_of = assign_names(func, self.layout, fixed, reserved)
+
+    # ------------------------------------------------------------------ the function
+
+    def function(self) -> ast.stmt:
+        """The whole definition."""
+        made = ast.parse(f"def {self.header.name}({self.header.signature}): pass").body[0]
+        assert isinstance(made, ast.FunctionDef)
+        body: list[ast.stmt] = [ast.Expr(ast.Constant(self.header.doc))] if self.header.doc else []
+        body += self.entry()
+        split = self.func.split
+        if split is None:
+            body += self.tail(self.func.body, self.give_back, True)
+        else:
+            body += self.section(self.func.body.ops[:split], "forward")
+            body += self.section(self.func.body.ops[split:], "backward")
+            body += self.give_back(self.func.body.yields)
+        made.body = body
+        return made
+
+    def entry(self) -> list[ast.stmt]:
+        """Assignments of what is bound on entry."""
+        made: list[ast.stmt] = []
+        for value in self.func.params:
+            text = self.header.bind.get(value)
+            if text is not None and text != self.name_of[value]:
+                made.append(assign(ast.Name(self.name_of[value]), ast.parse(text, mode="eval").body))
+        return made
+
+    def section(self, ops: list[Op], name: str) -> list[ast.stmt]:
+        """One half of a gradient, with its mark on the first statement."""
+        made = self.ops(ops)
+        if made:
+            self.marks.setdefault(made[0], Mark()).section = name
+        return made
+
+    def give_back(self, yields: list[Operand]) -> list[ast.stmt]:
+        """The ``return``."""
+        operands = [self.expression(y) for y in yields]
+        if self.template is None:
+            return [ast.Return(tuple_of(operands))] if operands else []
+        space = {f"__result_{k}__": operand for k, operand in enumerate(operands)}
+        return [ast.Return(replaced(self.template, space))]
+
+    # ------------------------------------------------------------------ expressions
+
+    def expression(self, operand: Operand, borrow: bool = False) -> ast.expr:
+        """What is printed where an operand is read; ``borrow``: it is read at once."""
+        if isinstance(operand, Const):
+            return constant(operand, self.names)
+        if operand not in self.layout.nested:
+            return ast.Name(self.name_of[operand])
+        op = self.layout.producer[operand]
+        if isinstance(op, If):
+            return self.choice(op)
+        assert isinstance(op, Call)
+        if is_pop(op):
+            return method(self.expression(op.args[0]), "pop")
+        made = spell(op, self.operands(op), self.names, borrow).value
+        assert made is not None
+        return made
+
+    def choice(self, op: If) -> ast.expr:
+        """``a if test else b``, ``a and b``, ``a or b``."""
+        test = self.expression(op.test)
+        then, orelse = (block.yields[0] for block in op.blocks)
+        if op not in self.layout.shortcuts:
+            return ast.IfExp(test, self.expression(then), self.expression(orelse))
+        is_and = self.layout.shortcuts[op]
+        rest = self.expression(then if is_and else orelse)
+        kind = ast.And if is_and else ast.Or
+        parts = rest.values if isinstance(rest, ast.BoolOp) and isinstance(rest.op, kind) else [rest]
+        return ast.BoolOp(kind(), [test, *parts])
+
+    def operands(self, op: Call) -> list[ast.expr]:
+        """The expressions of a call's operands."""
+        row = ROWS[op.name]
+        reads = row.elementwise or row.statement and row.consumes and has_path(row)
+        return [self.expression(a, bool(reads)) for a in op.args]
+
+    def target(self, values: list[Value]) -> ast.expr:
+        """The variables that are assigned."""
+        return tuple_of([ast.Name(self.name_of[v]) for v in values])
+
+    # ------------------------------------------------------------------ blocks
+
+    def ops(self, ops: list[Op]) -> list[ast.stmt]:
+        """The statements of ops."""
+        made: list[ast.stmt] = []
+        for op in ops:
+            if self.layout.is_root(op):
+                made += self.marked(self.statement(op), op)
+        return made
+
+    def marked(self, statements: list[ast.stmt], op: Op) -> list[ast.stmt]:
+        """Note where statements come from."""
+        for statement in statements:
+            if statement not in self.marks:
+                self.marks[statement] = Mark(op.loc, op in self.layout.backward)
+        return statements
+
+    def tail(self, block: Block, finish: Finish, splits: bool, yields: list[Operand] | None = None) -> list[ast.stmt]:
+        """The statements of a block and of its end; where it may, an ``if`` at the end takes the end into its branches."""
+        yields = block.yields if yields is None else yields
+        roots = [op for op in block.ops if self.layout.is_root(op)]
+        last = roots[-1] if roots else None
+        if not splits or not isinstance(last, If) or last in self.layout.choices or not self.splittable(last, block, yields):
+            return self.ops(roots) + finish(yields)
+        made = self.ops(roots[:-1])
+        sides = []
+        for inner in (last.then, last.orelse):
+            table = dict(zip(last.outs, inner.yields, strict=True))
+            ending = [table.get(y, y) if isinstance(y, Value) else y for y in yields]
+            sides.append(self.tail(inner, finish, splits, ending))
+        return made + self.marked(self.guard(self.expression(last.test), *sides), last)
+
+    def splittable(self, last: If, block: Block, yields: list[Operand]) -> bool:
+        """Are the outs of the ``if`` only handed on at the end, beside plain variables?"""
+        if any(isinstance(y, Value) and y in self.layout.nested for y in yields):
+            return False
+        handed = [y for y in block.yields if isinstance(y, Value)]
+        return bool(last.outs) and all(self.layout.count.get(out, 0) == sum(y is out for y in handed) for out in last.outs)
+
+    def guard(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+        """An ``if``; a branch that leaves comes first and the other stands after it."""
+        if then and isinstance(then[-1], LEAVES):
+            return [ast.If(test, then, []), *orelse]
+        if orelse and isinstance(orelse[-1], LEAVES):
+            return [ast.If(negated(test), orelse, []), *then]
+        return self.branch(test, then, orelse)
+
+    def branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+        """An ``if`` without empty branches."""
+        if then:
+            return [ast.If(test, then, orelse)]
+        if orelse:
+            return [ast.If(negated(test), orelse, [])]
+        return [] if isinstance(test, ast.Name | ast.Constant) else [ast.Expr(test)]
+
+    def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
+        """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
+        pending: list[tuple[str, Operand, set[str]]] = []
+        for target, operand in pairs:
+            if isinstance(operand, Const) and isinstance(operand.value, Undef):
+                continue
+            name = self.name_of[target]
+            if isinstance(operand, Value) and operand not in self.layout.nested and self.name_of[operand] == name:
+                continue
+            pending.append((name, operand, {self.name_of[v] for v in self.layout.leaves([operand])}))
+        made: list[ast.stmt] = []
+        while pending:
+            free = next((p for p in pending if not any(p[0] in other[2] for other in pending if other is not p)), None)
+            if free is None:
+                together = ast.Tuple([ast.Name(p[0]) for p in pending])
+                made.append(assign(together, ast.Tuple([self.expression(p[1]) for p in pending])))
+                break
+            pending.remove(free)
+            made.append(assign(ast.Name(free[0]), self.expression(free[1])))
+        return made
+
+    # ------------------------------------------------------------------ statements
+
+    def statement(self, op: Op) -> list[ast.stmt]:
+        """The statements of one op."""
+        match op:
+            case Call():
+                return self.call(op)
+            case If() if op in self.layout.choices:
+                return [assign(self.target(op.outs), self.choice(op))]
+            case If():
+                return self.print_if(op)
+            case For():
+                return self.print_for(op)
+            case While():
+                return self.print_while(op)
+            case Apply(func=Func() as func):
+                call = ast.Call(ast.Name(self.headers[func].name), [self.expression(a) for a in op.args], [])
+                return [assign(self.target(op.outs), call)] if op.outs else [ast.Expr(call)]
+        raise AssertionError(op)
+
+    def call(self, op: Call) -> list[ast.stmt]:
+        """One row."""
+        row = ROWS[op.name]
+        before: list[ast.stmt] = []
+        if row.consumes and op.outs:
+            before = self.copies([(op.outs[0], op.args[0])])
+        if row.emit == "push":
+            return before + self.push(op)
+        if row.emit == "pop":
+            return before + self.pop(op)
+        short = self.augmented(op)
+        if short is not None:
+            return [*before, short]
+        operands = self.operands(op)
+        outs: dict[str, ast.expr] = {}
+        if row.consumes and op.outs:
+            operands[0] = ast.Name(self.name_of[op.outs[0]])
+        elif row.statement:
+            outs = {name: ast.Name(self.name_of[v]) for name, v in zip(row.outs, op.outs, strict=False)}
+        spelled = spell(op, operands, self.names, outs=outs)
+        if spelled.value is None:
+            return before + spelled.statements
+        if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
+            return [*before, assign(self.target(op.outs), spelled.value)]
+        return [*before, ast.Expr(spelled.value)]
+
+    def push(self, op: Call) -> list[ast.stmt]:
+        """``tape.append(value)``, or a tuple of several."""
+        items = [self.expression(a) for a in op.args[1:]]
+        return [ast.Expr(method(ast.Name(self.name_of[op.outs[0]]), "append", tuple_of(items)))] if items else []
+
+    def pop(self, op: Call) -> list[ast.stmt]:
+        """``value = tape.pop()``."""
+        made = method(ast.Name(self.name_of[op.outs[0]]), "pop")
+        values = op.outs[1:]
+        if not values:
+            return []
+        if not any(self.layout.count.get(v) for v in values):
+            return [ast.Expr(made)]
+        return [assign(self.target(values), made)]
+
+    def augmented(self, op: Call) -> ast.stmt | None:
+        """``x[path] += v``, where the value stored is what stands there, and something."""
+        if text_of(op) != "x[path] = v" or op.args[1] not in self.layout.nested:
+            return None
+        value = op.args[1]
+        assert isinstance(value, Value)
+        made = self.layout.producer[value]
+        if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
+            return None
+        old = self.layout.producer[made.args[0]]  # type: ignore[index]
+        expression = spell(made, [ast.Name("x"), ast.Name("y")], self.names).value
+        if not isinstance(old, Call) or text_of(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
+            return None
+        if not isinstance(expression.left, ast.Name) or expression.left.id != "x":
+            return None
+        if not isinstance(expression.right, ast.Name) or expression.right.id != "y":
+            return None
+        place, read = [op.args[0], *op.args[2:]], old.args
+        if old.settings["index"] != op.settings["index"] or len(place) != len(read) or not all(map(same_operand, place, read)):
+            return None
+        if isinstance(value.type, Array) and value.type.dtype != getattr(op.args[0].type, "dtype", None):
+            return None
+        operands = self.operands(op)
+        operands[1] = ast.Constant(0)
+        (store,) = spell(op, [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
+        assert isinstance(store, ast.Assign)
+        return ast.AugAssign(store.targets[0], expression.op, self.expression(made.args[1], True))  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------ control flow
+
+    def print_if(self, op: If) -> list[ast.stmt]:
+        """``if``; each branch ends by assigning the variables of the outs."""
+
+        def finish(yields: list[Operand]) -> list[ast.stmt]:
+            return self.copies([(o, y) for o, y in zip(op.outs, yields, strict=True) if self.layout.count.get(o)])
+
+        then, orelse = (self.tail(block, finish, False) for block in op.blocks)
+        return self.branch(self.expression(op.test), then, orelse)
+
+    def loop_end(self, targets: list[Value], until: bool) -> Finish:
+        """What stands at the end of a round: the carried variables of the next, and the way out."""
+
+        def finish(yields: list[Operand]) -> list[ast.stmt]:
+            copies = self.copies([(t, y) for t, y in zip(targets, yields, strict=False)])
+            return self.leave(copies, yields[-1]) if until else copies
+
+        return finish
+
+    def leave(self, copies: list[ast.stmt], test: Operand) -> list[ast.stmt]:
+        """Copies, then ``break`` if the test, evaluated before them, says so."""
+        if isinstance(test, Const):
+            return [*copies, ast.Break()] if test.value else copies
+        condition = self.expression(test)
+        written = {n.id for c in copies if isinstance(c, ast.Assign) for t in c.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        if written & {self.name_of[v] for v in self.layout.leaves([test])}:
+            flag = self.fresh("leave")
+            return [assign(ast.Name(flag), condition), *copies, ast.If(ast.Name(flag), [ast.Break()], [])]
+        return [*copies, ast.If(condition, [ast.Break()], [])]
+
+    def fresh(self, base: str) -> str:
+        """A variable that nothing else uses."""
+        taken = {*self.name_of.values(), *self.names.reserved()}
+        name = base
+        while name in taken:
+            self.flags += 1
+            name = f"{base}_{self.flags}"
+        return name
+
+    def enter(self, op: For | While) -> list[ast.stmt]:
+        """Assignments before a loop."""
+        pairs = list(zip(op.carried, op.inits, strict=True))
+        made = self.copies(pairs)
+        if self.counts(op):
+            made.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
+        for statement in made:
+            self.marks[statement] = Mark()  # the line belongs beside the loop's own
+        return made
+
+    def counts(self, op: For | While) -> bool:
+        """Does somebody want to know the number of rounds?"""
+        return len(op.outs) > len(op.carried) and bool(self.layout.count.get(op.outs[-1]))
+
+    def body(self, op: For | While, before: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a round."""
+        if self.counts(op):
+            before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]  # type: ignore[list-item]
+        splits = op.until and isinstance(op.body.yields[-1], Value)
+        made = before + self.tail(op.body, self.loop_end(op.carried, op.until), splits)
+        return made or [ast.Pass()]
+
+    def print_for(self, op: For) -> list[ast.stmt]:
+        """``for i in range(...)``."""
+        bounds = [self.expression(o) for o in (op.start, op.stop, op.step)]
+        if is_int(op.step, 1):
+            bounds.pop()
+            if is_int(op.start, 0):
+                bounds.pop(0)
+        over: ast.expr = ast.Call(self.names.use("range"), bounds, [])
+        if op.backward:
+            over = ast.Call(self.names.use("reversed"), [over], [])
+        return [*self.enter(op), ast.For(ast.Name(self.name_of[op.index]), over, self.body(op, []), [])]
+
+    def print_while(self, op: While) -> list[ast.stmt]:
+        """``while test``, or a loop without end that is left when the test fails."""
+        entry = self.enter(op)
+        before = self.ops(op.test.ops)
+        test = self.expression(op.test.yields[0])
+        if before:
+            before = [*before, ast.If(negated(test), [ast.Break()], [])]
+            test = ast.Constant(True)
+        return [*entry, ast.While(test, self.body(op, before), [])]
+
+
+def is_int(operand: Operand, value: int) -> bool:
+    """Is the operand this very literal?"""
+    return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
+
+
+def replaced(node: Any, space: dict[str, ast.expr]) -> Any:
+    """A copy of a tree with names replaced."""
+    if isinstance(node, list):
+        return [replaced(item, space) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.Name) and node.id in space:
+        return space[node.id]
+    return type(node)(**{name: replaced(value, space) for name, value in ast.iter_fields(node)})
+
+
+__all__ = ["Emitted", "Header", "emit"]

@@ -1,0 +1,143 @@
+"""Turns an ``ast`` tree into text: the only place that prints Python.
+
+astor does the printing, through a subclass that mends what it gets wrong on today's Python. The
+tree is rebuilt first (astor writes on the nodes and trips over shared ones), and the text is parsed
+again and compared with the tree; where the two differ ``ast.unparse`` prints instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any
+
+with warnings.catch_warnings():  # astor 0.8.1 names classes of ast that are deprecated
+    warnings.simplefilter("ignore")
+    from astor.code_gen import SourceGenerator, set_precedence
+    from astor.op_util import Precedence
+
+SIMPLE = (ast.Name, ast.Constant, ast.Attribute)
+
+
+class Printer(SourceGenerator):  # type: ignore[misc]
+    """astor's printer, mended: strings, powers, definitions; lines are never wrapped."""
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Text of a literal; strings in double quotes, on one line."""
+        if isinstance(node.value, str):
+            self.write(quoted(node.value))
+        else:
+            super().visit_Constant(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Text of an f-string, which astor cannot print from Python 3.14 on."""
+        self.write(ast.unparse(node))
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A docstring, or an expression for its effect."""
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            self.newline(node)
+            self.write(docstring(node.value.value))
+        else:
+            super().visit_Expr(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """An operation; a power of simple things stands without spaces."""
+        if not isinstance(node.op, ast.Pow) or not (is_simple(node.left) and is_simple(node.right)):
+            super().visit_BinOp(node)
+            return
+        with self.delimit(node, node.op):
+            set_precedence(Precedence.Pow + 1, node.left)
+            set_precedence(Precedence.PowRHS, node.right)
+            self.write(node.left, "**", node.right)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef, is_async: bool = False) -> None:
+        """A definition, without blank lines around it."""
+        if node.decorator_list or is_async or getattr(node, "type_params", None):
+            raise NotImplementedError("a definition that is not emitted")
+        self.newline(node)
+        self.write("def ", node.name, "(")
+        self.visit_arguments(node.args)
+        self.write(")")
+        if node.returns is not None:
+            self.write(" -> ", node.returns)
+        self.write(":")
+        self.body(node.body)
+
+
+def is_simple(node: ast.expr) -> bool:
+    """May the node stand beside ``**`` without spaces?"""
+    return isinstance(node, SIMPLE) or isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+
+
+def quoted(text: str) -> str:
+    """A string literal in double quotes.
+
+    >>> print(quoted("it's"), quoted('say "hi"'))
+    "it's" 'say "hi"'
+    """
+    made = repr(text)
+    return f'"{made[1:-1]}"' if made[0] == "'" and '"' not in made and "\\'" not in made else made
+
+
+def docstring(text: str) -> str:
+    """A string in triple quotes where it can be written so."""
+    plain = all(c.isprintable() or c == "\n" for c in text) and "\\" not in text and '"""' not in text and text[-1:] != '"'
+    return f'"""{text}"""' if plain else quoted(text)
+
+
+def unshared(node: Any) -> Any:
+    """A copy of a tree in which no node stands twice, with negative numbers as ``-`` applied to positive ones."""
+    if isinstance(node, list):
+        return [unshared(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and str(node.value).startswith("-"):
+        return ast.UnaryOp(ast.USub(), ast.Constant(-node.value))
+    return type(node)(**{name: unshared(value) for name, value in ast.iter_fields(node)})
+
+
+def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
+    """The text of a module, and the tree that Python reads from that text.
+
+    >>> a = ast.Name("a")
+    >>> power = ast.BinOp(ast.UnaryOp(ast.USub(), ast.Constant(2.0)), ast.Pow(), a)
+    >>> print(to_text(ast.Module([ast.Expr(power)], []))[0])
+    (-2.0)**a
+    <BLANKLINE>
+    """
+    tree = unshared(tree)
+    try:
+        text = printed(unshared(tree))
+        read = ast.parse(text)
+        if alike(read, tree):
+            return text, read
+    except (AttributeError, AssertionError, NotImplementedError, SyntaxError, TypeError, ValueError):
+        pass
+    text = ast.unparse(tree) + "\n"
+    read = ast.parse(text)
+    if not alike(read, tree):
+        raise AssertionError(f"a tree that cannot be printed: {text}")
+    return text, read
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Are two trees the same program?  Contexts and positions do not count."""
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(alike, a, b))
+    if not isinstance(a, ast.AST):
+        return type(a) is type(b) and repr(a) == repr(b)
+    if type(a) is not type(b):
+        return False
+    names = (n for n in a._fields if n not in ("ctx", "kind", "type_comment"))
+    return all(alike(getattr(a, n, None) or None, getattr(b, n, None) or None) if n != "value" else
+               alike(getattr(a, n, None), getattr(b, n, None)) for n in names)  # fmt: skip
+
+
+def printed(tree: ast.Module) -> str:
+    """What the mended astor makes of a tree."""
+    generator = Printer("    ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        generator.visit(tree)
+    return "".join(generator.result).strip("\n") + "\n"

@@ -1,0 +1,341 @@
+"""The pipeline: a function, the types of its arguments and what is asked for -> compiled source.
+
+The only file that knows the order of the stages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.activity import matters
+from symgrad.adjoint.reverse import gradient
+from symgrad.codegen.python import Emitted, Header, emit
+from symgrad.errors import BadArgument, NotActive, NotScalar
+from symgrad.frontend.lower import Lowered, Result, lower
+from symgrad.frontend.source import Source, describe, read
+from symgrad.ir.core import Func, Value, clone
+from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.location import Loc
+from symgrad.passes.cse import cse
+from symgrad.passes.dce import dce
+from symgrad.passes.fold import fold
+from symgrad.passes.hoist import hoist
+from symgrad.runtime.load import load
+from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
+
+Pass = Callable[[Func], Func]
+#: before and after differentiating
+SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce)
+OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
+
+
+def simplify(func: Func, passes: tuple[Pass, ...] = SIMPLIFY) -> Func:
+    """Run passes in order."""
+    for one in passes:
+        func = one(func)
+    return func
+
+
+@dataclass(slots=True)
+class Job:
+    """One compilation: what was asked, what was lowered, and the IR after each stage."""
+
+    source: Source
+    signature: Signature
+    request: Request
+    lowered: Lowered
+    stages: dict[str, Func] = field(default_factory=dict)
+
+    def stage(self, name: str, func: Func) -> Func:
+        self.stages[name] = clone(func)
+        return func
+
+    # -------------------------------------------------------------- what is differentiated
+
+    @property
+    def output(self) -> Result:
+        """The differentiated part of the result."""
+        return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
+
+    def check_output(self) -> None:
+        """A gradient needs one number; ``has_aux`` needs a pair."""
+        loc = self.source.loc(self.source.node)
+        if self.request.has_aux and len(self.lowered.result.items) != 2:
+            raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
+        if self.request.pullback:
+            return
+        operands = self.lowered.func.body.yields
+        if self.output.count != 1 or self.output.items:
+            raise NotScalar("the output is not one number", self.result_loc())
+        type_ = operands[0].type
+        if not is_one_number(type_):
+            raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
+
+    def result_loc(self) -> Loc:
+        return self.source.loc(self.source.node)
+
+    def inputs_of(self, name: str) -> list[tuple[int, str]]:
+        """Parameters of the program that belong to an argument, with their paths."""
+        found = []
+        for k, (_, text) in enumerate(self.lowered.inputs):
+            if text == name or text.startswith((f"{name}.", f"{name}[")):
+                found.append((k, text))
+        return found
+
+    def wanted(self) -> list[int]:
+        """Which parameters of the program a gradient is asked for."""
+        made = []
+        for name in self.request.wrt:
+            made += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
+        return list(dict.fromkeys(made))
+
+    def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
+        if self.request.allow_unused:
+            return
+        relevant = matters(func, wrt, active)
+        for name in self.request.wrt:
+            own = [k for k, _ in self.inputs_of(name) if k in wrt]
+            if own and not any(k in relevant for k in own):
+                raise NotActive(f"the result does not depend on {name}", self.parameter_loc(name))
+
+    def parameter_loc(self, name: str) -> Loc:
+        arguments = self.source.node.args
+        for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
+            if a is not None and a.arg == name:
+                return self.source.loc(a)
+        return self.source.loc(self.source.node)
+
+    # -------------------------------------------------------------- texts of results
+
+    def gradient_text(self, places: dict[int, int]) -> str:
+        """The template of the gradients, in the structure of the arguments."""
+        parts = [self.structure(name, name, self.signature[name], places) for name in self.request.wrt]
+        if self.request.structure == "single":
+            return parts[0]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+    def structure(self, path: str, name: str, item: Abstract, places: dict[int, int]) -> str:
+        if isinstance(item, Tree):
+            spell: Callable[[Any], str] = {
+                "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
+                "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
+            }[item.form]  # fmt: skip
+            inner = [self.structure(spell(n), name, i, places) for n, i in zip(item.names, item.items, strict=True)]
+            match item.form:
+                case "sequence":
+                    opened, closed = "()" if issubclass(item.kind, tuple) else "[]"
+                    return f"{opened}{', '.join(inner)}{',' if len(inner) == 1 and opened == '(' else ''}{closed}"
+                case "mapping":
+                    return "{{" + ", ".join(f"{n!r}: {t}" for n, t in zip(item.names, inner, strict=True)) + "}}"
+            owner = self.class_name(item.kind)
+            if item.form == "named":
+                return f"{owner}({', '.join(inner)})"
+            return f"{owner}({', '.join(f'{n}={t}' for n, t in zip(item.names, inner, strict=True))})"
+        for k, text in self.inputs_of(name):
+            if text == path:
+                return "{%d}" % places[k] if k in places else "None"
+        return "None"
+
+    def class_name(self, kind: type) -> str:
+        name, number = kind.__name__, 0
+        while self.lowered.objects.get(name, kind) is not kind:
+            number += 1
+            name = f"{kind.__name__}_{number}"
+        self.lowered.objects[name] = kind
+        return name
+
+
+def is_one_number(type_: Type) -> bool:
+    match type_:
+        case Scalar():
+            return True
+        case Array(shape=shape):
+            return shape is None or all(e == 1 for e in shape)
+        case Unknown():
+            return True
+    return False
+
+
+def carries(type_: Type) -> bool:
+    """Could a parameter of this type have a derivative?"""
+    inner = type_.item if isinstance(type_, List) else type_
+    return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
+
+
+# ------------------------------------------------------------------ the pipeline
+
+
+def lowered_for(function: types.FunctionType, signature: Signature, request: Request) -> tuple[Source, Lowered]:
+    """Lower a function; one that we wrote is taken from its IR, not read back from its text."""
+    source = read(function)
+    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad)
+
+
+def derive_inside(func: Func, wrt: list[int], value: bool) -> Func:
+    """The gradient of a function that is differentiated inside another one."""
+    return simplify(gradient(simplify(func), wrt, value=value))
+
+
+def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
+    """Generate, load and return the derivative of a function for one signature."""
+    source, lowered = lowered_for(function, signature, request)
+    job = Job(source, signature, request, lowered)
+    job.check_output()
+    job.stage("lowered", lowered.func)
+    primal = job.stage("simplified", simplify(clone(lowered.func)))
+    active = list(range(job.output.count))
+    wrt = job.wanted()
+    job.check_active(primal, wrt, active)
+    if request.pullback:
+        return pullback(job, primal, wrt, active)
+    keep = request.value or request.has_aux
+    made = job.stage("adjoint", gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad"))
+    count = len(primal.body.yields)
+    if keep and not request.value:  # only the auxiliary results are returned
+        del made.body.yields[: job.output.count], made.results[: job.output.count]
+        count -= job.output.count
+    made = job.stage("optimised", simplify(made, OPTIMISE))
+    places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
+    text = job.gradient_text(places)
+    if request.value:
+        text = f"({numbered(lowered.result, itertools.count())}, {text})"
+    elif request.has_aux:
+        text = f"({text}, {numbered(lowered.result.items[1], itertools.count())})"
+    what = "value_and_grad" if request.value else "grad"
+    emitted = emitted_for(job, made, f"{primal.name}_{what}", text, document(job, "Gradient"))
+    return finish(job, made, emitted, f"{primal.name}_{what}")
+
+
+def numbered(result: Result, numbers: Any) -> str:
+    """A template whose leaves are numbered."""
+    leaves = result.text.replace("{{", "\0").replace("}}", "\1").split("{}")
+    made = leaves[0]
+    for piece in leaves[1:]:
+        made += "{%d}" % next(numbers) + piece
+    return made.replace("\0", "{{").replace("\1", "}}")
+
+
+def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
+    """A pair of functions: forward gives the result and a closure over the residuals."""
+    name = primal.name
+    whole = simplify(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp"), OPTIMISE)
+    job.stage("adjoint", whole)
+    from symgrad.adjoint.reverse import split_pullback as split_halves
+    forward, backward = split_halves(whole)
+    count = len(primal.body.yields)
+    residuals = backward.params[: len(backward.params) - len(active)]
+    inside = ", ".join("{%d}" % k for k in range(count, len(forward.body.yields)))
+    result = numbered(job.lowered.result, itertools.count())
+    first = emitted_for(job, simplify(forward), f"{name}_forward", f"({result}, ({inside}{',' if inside else ''}))", document(job, "Forward half of the pullback"))
+    words = argument_names([v.name for v in backward.params])
+    taken = ", ".join(words)
+    header = Header(f"{name}_backward", taken, dict(zip(backward.params, words, strict=True)), job.gradient_text({k: n for n, k in enumerate(wrt)}),
+                    document(job, "Backward half of the pullback"), lines_of(job))  # fmt: skip
+    second = emit(simplify(backward), header)
+    parameters = parameter_text(job)
+    passed = passed_text(job)
+    seeds = seed_text(job.output)
+    returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
+    text = (
+        f"{first.text}\n\n{second.text}\n\n"
+        f"def {name}_vjp({parameters}):\n"
+        f'    """{document(job, "Value and pullback")}"""\n'
+        f"    out, residuals = {name}_forward({passed})\n\n"
+        f"    def pullback(out_grad):\n"
+        f"        return {name}_backward(*residuals{seeds})\n\n"
+        f"    return {returned}\n"
+    )
+    del residuals
+    return finish(job, whole, Emitted(text, {**first.namespace, **second.namespace}, first.line_map), f"{name}_vjp")
+
+
+def argument_names(hints: list[str | None]) -> list[str]:
+    made: list[str] = []
+    for hint in hints:
+        base = word = "".join(c if c.isalnum() or c == "_" else "_" for c in hint or "t")
+        base = word = base if base.isidentifier() else f"t_{base}"
+        number = 0
+        while word in made or word in ("np", "math"):
+            number += 1
+            word = f"{base}_{number}"
+        made.append(word)
+    return made
+
+
+def seed_text(output: Result, path: str = "out_grad") -> str:
+    """The seeds handed to the backward half: parts of ``out_grad`` in the structure of the output."""
+    if not output.items:
+        return f", {path}" if output.count else ""
+    return "".join(seed_text(item, f"{path}[{k}]") for k, item in enumerate(output.items))
+
+
+def document(job: Job, what: str) -> str:
+    where = job.source.loc(job.source.node)
+    file = where.file.replace("\\", "/").rsplit("/", 1)[-1]
+    plain = "".join(c for c in file if c.isalnum() or c in "._- <>")
+    return f"{what} of {job.source.name} with respect to {', '.join(job.request.wrt)}.  Written by symgrad from {plain}:{where.line}."
+
+
+def lines_of(job: Job) -> Callable[[str, int], str]:
+    import linecache
+
+    def line(file: str, number: int) -> str:
+        if file == job.source.file:
+            return job.source.line(number)
+        return linecache.getline(file, number).rstrip("\n")
+
+    return line
+
+
+def parameter_text(job: Job) -> str:
+    """The user's own parameters; defaults are read from the user's function by the guard."""
+    parts, star = [], False
+    for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        if p.kind is p.VAR_POSITIONAL:
+            star = True
+        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        parts.append(f"{mark}{p.name}")
+        if p.kind is p.POSITIONAL_ONLY:
+            rest = [q for q in inspect.signature(job.source.function).parameters.values() if q.kind is q.POSITIONAL_ONLY]
+            if p.name == rest[-1].name:
+                parts.append("/")
+    return ", ".join(parts)
+
+
+def passed_text(job: Job) -> str:
+    """The same parameters, handed on."""
+    parts = []
+    for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
+        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{mark}{p.name}")
+    return ", ".join(parts)
+
+
+def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
+    """Emit a function that takes the user's own parameters."""
+    names = set(job.signature.names)
+    bind: dict[Value, str] = {}
+    for value, (_, text) in zip(func.params, job.lowered.inputs, strict=False):
+        bind[value] = text
+        if text in names:
+            value.name = text
+    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job)))
+
+
+def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:
+    """Load the text and say what it depends on."""
+    namespace = {**emitted.namespace, **job.lowered.objects}
+    function = load(emitted.text, name, namespace)
+    captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
+    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.lowered.objects)
+
+
+__all__ = ["compile_gradient", "describe", "simplify"]

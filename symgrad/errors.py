@@ -1,0 +1,229 @@
+"""What goes wrong, in fields, and the one renderer that turns the fields into text.
+
+Each kind is a class with a section in ``docs/errors.md``. A refusal names what, where, and the way
+out; several offences of one function are held together by the first of them (``together``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from symgrad.location import Loc
+
+DOCUMENT = "docs/errors.md"
+HINT_WIDTH = 52
+
+Note = tuple[Loc, str]
+
+
+class SymgradError(Exception):
+    """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
+
+    >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
+    UnsupportedSyntax: a set display cannot be differentiated
+      try a tuple                                         docs/errors.md#unsupportedsyntax
+    """
+
+    default_hint: str | None = None
+
+    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
+        super().__init__(what)
+        self.what = what
+        self.loc = loc
+        self.hint = hint if hint is not None else self.default_hint
+        self.notes: list[Note] = list(notes)
+        self.others: list[SymgradError] = []
+
+    @property
+    def errors(self) -> list[SymgradError]:
+        """Every offence held by this error, itself first."""
+        return [self, *self.others]
+
+    @property
+    def anchor(self) -> str:
+        """Where the kind is explained."""
+        return f"{DOCUMENT}#{type(self).__name__.lower()}"
+
+    def at(self, loc: Loc) -> SymgradError:
+        """Say where, if that is not said yet."""
+        if self.loc is None or not self.loc.file:
+            self.loc = loc
+        return self
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), dict(self.__dict__))
+
+
+def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:
+    made = kind.__new__(kind, fields["what"])
+    made.__dict__.update(fields)
+    return made
+
+
+def render(error: SymgradError) -> str:
+    """The text of an error: kind and what, file and line, the line with carets, the way out."""
+    return "\n".join("\n".join(_lines(one)) for one in error.errors)
+
+
+def _lines(error: SymgradError) -> list[str]:
+    lines = [f"{type(error).__name__}: {error.what}"]
+    if error.loc is not None and error.loc.file:
+        lines += _place(error.loc)
+    for loc, text in error.notes:
+        lines.append(f"  {text}")
+        lines += _place(loc) if loc.file else []
+    lines.append(f"  {error.hint or '':<{HINT_WIDTH - 1}} {error.anchor}")
+    return lines
+
+
+def _place(loc: Loc) -> list[str]:
+    return [f"  {loc.file}:{loc.line}", *([loc.excerpt()] if loc.text.strip() else [])]
+
+
+def together(errors: Iterable[SymgradError]) -> SymgradError:
+    """One error that holds all the given ones, in order and each offence once; the first gives the kind."""
+    seen: dict[tuple[Any, ...], SymgradError] = {}
+    for error in (held for given in errors for held in given.errors):
+        seen.setdefault((type(error), error.what, error.loc), error)
+    first, *rest = seen.values()
+    for error in seen.values():
+        error.others = []
+    first.others = rest
+    return first
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+    """The known names that look most like ``name``.
+
+    >>> nearest("arctan_2", ["arctan", "arctan2", "tanh"])
+    ['arctan2', 'arctan']
+    """
+    return difflib.get_close_matches(name, sorted(set(known)), count, 0.6)
+
+
+# ------------------------------------------------------------------ what the user's function contains
+
+
+class UnsupportedSyntax(SymgradError):
+    """A construct of the language that is not differentiated."""
+
+
+class UnknownFunction(SymgradError):
+    """A call of something without a rule, on a value that carries a derivative.
+
+    ``known`` are the names there are; the nearest become the hint.
+    """
+
+    default_hint = "declare it with symgrad.elementwise, rule or constant"
+
+    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = (),
+                 *, name: str | None = None, known: Iterable[str] = ()) -> None:  # fmt: skip
+        close = nearest(name, known) if name else []
+        if hint is None and close:
+            hint = f"nearest known: {', '.join(close)}"
+        super().__init__(what, loc, hint, notes)
+        self.name = name
+
+
+class UnsupportedArgument(SymgradError):
+    """An argument of a known function that its rule does not take, or that must be a literal."""
+
+
+class NoDerivative(SymgradError):
+    """A function that has a derivative which nobody has written; ``what`` ends with the row's reason."""
+
+    default_hint = "declare one with symgrad.rule, or stop_gradient it"
+
+
+class ShapeMismatch(SymgradError):
+    """Shapes that can never go together."""
+
+
+class CaughtException(SymgradError):
+    """An exception was caught in code that carries a derivative; known only while running."""
+
+    default_hint = "test for the condition with if"
+
+
+# ------------------------------------------------------------------ memory
+
+
+class UnsureAlias(SymgradError):
+    """A store to memory that another name, read later, may or may not share."""
+
+    default_hint = "take a .copy() of one of the two"
+
+
+class UnknownType(SymgradError):
+    """A store, augmented assignment or view through something whose type is not known."""
+
+    default_hint = "make it an array, with np.asarray(..., dtype=...)"
+
+
+class CastStore(SymgradError):
+    """A value that carries a derivative is stored where only integers or booleans fit."""
+
+    default_hint = "make the array float, for example dtype=float"
+
+
+# ------------------------------------------------------------------ what is asked for
+
+
+class BadArgument(SymgradError, TypeError, ValueError):
+    """What was asked for does not fit the function: a ``wrt`` that does not exist, a wrong call."""
+
+
+class IntegerArgument(SymgradError, TypeError):
+    """A gradient with respect to an integer or a boolean was asked for."""
+
+    default_hint = "pass a float, for example 2.0 for 2"
+
+
+class NotActive(SymgradError):
+    """The result can never depend on an argument in ``wrt``."""
+
+    default_hint = "allow_unused=True gives None or zeros for it"
+
+
+class NotScalar(SymgradError):
+    """The gradient of something that is not one number was asked for."""
+
+    default_hint = "use vjp, or sum the output"
+
+
+# ------------------------------------------------------------------ source text
+
+
+class SourceNotFound(SymgradError):
+    """Python has kept no text of the function."""
+
+    default_hint = "use symgrad.from_source('def f(x): ...')"
+
+
+class StaleSource(SymgradError):
+    """The file has changed since the function was made, so its text is not its code."""
+
+    default_hint = "import the module again"
+
+
+class SaveError(SymgradError):
+    """A derived function depends on something that cannot be written to a file of its own."""
+
+
+# ------------------------------------------------------------------ ours
+
+
+class InvalidIR(SymgradError):
+    """The compiler has made a program that breaks its own rules; never the user's fault."""
+
+    default_hint = "this is a fault of symgrad: please report it"
+
+
+def kinds() -> list[type[SymgradError]]:
+    """Every kind of error, in the order of this file."""
+    return [value for value in globals().values() if isinstance(value, type) and issubclass(value, SymgradError) and value is not SymgradError]

@@ -1,0 +1,384 @@
+"""table: builtins and NumPy functions that deal with the structure of Python values rather than with numbers."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, External, Fun, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.calls import SPECIAL, apply_row, array_of, call, call_object, opaque, special, unwrap
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.expressions import attribute_of, binary, choose, comparison, truth
+from symgrad.frontend.iterate import items_of
+from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
+from symgrad.ops.spelling import named_dtype
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+
+@special(range)
+def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    parts = [ctx.read(a, node) for a in args]
+    for part in parts:
+        if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):
+            raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), "use int(...)")
+    start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE), 3: tuple(parts)}[len(parts)]
+    return Iter("range", (start, stop, step))
+
+
+@special(slice)
+def slice_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    parts = [ctx.read(a, node) for a in args]
+    return Iter("slice", {1: (Const(None), *parts, Const(None)), 2: (*parts, Const(None)), 3: tuple(parts)}[len(parts)])
+
+
+@special(enumerate)
+def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
+    return Iter("enumerate", (args[0], ctx.read(start, node)))
+
+
+@special(zip)
+def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Iter("zip", tuple(args))
+
+
+@special(reversed)
+def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Iter("reversed", (args[0],))
+
+
+@special(len)
+def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    match args[0]:
+        case Tup(items):
+            return Num(Const(len(items)))
+        case Obj(key) if key.kind == "record":
+            return call(ctx, attribute_of(ctx, args[0], "__len__", node), [], {}, node)
+        case Obj(key):
+            content = ctx.state.heap[key]
+            return Num(ctx.call("list_len", ctx.read(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
+        case External(value) | Static(value):
+            return Num(Const(len(value)))
+        case Iter(kind="range", parts=parts):
+            return Num(ctx.call("range_len", *parts))
+        case Ref():
+            type_ = ctx.type_of(args[0])
+            if isinstance(type_, List):
+                return Num(ctx.call("list_len", ctx.read(args[0])))
+            if isinstance(type_, Array) and type_.shape:
+                extent = type_.shape[0]
+                return Num(Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(args[0]), axis=0))
+    return Num(ctx.call("list_len", ctx.read(args[0], node)))
+
+
+@special(isinstance)
+def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    wanted = unwrap(args[1])
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    known = python_type(ctx, args[0], node)
+    return Num(Const(any(issubclass(known, w) for w in wanted)))
+
+
+def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
+    """The class that a value will have."""
+    match binding:
+        case Tup(kind=kind):
+            return kind or tuple
+        case Obj(key):
+            return {"list": list, "dict": dict}.get(key.kind) or key.cls  # type: ignore[return-value]
+        case External(value) | Static(value):
+            return type(value)
+        case Fun():
+            return type(lambda: None)
+        case Num() | Ref():
+            match ctx.type_of(binding):
+                case Array():
+                    return np.ndarray
+                case List():
+                    return list
+                case Scalar(kind=kind, dtype=None):
+                    return {"float": float, "int": int, "bool": bool, "complex": complex}[kind]
+                case Scalar(kind="float", dtype="any"):
+                    return float
+                case Scalar(dtype=str() as dtype) if dtype != "any":
+                    from symgrad.ir.types import DTYPES
+
+                    return np.dtype(DTYPES[dtype]).type
+    raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
+
+
+@special(type)
+def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    made = python_type(ctx, args[0], node)
+    return Static(made, made.__name__)
+
+
+@special(list, tuple)
+def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if not args:
+        return ctx.new_object("list", ())
+    items = items_of(ctx, args[0], node)
+    if isinstance(items, list):
+        return ctx.new_object("list", enumerate(items))
+    if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+        return ctx.new_object("list", ctx.make(ctx.call("list_from", ctx.read(args[0], node))))
+    if isinstance(args[0], Obj):
+        return ctx.new_object("list", ctx.make(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None))))
+    raise UnsupportedSyntax("a list of this cannot be made here", ctx.loc(node), "use a comprehension")
+
+
+@special(tuple)
+def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if not args:
+        return Tup(())
+    items = items_of(ctx, args[0], node)
+    return Tup(tuple(items)) if isinstance(items, list) else list_(ctx, args, kwargs, node)
+
+
+@special(dict)
+def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    content: dict[Any, Binding] = {}
+    for item in args:
+        match item:
+            case Obj(key) if key.kind == "dict":
+                content.update(dict(ctx.state.heap[key]))  # type: ignore[arg-type]
+            case _:
+                pairs = items_of(ctx, item, node)
+                if not isinstance(pairs, list) or not all(isinstance(p, Tup) for p in pairs):
+                    raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
+                content.update({unwrap(p.items[0]): p.items[1] for p in pairs})  # type: ignore[attr-defined]
+    content.update(kwargs)
+    return ctx.new_object("dict", content.items())
+
+
+@special(sum)
+def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
+    items = items_of(ctx, args[0], node)
+    if isinstance(items, list):
+        return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
+    return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
+
+
+def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) -> Binding:
+    """Go over items with one running value."""
+    from symgrad.frontend.flow import counted
+    from symgrad.frontend.statements import loop_key
+
+    key = (ctx.frame, f"%fold{id(node)}")
+    ctx.state.names[key] = start
+
+    def body(index: Any) -> None:
+        ctx.state.names[key] = step(ctx.state.names[key], items.item(index))
+
+    counted(ctx, loop_key(ctx, node), [key], items.bounds, body, ctx.loc(node))
+    return ctx.state.names.pop(key)
+
+
+def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` of several arguments or of the items of one."""
+    if len(args) == 1:
+        if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+            return call_object(ctx, np.min if smaller else np.max, "max", args, {}, node)
+        items = items_of(ctx, args[0], node)
+        if not isinstance(items, list):
+            value = ctx.call("array_of", ctx.read(args[0], node), dtype=None, shape=None)
+            return apply_row(ctx, "min" if smaller else "max", [ctx.make(value)], {"axis": None, "keepdims": False}, node)
+        args = items
+
+    def better(a: Binding, b: Binding) -> Binding:
+        op = ast.Lt() if smaller else ast.Gt()
+        test = truth(ctx, comparison(ctx, op, b, a, node), node)
+        if isinstance(test, Const):
+            return b if test.value else a
+        return choose(ctx, test, node, lambda: b, lambda: a)
+
+    return functools.reduce(better, args)
+
+
+@special(max)
+def max_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if kwargs:
+        raise UnsupportedArgument("keywords of max are not supported", ctx.loc(node))
+    return extreme(ctx, args, node, smaller=False)
+
+
+@special(min)
+def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if kwargs:
+        raise UnsupportedArgument("keywords of min are not supported", ctx.loc(node))
+    return extreme(ctx, args, node, smaller=True)
+
+
+@special(any, all)
+def any_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    raise UnsupportedSyntax("any and all of Python cannot be differentiated here", ctx.loc(node), "use np.any or np.all")
+
+
+@special(map)
+def map_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    items = items_of(ctx, args[1] if len(args) == 2 else Iter("zip", tuple(args[1:])), node)
+    spread = len(args) > 2
+    if isinstance(items, list):
+        return Tup(tuple(call(ctx, args[0], list(i.items) if spread and isinstance(i, Tup) else [i], {}, node) for i in items))
+    from symgrad.frontend.iterate import append
+
+    def step(total: Binding, item: Binding) -> Binding:
+        return append(ctx, total, call(ctx, args[0], list(item.items) if spread and isinstance(item, Tup) else [item], {}, node), node)
+
+    return fold(ctx, items, ctx.new_object("list", ()), step, node)
+
+
+@special(functools.reduce)
+def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    items = items_of(ctx, args[1], node)
+    if isinstance(items, list):
+        start = args[2:] or items[:1]
+        return functools.reduce(lambda a, b: call(ctx, args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
+    if len(args) < 3:
+        raise UnsupportedSyntax("reduce over something of unknown length needs a start", ctx.loc(node))
+    return fold(ctx, items, args[2], lambda a, b: call(ctx, args[0], [a, b], {}, node), node)
+
+
+@special(divmod)
+def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Tup((binary(ctx, ast.FloorDiv, args[0], args[1], node), binary(ctx, ast.Mod, args[0], args[1], node)))
+
+
+@special(callable)
+def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Num(Const(isinstance(args[0], Fun) or isinstance(args[0], Static) and callable(args[0].value)))
+
+
+@special(hasattr)
+def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    cls = python_type(ctx, args[0], node)
+    name = unwrap(args[1])
+    own = isinstance(args[0], Obj) and args[0].key.kind == "record" and name in dict(ctx.state.heap[args[0].key])  # type: ignore[arg-type]
+    return Num(Const(own or hasattr(cls, name) or isinstance(args[0], External | Static) and hasattr(args[0].value, name)))
+
+
+@special(getattr)
+def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    name = unwrap(args[1])
+    if len(args) == 3 and not unwrap(hasattr_(ctx, args[:2], {}, node)):
+        return args[2]
+    return attribute_of(ctx, args[0], name, node)
+
+
+@special(str, repr)
+def str_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    try:
+        return Static(str(unwrap(args[0])))
+    except ValueError:
+        return Num(ctx.call("format_text", Const("{}"), ctx.read(args[0], node)))
+
+
+@special(print)
+def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    opaque(ctx, print, "print", args, kwargs, node)
+    return Static(None)
+
+
+@special(math.prod)
+def prod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    start = kwargs.get("start", Num(ONE))
+    items = items_of(ctx, args[0], node)
+    if isinstance(items, list):
+        return functools.reduce(lambda a, b: binary(ctx, ast.Mult, a, b, node), items, start)
+    return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Mult, total, item, node), node)
+
+
+OPERATOR_MODULE = {
+    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
+    operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
+}  # fmt: skip
+for _function, _syntax in OPERATOR_MODULE.items():
+    SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax)
+
+
+# ------------------------------------------------------------------ NumPy on structure
+
+
+@special(np.shape)
+def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return attribute_of(ctx, as_array(ctx, args[0], node), "shape", node)
+
+
+@special(np.ndim)
+def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
+
+
+@special(np.size)
+def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if len(args) == 2:
+        found = attribute_of(ctx, args[0], "shape", node)
+        assert isinstance(found, Tup)
+        return found.items[unwrap(args[1])]
+    return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
+
+
+def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """An array of a list or tuple; arrays and numbers as they are."""
+    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+        return ctx.make(array_of(ctx, binding, None, node))
+    return binding
+
+
+@special(np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
+def array(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    raise AssertionError("replaced below")
+
+
+def _array(copies: bool) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        given = dict(kwargs)
+        if len(args) > 1:
+            given["dtype"] = args[1]
+        copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
+        dtype = unwrap(given.pop("dtype", Static(None)))
+        if given:
+            raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
+        name = None if dtype is None else named_dtype(dtype)
+        return make_array(ctx, args[0], name, copy, node)
+
+    return lower
+
+
+def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
+    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+        return ctx.make(array_of(ctx, binding, dtype, node))
+    type_: Type = ctx.type_of(binding)
+    if isinstance(type_, Object):
+        return opaque(ctx, np.array, "np.array", [binding], {}, node)
+    value = ctx.read(binding, node)
+    if isinstance(type_, Array) and dtype not in (None, type_.dtype):
+        return ctx.make(ctx.call("cast", value, dtype=dtype))
+    if isinstance(type_, Array):
+        return ctx.make(ctx.call("copy", value)) if copy else binding
+    if isinstance(type_, Unknown):
+        return ctx.make(ctx.call("to_array", value, dtype=dtype)) if copy else ctx.shared(ctx.call("to_array", value, dtype=dtype), binding)
+    return ctx.make(ctx.call("to_array", value, dtype=dtype))
+
+
+SPECIAL[np.array] = _array(True)
+for _function in (np.asarray, np.asanyarray, np.ascontiguousarray):
+    SPECIAL[_function] = _array(False)
+
+
+@special(np.copyto)
+def copyto(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if kwargs or not isinstance(args[0], Ref):
+        raise UnsupportedArgument("this form of np.copyto is not supported", ctx.loc(node))
+    ctx.store(args[0], ctx.read(args[1], node), None if args[0].path else Step("e"))
+    return Static(None)

@@ -1,0 +1,370 @@
+"""The state of lowering one program: where ops go, what names are bound to, which function is being read.
+
+Statements, expressions and calls are lowered by functions in tables (``STATEMENTS``, ``EXPRESSIONS``),
+filled by the modules beside this one; ``Lowering`` is what they share.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Broken,
+    HeapKey,
+    Location,
+    Missing,
+    Num,
+    Obj,
+    Ref,
+    Skeleton,
+    State,
+    Static,
+    Step,
+    Tup,
+    skeleton,
+)
+from symgrad.frontend.source import Source
+from symgrad.ir.core import Block, Const, Func, Operand, Value
+from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Type, Unknown
+from symgrad.location import NOWHERE, Loc
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function: its source, and the frame whose variables it can see."""
+
+    source: Source
+    parent: Frame | None = None
+    locals: frozenset[str] = frozenset()
+    top: bool = False
+    loop: Loop | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """The loop being lowered: its two flags are names of the state, so that joins merge them."""
+
+    depth: int
+    exits: set[int] = field(default_factory=set)
+
+    @property
+    def stop(self) -> tuple[Any, str]:
+        return (self, "stop")
+
+    @property
+    def exit(self) -> tuple[Any, str]:
+        return (self, "exit")
+
+
+@dataclass(slots=True)
+class Captured:
+    """A value read from outside the function: where (an expression over its globals, cells or arguments) and as what."""
+
+    text: str
+    value: Value
+    abstract: Any
+    seen: Any = None
+
+
+class Recapture(Exception):
+    """An array from outside was found: lowering starts again with it in memory from the beginning."""
+
+    def __init__(self, captured: Captured) -> None:
+        super().__init__(captured.text)
+        self.captured = captured
+
+
+class Unresolved(Exception):
+    """A recursive call whose result is not known yet: this path tells nothing."""
+
+
+Lower = Callable[["Lowering", Any], Any]
+EXPRESSIONS: dict[type[ast.AST], Lower] = {}
+STATEMENTS: dict[type[ast.AST], Lower] = {}
+
+
+def expression(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
+    """Enter a function into the table of expressions."""
+
+    def enter(function: Lower) -> Lower:
+        EXPRESSIONS.update(dict.fromkeys(kinds, function))
+        return function
+
+    return enter
+
+
+def statement(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
+    """Enter a function into the table of statements."""
+
+    def enter(function: Lower) -> Lower:
+        STATEMENTS.update(dict.fromkeys(kinds, function))
+        return function
+
+    return enter
+
+
+@dataclass
+class Lowering:
+    """Everything that lowering one function shares."""
+
+    builder: Builder
+    frame: Frame
+    state: State = field(default_factory=State)
+    captured: dict[Any, Captured] = field(default_factory=dict)
+    arrays: dict[str, Ref] = field(default_factory=dict)  #: captured memory, by the text that reads it
+    refusals: list[SymgradError] = field(default_factory=list)
+    no_grad: frozenset[str] = frozenset()
+    derive: Callable[..., Any] | None = None
+    stack: list[Any] = field(default_factory=list)
+    forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
+    recursive: dict[Any, Any] = field(default_factory=dict)
+    external_names: dict[str, Any] = field(default_factory=dict)
+
+    # -------------------------------------------------------------- places
+
+    def loc(self, node: ast.AST | None) -> Loc:
+        """The place of a node in the user's file."""
+        return self.frame.source.loc(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
+
+    def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
+        """An error of a kind at a node, to be raised."""
+        return kind(what, self.loc(node), hint)
+
+    # -------------------------------------------------------------- tables
+
+    def evaluate(self, node: ast.expr) -> Binding:
+        """Lower an expression."""
+        lower = EXPRESSIONS.get(type(node))
+        if lower is None:
+            raise self.refuse(UnsupportedSyntax, f"{_spoken(node)} cannot be differentiated", node)
+        before = self.builder.loc
+        self.builder.loc = self.loc(node)
+        try:
+            made = lower(self, node)
+        except SymgradError as error:
+            raise error.at(self.loc(node)) from None
+        finally:
+            self.builder.loc = before
+        assert isinstance(made, Binding)
+        return made
+
+    def operand(self, node: ast.expr) -> Operand:
+        """Lower an expression to one operand."""
+        return self.read(self.evaluate(node), node)
+
+    # -------------------------------------------------------------- bindings and values
+
+    def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
+        return self.builder.call(name, *args, hint=hint, **settings)
+
+    def make(self, value: Operand, name: str | None = None) -> Binding:
+        """A binding for a new value: memory of its own if it is an array or list, else a number."""
+        if isinstance(value.type, Array | List):
+            location = Location(name, self.builder.loc)
+            self.state.memory[location] = value
+            return Ref(location)
+        return Num(value)
+
+    def shared(self, value: Operand, *owners: Binding) -> Binding:
+        """A binding for a value that may share memory with others."""
+        made = self.make(value)
+        if isinstance(made, Ref):
+            for owner in owners:
+                if isinstance(owner, Ref):
+                    self.state.pair(made.location, owner.location)
+                    if owner.location in self.state.stale:
+                        self.state.stale[made.location] = self.state.stale[owner.location]
+        return made
+
+    def check_fresh(self, ref: Ref) -> None:
+        """Refuse to read memory that a store through another name may have changed."""
+        stored = self.state.stale.get(ref.location)
+        if stored is not None:
+            name = ref.location.name or "this array"
+            raise UnsureAlias(
+                f"{name} may or may not share memory with what was written to at line {stored.line}",
+                self.builder.loc, notes=[(stored, "the store")])  # fmt: skip
+
+    def read(self, binding: Binding, node: ast.AST | None = None) -> Operand:
+        """The operand that a binding stands for; containers become lists, objects constants."""
+        match binding:
+            case Num(operand):
+                return operand
+            case Ref(location, path):
+                self.check_fresh(binding)
+                value = self.state.memory[location]
+                if not path:
+                    return value
+                operands = [o for step in path for o in step.operands]
+                return self.call("view", value, *operands, index=spelled(path), hint=None)
+            case Static(value, name):
+                return self.constant(value, name)
+            case Tup(items):
+                return self.list_of(items, node)
+            case Obj(key) if key.kind == "list":
+                content = self.state.heap[key]
+                return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
+            case Broken(why, hint):
+                raise self.refuse(UnknownType, why, node, hint or None)
+            case Missing():
+                raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
+        raise self.refuse(UnsupportedSyntax, f"{_kind_word(binding)} cannot be used as a number", node)
+
+    def constant(self, value: Any, name: str | None = None) -> Const:
+        """A constant operand; objects without a literal need a name to be spelled by."""
+        if isinstance(value, bool | int | float | complex | str | bytes | type(None) | type(Ellipsis)):
+            return Const(value)
+        spelled_as = name or getattr(value, "__name__", type(value).__name__)
+        return Const(value, str(spelled_as))
+
+    def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
+        """A list value with the given items."""
+        return self.call("list_of", *[self.read(item, node) for item in items])
+
+    def type_of(self, binding: Binding) -> Type:
+        """The type of what a binding shows, without adding to the program."""
+        match binding:
+            case Num(operand):
+                return operand.type
+            case Ref(location, path):
+                type_ = self.state.memory[location].type
+                if not path:
+                    return type_
+                operands = [o for step in path for o in step.operands]
+                types = [type_, *(o.type for o in operands)]
+                extents = [*operands]
+                made = ROWS["view"].law(types, {"index": spelled(path)}, lambda k: self.builder.extent_of(extents[k - 1]))
+                assert isinstance(made, Type)
+                return made
+            case Static(value, name):
+                return self.constant(value, name).type
+        return Object(type(binding).__name__)
+
+    def skeleton(self, binding: Binding, state: State) -> Skeleton:
+        """The form of a binding in a state that is not the current one."""
+        kept, self.state = self.state, state
+        try:
+            return skeleton(binding, state, self.type_of)
+        finally:
+            self.state = kept
+
+    # -------------------------------------------------------------- names
+
+    def home(self, name: str, frame: Frame | None = None) -> Frame | None:
+        """The frame in which a name lives, None if it is a global or builtin of the source."""
+        frame = frame or self.frame
+        while frame is not None:
+            if name in frame.locals:
+                return frame
+            if frame.parent is None:
+                return None
+            frame = frame.parent
+        return None
+
+    def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
+        """Bind a variable."""
+        home = self.home(name) or self.frame
+        if home.top and name in self.no_grad:
+            binding = self.stopped(binding)
+        match binding:
+            case Num(Value() as value) if value.name is None:
+                value.name = name
+            case Ref(location, ()):
+                location.name = location.name or name
+                version = self.state.memory[location]
+                if isinstance(version, Value) and version.name is None:
+                    version.name = name
+        self.state.names[home, name] = binding
+
+    def stopped(self, binding: Binding) -> Binding:
+        """The same without a derivative, item by item."""
+        match binding:
+            case Num(Value() as value):
+                return Num(self.call("stop_gradient", value))
+            case Ref():
+                return self.shared(self.call("stop_gradient", self.read(binding)), binding)
+            case Tup(items, kind):
+                return Tup(tuple(map(self.stopped, items)), kind)
+            case Obj(key):
+                content = self.state.heap[key]
+                if isinstance(content, Ref):
+                    self.state.heap[key] = content
+                else:
+                    self.state.heap[key] = tuple((k, self.stopped(b)) for k, b in content)
+        return binding
+
+    def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
+        """Write to memory through a view; every other view of the same location sees it."""
+        path = (*ref.path, last) if last is not None else ref.path
+        if not path or path[-1].spec.startswith("."):
+            path = (*path, Step("e"))
+        self.check_fresh(ref)
+        base = self.state.memory[ref.location]
+        if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
+            raise UnknownType("the type of what is written to is not known", self.builder.loc)
+        operands = [o for step in path for o in step.operands]
+        hint = ref.location.name or (base.name if isinstance(base, Value) else None)
+        self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
+        self.state.stored(ref.location, self.builder.loc)
+
+    def replace_version(self, location: Location, value: Operand) -> None:
+        """Give a location its next content."""
+        self.state.memory[location] = value
+        self.state.stored(location, self.builder.loc)
+
+    # -------------------------------------------------------------- objects
+
+    def new_object(self, kind: str, content: Any, cls: Any = None) -> Obj:
+        """A mutable object of known structure."""
+        key = HeapKey(kind, cls)
+        self.state.heap[key] = content if isinstance(content, Ref) else tuple(content)
+        return Obj(key)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        with self.builder.inside(block):
+            yield block
+
+
+def spelled(path: tuple[Step, ...]) -> str:
+    """The index path of some steps, as the IR says it."""
+    return ";".join(step.spec for step in path)
+
+
+def _spoken(node: ast.AST) -> str:
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(node).__name__).strip()
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
+def _kind_word(binding: Binding) -> str:
+    match binding:
+        case Obj(key):
+            return {"list": "a list", "dict": "a dict"}.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
+    return {"Fun": "a function", "Bound": "a method", "Iter": "an iterator", "External": "an object"}.get(type(binding).__name__, "this")
+
+
+def is_float(type_: Type) -> bool:
+    """Could a value of this type carry a derivative?"""
+    match type_:
+        case Scalar(kind=kind):
+            return kind in ("float", "complex")
+        case Array():
+            return type_.kind in (None, "float", "complex")
+        case List(item=item):
+            return is_float(item)
+        case Unknown():
+            return True
+    return False
+
+
+__all__ = ["EXPRESSIONS", "MISSING", "NOWHERE", "STATEMENTS", "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved",
+           "expression", "is_float", "spelled", "statement"]  # fmt: skip

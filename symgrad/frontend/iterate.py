@@ -1,0 +1,209 @@
+"""What a ``for`` goes over: ranges, arrays, lists and tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
+
+Something whose items differ in kind is a list of bindings; all else is ``Items``: bounds of a counter,
+and the item that belongs to its value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.ir.core import ONE, ZERO, Const, Operand, Value
+from symgrad.ir.types import Array, List
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A counter's bounds, and what item a value of it stands for; ``counts``: the counter is the item."""
+
+    bounds: tuple[Operand, Operand, Operand]
+    item: Callable[[Value], Binding]
+    counts: bool = False
+
+
+def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
+    """The items of something that is iterated over."""
+    match binding:
+        case Tup(items):
+            return list(items)
+        case Obj(key) if key.kind == "list":
+            content = ctx.state.heap[key]
+            return of_memory(ctx, content, node) if isinstance(content, Ref) else [b for _, b in content]
+        case Obj(key) if key.kind == "dict":
+            return [static_item(k) for k, _ in ctx.state.heap[key]]  # type: ignore[misc]
+        case Ref():
+            return of_memory(ctx, binding, node)
+        case External(value, text):
+            return external_items(ctx, value, text)
+        case Static(value) if isinstance(value, str | range | tuple):
+            return [static_item(v) for v in value]
+        case Iter(kind, parts):
+            return ITERATORS[kind](ctx, parts, node)
+    raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
+
+
+def static_item(value: object) -> Binding:
+    return Num(Const(value)) if isinstance(value, bool | int | float | complex) else Static(value)
+
+
+def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
+    from symgrad.frontend.expressions import outside
+
+    if isinstance(value, dict):
+        return [static_item(k) for k in value]
+    if isinstance(value, list | tuple):
+        return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
+    raise UnsupportedSyntax(f"a {type(value).__name__} cannot be iterated over", ctx.builder.loc)
+
+
+def of_memory(ctx: Lowering, ref: Ref, node: ast.AST) -> Items:
+    """The rows of an array, or the items of a list of any length."""
+    type_ = ctx.type_of(ref)
+    if isinstance(type_, List):
+        return Items((ZERO, ctx.call("list_len", ctx.read(ref)), ONE), lambda index: list_item(ctx, ref, index))
+    if not isinstance(type_, Array) or type_.shape is None:
+        raise UnknownType("the type of what is iterated over is not known", ctx.loc(node))
+    extent = type_.shape[0] if type_.shape else 0
+    stop = Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(ref), axis=0)
+    return Items((ZERO, stop, ONE), lambda index: element(ctx, ref, index))
+
+
+def element(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
+    """``ref[index]``: a view of a row, or a number."""
+    type_ = ctx.type_of(ref)
+    if isinstance(type_, Array) and type_.shape is not None and len(type_.shape) > 1:
+        return Ref(ref.location, (*ref.path, Step("i", (index,))))
+    return Num(ctx.call("take", ctx.read(ref), index, index="i"))
+
+
+def list_item(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
+    """One item of a list of any length; an array in it shares the list's memory."""
+    return ctx.shared(ctx.call("list_take", ctx.read(ref), index), ref)
+
+
+def over_range(ctx: Lowering, parts: tuple[Operand, ...], node: ast.AST) -> Items:
+    start, stop, step = parts
+    return Items((start, stop, step), Num, True)
+
+
+def over_enumerate(ctx: Lowering, parts: tuple[Binding, Operand], node: ast.AST) -> list[Binding] | Items:
+    inner, start = items_of(ctx, parts[0], node), parts[1]
+    first = start.value if isinstance(start, Const) else None
+    if isinstance(inner, list):
+        counters = [Num(Const(first + k)) if first is not None else Num(ctx.call("add", start, Const(k))) for k in range(len(inner))]
+        return [Tup((c, b)) for c, b in zip(counters, inner, strict=True)]
+    if inner.counts:
+        inner = plain(ctx, inner)
+
+    def item(index: Value) -> Binding:
+        counter = Num(index) if first == 0 else Num(ctx.call("add", index, start))
+        return Tup((counter, inner.item(index)))
+
+    return Items(inner.bounds, item)
+
+
+def plain(ctx: Lowering, items: Items) -> Items:
+    """The same items counted from 0 in steps of 1."""
+    start, stop, step = items.bounds
+    if isinstance(start, Const) and start.value == 0 and isinstance(step, Const) and step.value == 1:
+        return items
+    count = ctx.call("range_len", start, stop, step)
+
+    def item(index: Value) -> Binding:
+        scaled = index if isinstance(step, Const) and step.value == 1 else ctx.call("multiply", index, step)
+        return items.item(ctx.call("add", scaled, start))
+
+    return Items((ZERO, count, ONE), item)
+
+
+def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
+    inner = [items_of(ctx, p, node) for p in parts]
+    if any(isinstance(i, list) for i in inner):
+        shortest = min(len(i) for i in inner if isinstance(i, list))
+        known = [i if isinstance(i, list) else first_items(ctx, i, shortest, node) for i in inner]
+        return [Tup(tuple(items)) for items in zip(*known, strict=False)]
+    counters = [plain(ctx, i) for i in inner if isinstance(i, Items)]
+    stops = [c.bounds[1] for c in counters]
+    stop = stops[0]
+    for other in stops[1:]:
+        if other is not stop and ctx.builder.extent_of(other) != ctx.builder.extent_of(stop):
+            stop = ctx.call("minimum", stop, other, via="math")
+    return Items((ZERO, stop, ONE), lambda index: Tup(tuple(c.item(index) for c in counters)))
+
+
+def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
+    """The first few items of something whose length is known only at run time: it must have as many."""
+    start, stop, step = items.bounds
+    extent = ctx.builder.extent_of(stop)
+    if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
+        raise UnsupportedSyntax("a tuple or list beside an array in zip needs a length that is known", ctx.loc(node), "make it an array")
+    return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]  # type: ignore[arg-type]
+
+
+def over_reversed(ctx: Lowering, parts: tuple[Binding], node: ast.AST) -> list[Binding] | Items:
+    inner = items_of(ctx, parts[0], node)
+    if isinstance(inner, list):
+        return inner[::-1]
+    counters = plain(ctx, inner)
+    last = ctx.call("subtract", counters.bounds[1], ONE)
+    return Items((last, Const(-1), Const(-1)), counters.item, inner.counts and counters is inner)
+
+
+ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
+    "range": over_range,
+    "enumerate": over_enumerate,
+    "zip": over_zip,
+    "reversed": over_reversed,
+    "items": lambda ctx, parts, node: list(parts),
+}
+
+
+# ------------------------------------------------------------------ unpacking and appending
+
+
+def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.AST) -> list[Binding]:
+    """Split a value over the targets of an assignment."""
+    star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    items = items_of(ctx, binding, node)
+    if not isinstance(items, list):
+        items = unpack_memory(ctx, binding, items, len(targets), star, node)
+    if star is None:
+        if len(items) != len(targets):
+            raise UnsupportedSyntax(f"{len(items)} values are assigned to {len(targets)} names", ctx.loc(node))
+        return items
+    after = len(targets) - star - 1
+    if len(items) < len(targets) - 1:
+        raise UnsupportedSyntax(f"{len(items)} values are assigned to at least {len(targets) - 1} names", ctx.loc(node))
+    middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
+    return [*items[:star], middle, *items[len(items) - after :]]
+
+
+def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:
+    extent = ctx.builder.extent_of(items.bounds[1])
+    if isinstance(extent, int):
+        return [items.item(Const(k)) for k in range(extent)]  # type: ignore[arg-type]
+    if star is not None:
+        raise UnsupportedSyntax("a starred target needs something of known length", ctx.loc(node), "use slices")
+    if items.counts:
+        raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
+    ctx.builder.call_many("check", ctx.call("equal", items.bounds[1], Const(count)), Const("too many or too few values to unpack"))
+    return [items.item(Const(k)) for k in range(count)]  # type: ignore[arg-type]
+
+
+def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:
+    """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
+    assert isinstance(owner, Obj)
+    content = ctx.state.heap[owner.key]
+    if isinstance(content, Ref):
+        made = ctx.call("list_append", ctx.read(content), ctx.read(value, node))
+        ctx.replace_version(content.location, made)
+        if isinstance(value, Ref):
+            ctx.state.pair(value.location, content.location)
+    else:
+        ctx.state.heap[owner.key] = (*content, (len(content), value))
+    return owner

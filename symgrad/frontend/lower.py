@@ -1,0 +1,259 @@
+"""A function and the types of its arguments -> ``Func``, with what it reads and what it returns.
+
+The function's arguments become parameters, one for each number, array or list in them; so does what is
+read from outside (globals, cells, attributes). What the function returns is flattened the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import SymgradError, UnsupportedSyntax, together
+from symgrad.frontend import builtins, calls, expressions, statements
+from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.calls import body_result, local_names
+from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
+from symgrad.frontend.expressions import owner_name
+from symgrad.frontend.source import Source
+from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, substitute, walk
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.location import Loc
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
+from symgrad.signature import Abstract, Signature, Tree
+from symgrad.signature import Static as StaticArgument
+
+assert all((builtins, calls, expressions, statements))  # they fill the tables
+RESTARTS = 200
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A function as IR: its inputs in the order of ``func.params``, and the structure of its result.
+
+    ``inputs`` are pairs (parameter, Python expression that reads it on entry); ``result`` is a template
+    of the returned value over the results of ``func``. ``captured`` is what is read from outside.
+    """
+
+    func: Func
+    inputs: list[tuple[Value, str]]
+    result: Result
+    captured: list[Captured]
+    objects: dict[str, Any] = field(default_factory=dict)
+    mutated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; ``items`` of a tuple."""
+
+    text: str
+    count: int
+    items: tuple[Result, ...] = ()
+
+
+def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = ()) -> Lowered:
+    """Lower a function for a signature. Every offence of the function is reported at once."""
+    captured: list[Captured] = []
+    for _ in range(RESTARTS):
+        try:
+            return Attempt(source, signature, captured, derive, frozenset(no_grad)).lowered()
+        except Recapture as found:
+            captured.append(found.captured)
+    raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One pass over the function, with the outside arrays known so far."""
+
+    source: Source
+    signature: Signature
+    known: list[Captured]
+    derive: Callable[..., Any] | None
+    no_grad: frozenset[str]
+    inputs: list[tuple[Value, str]] = field(default_factory=list)
+    locations: dict[str, Location] = field(default_factory=dict)
+
+    def lowered(self) -> Lowered:
+        node = self.source.node
+        frame = Frame(self.source, None, local_names(node), top=True)
+        body = Block()
+        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive)
+        ctx.stack.append((self.source.function.__code__, 0))
+        for name, item in self.signature.params:
+            ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
+        for found in self.known:
+            self.restore(ctx, found)
+        made = self.body(ctx, frame, node)
+        operands: list[Operand] = []
+        result = self.flatten(ctx, made, operands, node)
+        if ctx.refusals:
+            raise together(ctx.refusals)
+        for text, held in ctx.captured.items():
+            if held.text not in ctx.arrays:
+                self.inputs.append((held.value, text))
+        body.args = [value for value, _ in self.inputs]
+        body.yields = operands
+        func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
+        mutated = copy_written(func, self.source.loc(node))
+        names = {value: text for value, text in self.inputs}
+        return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
+                       tuple(root_name(names[v]) for v in mutated))  # fmt: skip
+
+    def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
+        try:
+            return body_result(ctx, frame, node)
+        except SymgradError as error:
+            ctx.refusals.append(error.at(self.source.loc(node)))
+            return Static(None)
+
+    # -------------------------------------------------------------- arguments
+
+    def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
+        """The binding of an argument or a part of one."""
+        if isinstance(item, StaticArgument):
+            return Static(item.value, name if path == name else None)
+        if isinstance(item, Tree):
+            return self.tree(ctx, name, path, item)
+        value = Value(item, name)
+        self.inputs.append((value, path))
+        if not isinstance(item, Array | List):
+            return Num(value)
+        location = next((self.locations[p] for group in self.signature.same if path in group for p in group if p in self.locations), None)
+        if location is None:
+            location = self.locations[path] = Location(name, ctx.builder.loc)
+            ctx.state.memory[location] = value
+        return Ref(location) if isinstance(item, Array) else ctx.new_object("list", Ref(location))
+
+    def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
+        spell: Callable[[Any], str] = {
+            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
+            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
+        }[item.form]  # fmt: skip
+        parts = []
+        for key, inner in zip(item.names, item.items, strict=True):
+            word = str(key) if str(key).isidentifier() else f"{name}_{key}" if str(key).isalnum() else name
+            parts.append((key, self.argument(ctx, word, spell(key), inner)))
+        match item.form:
+            case "named":
+                return Tup(tuple(b for _, b in parts), item.kind)
+            case "sequence":
+                return Tup(tuple(b for _, b in parts)) if issubclass(item.kind, tuple) else ctx.new_object("list", parts)
+            case "mapping":
+                return ctx.new_object("dict", parts)
+        return ctx.new_object("record", parts, item.kind)
+
+    def restore(self, ctx: Lowering, found: Captured) -> None:
+        """Put an outside array into memory before anything runs."""
+        value = Value(found.abstract, found.value.name)
+        self.inputs.append((value, found.text))
+        ctx.captured[found.text] = Captured(found.text, value, found.abstract, found.seen)
+        same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)
+        if same is not None:
+            ctx.arrays[found.text] = ctx.arrays[same.text]
+            return
+        made = ctx.make(value, value.name)
+        assert isinstance(made, Ref)
+        ctx.arrays[found.text] = made
+
+    # -------------------------------------------------------------- result
+
+    def flatten(self, ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Result:
+        """The leaves of what is returned, and the text that puts them together again."""
+        first = len(operands)
+        match binding:
+            case Tup(items, kind):
+                parts = tuple(self.flatten(ctx, i, operands, node) for i in items)
+                inside = ", ".join(p.text for p in parts) + ("," if len(parts) == 1 and kind is None else "")
+                text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
+                return Result(text, len(operands) - first, parts)
+            case Obj(key) if key.kind in ("list", "dict") and not isinstance(ctx.state.heap[key], Ref):
+                pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.heap[key]]  # type: ignore[misc]
+                words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
+                text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
+                return Result(text, len(operands) - first, tuple(p for _, p in pairs))
+            case Static(value) if value is None or isinstance(value, str | bool | int | float):
+                return Result(repr(value).replace("{", "{{").replace("}", "}}"), 0)
+        try:
+            operands.append(ctx.read(binding, node))
+        except SymgradError as error:
+            ctx.refusals.append(error.at(self.source.loc(node)))
+        return Result("{}", 1)
+
+
+def result_names(operands: list[Operand]) -> list[str]:
+    return ["out"] if len(operands) == 1 else [f"out_{k}" for k in range(len(operands))]
+
+
+def root_name(text: str) -> str:
+    """The parameter that an expression over the arguments starts with."""
+    return text.split(".")[0].split("[")[0]
+
+
+# ------------------------------------------------------------------ what is written to is copied on entry
+
+
+def copy_written(func: Func, loc: Loc) -> list[Value]:
+    """Copy on entry every parameter whose memory the function may write to; returns these parameters."""
+    groups = memory_groups(func)
+    written = {groups.find(op.args[0]) for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value)}
+    found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
+    for param in found:
+        copy = Value(param.type, param.name)
+        substitute(func.body, {param: copy})
+        func.body.ops.insert(0, Call([copy], loc, "copy", [param], dict(ROWS["copy"].settings)))
+    return found
+
+
+@dataclass(slots=True)
+class Groups:
+    """Values that may share memory, as disjoint sets."""
+
+    parent: dict[Value, Value] = field(default_factory=dict)
+
+    def find(self, value: Value) -> Value:
+        root = value
+        while (above := self.parent.get(root, root)) is not root:
+            root = above
+        while (above := self.parent.get(value, value)) is not root:
+            self.parent[value], value = root, above
+        return root
+
+    def join(self, *values: Operand) -> None:
+        real = [v for v in values if isinstance(v, Value) and not isinstance(v.type, Scalar)]
+        for other in real[1:]:
+            one, two = self.find(real[0]), self.find(other)
+            if one is not two:
+                self.parent[two] = one
+
+
+def memory_groups(func: Func) -> Groups:
+    """Which values of a function may share memory: stores, views, and what flows through joins."""
+    groups = Groups()
+    for op in walk(func.body):
+        match op:
+            case Call(name=name, args=args, outs=outs):
+                row = ROWS[name]
+                if row.consumes and args and outs:
+                    groups.join(outs[0], args[0])
+                elif row.alias != "fresh":
+                    groups.join(*outs, *args)
+                if name in ("list_of", "list_append", "list_set", "list_take", "list_slice", "list_join"):
+                    groups.join(*outs, *[a for a in args if isinstance(a.type, Array | List)])
+            case For():
+                for init, arg, end, out in zip(op.inits, op.carried, op.body.yields, op.outs, strict=False):
+                    groups.join(init, arg, end, out)
+            case While():
+                for init, arg, end, out, test in zip(op.inits, op.carried, op.body.yields, op.outs, op.test.args, strict=False):
+                    groups.join(init, arg, end, out, test)
+            case If():
+                for then, orelse, out in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
+                    groups.join(then, orelse, out)
+    return groups
+
+
+__all__ = ["Lowered", "Result", "lower"]

@@ -1,0 +1,287 @@
+"""Subscripts: reading ``x[...]`` as a number, a view or a copy, writing to it, and the same for lists and dicts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.ir.core import NONE, Const, Operand
+from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ops.indexing import is_basic
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An evaluated subscript: one letter and its operands for each item; ``bindings`` are the items themselves."""
+
+    spec: str
+    operands: tuple[Operand, ...]
+    bindings: tuple[Any, ...]
+
+    @property
+    def step(self) -> Step:
+        return Step(self.spec, self.operands)
+
+
+def index_of(ctx: Lowering, node: ast.expr) -> Index:
+    """Evaluate what stands between the brackets."""
+    if hasattr(node, "binding"):
+        return node.binding  # type: ignore[no-any-return]
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    items = [slice_parts(ctx, n) if isinstance(n, ast.Slice) else ctx.evaluate(n) for n in nodes]
+    if len(items) == 1 and isinstance(items[0], Tup):
+        items = list(items[0].items)
+    letters, operands = "", []
+    for item, part in zip(items, nodes if len(nodes) == len(items) else [node] * len(items), strict=True):
+        letter, values = index_item(ctx, item, part)
+        letters += letter
+        operands += values
+    return Index(letters, tuple(operands), tuple(items))
+
+
+def slice_parts(ctx: Lowering, node: ast.Slice) -> tuple[Binding | None, ...]:
+    return tuple(None if part is None else ctx.evaluate(part) for part in (node.lower, node.upper, node.step))
+
+
+def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Operand]]:
+    """The letter and operands of one item."""
+    match item:
+        case tuple():
+            return "s", [NONE if p is None else ctx.read(p, node) for p in item]
+        case Static(value=None):
+            return "n", []
+        case Static(value=value) if value is Ellipsis:
+            return "e", []
+        case Static(value=value) if isinstance(value, slice):
+            return "s", [Const(p) for p in (value.start, value.stop, value.step)]
+        case Iter(kind="slice", parts=parts):
+            return "s", list(parts)
+        case Obj(key) if key.kind == "list":
+            return "i", [ctx.call("array_of", ctx.read(item, node), dtype=None)]
+        case Iter(kind="range", parts=parts):
+            return "i", [ctx.call("arange", *parts, dtype=None)]
+    return "i", [ctx.read(item, node)]
+
+
+# ------------------------------------------------------------------ reading
+
+
+def load(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
+    """``owner[node]``."""
+    match owner:
+        case Ref() if isinstance(ctx.type_of(owner), List):
+            return load_list(ctx, owner, index_of(ctx, node), whole)
+        case Ref():
+            return load_array(ctx, owner, index_of(ctx, node), whole)
+        case Tup(items):
+            return load_sequence(ctx, owner, list(items), index_of(ctx, node), whole)
+        case Obj(key) if key.kind == "list":
+            content = ctx.state.heap[key]
+            if isinstance(content, Ref):
+                return load_list(ctx, content, index_of(ctx, node), whole)
+            return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
+        case Obj(key) if key.kind == "dict":
+            return load_dict(ctx, owner, index_of(ctx, node), whole)
+        case External(value, text):
+            return load_external(ctx, value, text, index_of(ctx, node), whole)
+        case Static(value) if isinstance(value, str):
+            return Static(value[static_index(ctx, index_of(ctx, node), whole)])
+        case Num(operand) if isinstance(operand.type, Unknown):
+            index = index_of(ctx, node)
+            return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))
+        case Num(operand) if isinstance(operand.type, Scalar):
+            index = index_of(ctx, node)
+            if set(index.spec) <= {"e", "n"}:
+                return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
+        case Obj(key) if key.kind == "record":
+            from symgrad.frontend.calls import call_method
+
+            return call_method(ctx, owner, "__getitem__", [ctx.evaluate(node)], {}, whole)
+    raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole))
+
+
+def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
+    """An element is a number, a basic index a view, anything else a copy."""
+    types = [o.type for o in index.operands]
+    known = all(isinstance(t, Scalar | Array) or k is NONE or isinstance(k, Const) for t, k in zip(types, index.operands, strict=True))
+    if not known:
+        return view_or_copy(ctx, owner, index)
+    if not is_basic(index.spec, types):
+        return ctx.make(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
+    view = Ref(owner.location, (*owner.path, index.step))
+    made = ctx.type_of(view)
+    if isinstance(made, Scalar):
+        return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
+    if isinstance(made, Array) and made.shape is None:
+        return view_or_copy(ctx, owner, index)
+    return view
+
+
+def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
+    """An index of unknown kind: the result may or may not share memory."""
+    return ctx.shared(ctx.call("view", ctx.read(owner), *index.operands, index=index.spec), owner)
+
+
+def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
+    if index.spec == "i":
+        return ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
+    if index.spec == "s":
+        made = ctx.make(ctx.call("list_slice", ctx.read(owner), *index.operands))
+        return ctx.new_object("list", made)
+    raise UnsupportedSyntax("a list takes one index", ctx.loc(node))
+
+
+def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: Index, node: ast.AST) -> Binding:
+    """A tuple or list of known structure."""
+    if index.spec == "i" and not isinstance(index.operands[0], Const):
+        return list_item_at(ctx, owner, items, index.operands[0], node)
+    key = static_index(ctx, index, node)
+    if isinstance(key, slice):
+        chosen = items[key]
+        return Tup(tuple(chosen)) if isinstance(owner, Tup) else ctx.new_object("list", enumerate(chosen))
+    if not isinstance(key, int) or not -len(items) <= key < len(items):
+        raise UnsupportedSyntax(f"index {key!r} is out of range for {len(items)} items", ctx.loc(node))
+    return items[key]
+
+
+def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
+    """An index that is computed, into items that are known: they must be alike."""
+    kinds = {type(item) for item in items}
+    if not kinds <= {Num, Ref} or not items:
+        raise UnsupportedSyntax("an index that is computed needs items that are all numbers or all arrays", ctx.loc(node))
+    return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)
+
+
+def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
+    if not all(isinstance(o, Const) for o in index.operands) or len(index.spec) != 1:
+        raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
+    values = [o.value for o in index.operands if isinstance(o, Const)]
+    return slice(*values) if index.spec == "s" else values[0] if values else None
+
+
+def key_of(index: Index) -> Any:
+    """The dict key that an index stands for; ``MISSING`` if it is computed."""
+
+    def one(item: Any) -> Any:
+        match item:
+            case Static(value):
+                return value
+            case Num(Const(value)):
+                return value
+        return MISSING
+
+    made = [one(b) for b in index.bindings]
+    return MISSING if any(isinstance(m, Missing) for m in made) else made[0] if len(made) == 1 else tuple(made)
+
+
+def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding:
+    content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+    key = key_of(index)
+    if isinstance(key, Missing):
+        raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+    if key not in content:
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+    return content[key]
+
+
+def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
+    from symgrad.frontend.expressions import outside
+
+    key = key_of(index)
+    if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
+        items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
+        return list_item_at(ctx, MISSING, items, index.operands[0], node)
+    if isinstance(key, Missing) or isinstance(key, slice):
+        raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
+    try:
+        found = value[key]
+    except (KeyError, IndexError, TypeError) as error:
+        raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
+    name = str(key) if str(key).isidentifier() else f"item_{key}"
+    return outside(ctx, found, f"{text}[{key!r}]", name if name.isidentifier() else "item")
+
+
+# ------------------------------------------------------------------ writing
+
+
+def store_item(ctx: Lowering, owner: Binding, node: ast.expr, value: Binding, whole: ast.AST) -> None:
+    """``owner[node] = value``."""
+    match owner:
+        case Ref() if isinstance(ctx.type_of(owner), Array):
+            store_array(ctx, owner, index_of(ctx, node), value, whole)
+        case Obj(key) if key.kind == "list":
+            store_list(ctx, owner, index_of(ctx, node), value, whole)
+        case Obj(key) if key.kind == "dict":
+            made = key_of(index_of(ctx, node))
+            if isinstance(made, Missing):
+                raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(whole), "use an array or a list for keys that are computed")
+            content = dict(ctx.state.heap[key])  # type: ignore[arg-type]
+            content[made] = value
+            ctx.state.heap[key] = tuple(content.items())
+        case Ref() | Num():
+            raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
+        case Obj(key):
+            from symgrad.frontend.calls import call_method
+
+            call_method(ctx, owner, "__setitem__", [ctx.evaluate(node), value], {}, whole)
+        case _:
+            raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
+
+
+def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: ast.AST) -> None:
+    type_ = ctx.type_of(owner)
+    if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
+        raise UnknownType("the type of what is written to is not known", ctx.loc(node))
+    operand = ctx.read(value, node)
+    if isinstance(operand.type, List):
+        operand = ctx.call("array_of", operand, dtype=None)
+    if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
+        # NumPy copies where the two sides of a store overlap; the copy is an op here
+        operand = ctx.call("copy", operand)
+    ctx.store(owner, operand, index.step)
+
+
+def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:
+    content = ctx.state.heap[owner.key]
+    if not isinstance(content, Ref):
+        if isinstance(index.operands[0] if index.spec == "i" else None, Const):
+            key = static_index(ctx, index, node)
+            if not -len(content) <= key < len(content):
+                raise UnsupportedSyntax(f"index {key!r} is out of range for {len(content)} items", ctx.loc(node))
+            place = key % len(content)
+            ctx.state.heap[owner.key] = tuple((k, value if k == place else b) for k, b in content)
+            return
+        made = ctx.make(ctx.list_of([b for _, b in content], node))
+        assert isinstance(made, Ref)
+        for _, item in content:
+            if isinstance(item, Ref):
+                ctx.state.pair(item.location, made.location)
+        ctx.state.heap[owner.key] = content = made
+    if index.spec != "i":
+        raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
+    ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], ctx.read(value, node)))
+    if isinstance(value, Ref):
+        ctx.state.pair(value.location, content.location)
+
+
+def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
+    """``del owner[...]`` on a list or dict of known structure."""
+    if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
+        raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
+    content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+    index = index_of(ctx, target.slice)
+    if owner.key.kind == "dict":
+        ctx.state.heap[owner.key] = tuple((k, b) for k, b in content if k != key_of(index))
+        return
+    items = [b for _, b in content]
+    del items[static_index(ctx, index, target)]
+    ctx.state.heap[owner.key] = tuple(enumerate(items))
+
+
+__all__ = ["Index", "index_of", "key_of", "load", "np", "store_item"]

@@ -1,0 +1,436 @@
+"""Statements to ops: assignment in all its forms, branches, loops, exits, assert and raise."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from typing import Any
+
+from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Bound,
+    Broken,
+    External,
+    Fun,
+    Num,
+    Obj,
+    Ref,
+    Static,
+    Tup,
+)
+from symgrad.frontend.context import Frame, Lowering, statement
+from symgrad.frontend.expressions import attribute_of, binary, truth
+from symgrad.frontend.flow import BREAK, CODE, CONTINUE, NEXT, RETURN, TestChanges, assigned, branch, conditional, counted, leave, proceed, run
+from symgrad.frontend.iterate import Items, items_of, unpack
+from symgrad.frontend.memory import delete_item, load, store_item
+from symgrad.ir.core import TRUE, Const, Value
+from symgrad.ir.types import Array, List
+
+# ------------------------------------------------------------------ assignment
+
+
+def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
+    """Assign to a name, a subscript, an attribute, or a pattern of these."""
+    match target:
+        case ast.Name(id=name):
+            ctx.assign(name, value, target)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part, item in zip(parts, unpack(ctx, value, parts, target), strict=True):
+                bind(ctx, part.value if isinstance(part, ast.Starred) else part, item)
+        case ast.Subscript():
+            store_item(ctx, ctx.evaluate(target.value), target.slice, value, target)
+            cut_stored(ctx, target)
+        case ast.Attribute():
+            store_attribute(ctx, ctx.evaluate(target.value), target, value)
+        case _:
+            raise UnsupportedSyntax("this cannot be assigned to", ctx.loc(target))
+
+
+def cut_stored(ctx: Lowering, target: ast.expr) -> None:
+    """A store through a name in ``no_grad`` carries no derivative either."""
+    root = target
+    while isinstance(root, ast.Subscript | ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id in ctx.no_grad:
+        home = ctx.home(root.id)
+        binding = ctx.state.names.get((home, root.id))
+        if home is not None and home.top and isinstance(binding, Ref) and not binding.path:
+            version = ctx.state.memory[binding.location]
+            ctx.state.memory[binding.location] = ctx.call("cut", version, hint=root.id)
+
+
+def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
+    """``owner.name = value`` on an instance made in the function."""
+    if isinstance(owner, Obj) and owner.key.kind == "record":
+        content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+        content[ctx.frame.source.mangle(target.attr)] = value
+        ctx.state.heap[owner.key] = tuple(content.items())
+        return
+    if isinstance(owner, External):
+        raise UnsupportedSyntax(
+            f"attribute {target.attr!r} of an object from outside the function is assigned to", ctx.loc(target), "return the new value instead")
+    raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target))
+
+
+@statement(ast.Assign)
+def assign(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    value = ctx.evaluate(node.value)
+    for target in node.targets:
+        bind(ctx, target, value)
+
+
+@statement(ast.AnnAssign)
+def annotated(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    if node.value is not None:
+        bind(ctx, node.target, ctx.evaluate(node.value))
+
+
+@statement(ast.AugAssign)
+def augmented(ctx: Lowering, item: Any) -> None:
+    """``target op= value``: in place on arrays, a new binding on numbers."""
+    node, _ = item
+    match node.target:
+        case ast.Name(id=name):
+            old = ctx.evaluate(ast.copy_location(ast.Name(name, ast.Load()), node.target))
+            value = ctx.evaluate(node.value)
+            made = in_place(ctx, old, value, node)
+            if made is not None:
+                ctx.assign(name, made, node)
+            elif name in ctx.no_grad:
+                cut_stored(ctx, node.target)
+        case ast.Subscript():
+            owner = ctx.evaluate(node.target.value)
+            index = HeldIndex.of(ctx, owner, node.target)
+            old = load(ctx, owner, index, node.target)
+            value = ctx.evaluate(node.value)
+            made = in_place(ctx, old, value, node)
+            if made is not None:
+                store_item(ctx, owner, index, made, node.target)
+            cut_stored(ctx, node.target)
+        case ast.Attribute():
+            owner = ctx.evaluate(node.target.value)
+            old = attribute_of(ctx, owner, node.target.attr, node.target)
+            made = in_place(ctx, old, ctx.evaluate(node.value), node)
+            if made is not None:
+                store_attribute(ctx, owner, node.target, made)
+
+
+class HeldIndex(ast.expr):
+    """A subscript whose parts have been evaluated already: augmented assignment evaluates them once."""
+
+    def __init__(self, binding: Any, node: ast.expr) -> None:
+        super().__init__()
+        self.binding = binding
+        ast.copy_location(self, node)
+
+    @staticmethod
+    def of(ctx: Lowering, owner: Binding, target: ast.Subscript) -> ast.expr:
+        from symgrad.frontend.memory import index_of  # memory lowers held indices, which are made here
+
+        return HeldIndex(index_of(ctx, target.slice), target.slice)
+
+
+def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:
+    """``old op= value``; None where memory was changed, else what the target is to be bound to."""
+    if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
+        from symgrad.frontend.calls import call_method
+
+        call_method(ctx, old, "extend", [value], {}, node)
+        return None
+    if not isinstance(old, Ref):
+        return binary(ctx, type(node.op), old, value, node)
+    type_ = ctx.type_of(old)
+    if isinstance(type_, List):
+        return binary(ctx, type(node.op), old, value, node)
+    if isinstance(type_, Array) and type_.shape is not None:
+        made = ctx.read(binary(ctx, type(node.op), old, value, node), node)
+        check_cast(ctx, type_, made, node)
+        ctx.store(old, made)
+        return None
+    if ctx.state.partners.get(old.location) or old.path:
+        raise UnknownType("whether this changes an array in place or makes a new number is not known", ctx.loc(node), "write x = x + y")
+    return binary(ctx, type(node.op), old, value, node)
+
+
+def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
+    """NumPy refuses to put the float result of an augmented assignment into integers; so do we, before it runs."""
+    kind = getattr(value.type, "kind", None)
+    if type_.kind in ("int", "bool") and kind in ("float", "complex"):
+        raise BadArgument(f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), "make the array float, for example dtype=float")
+
+
+@statement(ast.Delete)
+def delete(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    for target in node.targets:
+        match target:
+            case ast.Name(id=name):
+                ctx.state.names[(ctx.home(name) or ctx.frame), name] = MISSING
+            case ast.Subscript():
+                delete_item(ctx, ctx.evaluate(target.value), target)
+            case ast.Attribute(attr=name, value=owner):
+                held = ctx.evaluate(owner)
+                if not (isinstance(held, Obj) and held.key.kind == "record"):
+                    raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
+                ctx.state.heap[held.key] = tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name)  # type: ignore[union-attr]
+
+
+@statement(ast.Expr)
+def bare(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    if not isinstance(node.value, ast.Constant):
+        ctx.evaluate(node.value)
+
+
+@statement(ast.Pass)
+def pass_(ctx: Lowering, item: Any) -> None:
+    pass
+
+
+@statement(ast.FunctionDef)
+def nested(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    if node.decorator_list:
+        raise UnsupportedSyntax("a nested function with decorators cannot be differentiated", ctx.loc(node.decorator_list[0]), "define it outside")
+    ctx.assign(node.name, Fun(node, ctx.frame, defaults_of(ctx, node.args)), node)
+
+
+def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Binding], ...]:
+    """The defaults of a nested function, evaluated where it is defined."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    made = [(a.arg, ctx.evaluate(d)) for a, d in zip(plain[len(plain) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+    made += [(a.arg, ctx.evaluate(d)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    return tuple(made)
+
+
+@statement(ast.Import)
+def import_(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    for alias in node.names:
+        module = importlib.import_module(alias.name if alias.asname else alias.name.split(".")[0])
+        ctx.assign(alias.asname or alias.name.split(".")[0], Static(module, module.__name__))
+
+
+@statement(ast.ImportFrom)
+def import_from(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    if node.level:
+        raise UnsupportedSyntax("a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file")
+    module = importlib.import_module(node.module or "")
+    for alias in node.names:
+        ctx.assign(alias.asname or alias.name, Static(getattr(module, alias.name), f"{module.__name__}.{alias.name}"))
+
+
+@statement(ast.Nonlocal)
+def nonlocal_(ctx: Lowering, item: Any) -> None:
+    pass  # the names are not local to the frame, so that assignment finds their home
+
+
+@statement(ast.Global)
+def global_(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    raise UnsupportedSyntax(f"global variable {node.names[0]!r} is assigned to", ctx.loc(node), "return the value instead")
+
+
+# ------------------------------------------------------------------ branches and exits
+
+
+@statement(ast.If)
+def if_(ctx: Lowering, item: Any) -> bool:
+    node, rest = item
+    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    loc = ctx.loc(node.test)
+    return branch(ctx, test, lambda: run(ctx, node.body), lambda: run(ctx, node.orelse), rest, loc)
+
+
+@statement(ast.Break)
+def break_(ctx: Lowering, item: Any) -> None:
+    leave(ctx, BREAK)
+
+
+@statement(ast.Continue)
+def continue_(ctx: Lowering, item: Any) -> None:
+    leave(ctx, CONTINUE)
+
+
+@statement(ast.Return)
+def return_(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    value = Static(None) if node.value is None else ctx.evaluate(node.value)
+    ctx.state.names[ctx.frame, "%return"] = frozen(ctx, value)
+    leave(ctx, RETURN)
+
+
+def frozen(ctx: Lowering, value: Binding) -> Binding:
+    """What is returned keeps what it is bound to."""
+    return value
+
+
+@statement(ast.Assert)
+def assert_(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    if isinstance(test, Const) and test.value is True:
+        return
+    message = Const(None) if node.msg is None else ctx.read(ctx.evaluate(node.msg), node.msg)
+    ctx.builder.call_many("check", test, message)
+
+
+@statement(ast.Raise)
+def raise_(ctx: Lowering, item: Any) -> None:
+    node, _ = item
+    if node.exc is None:
+        raise UnsupportedSyntax("a bare raise cannot be differentiated", ctx.loc(node))
+    match node.exc:
+        case ast.Call(func=made, args=arguments) if not node.exc.keywords:
+            kind, operands = ctx.evaluate(made), [ctx.read(ctx.evaluate(a), a) for a in arguments]
+        case _:
+            kind, operands = ctx.evaluate(node.exc), []
+    if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
+        raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
+    ctx.builder.call_many("raise_error", ctx.constant(kind.value, kind.value.__name__), *operands)
+    ctx.state.dead = True
+
+
+@statement(ast.Try)
+def try_(ctx: Lowering, item: Any) -> bool:
+    """The body is lowered as if nothing is raised; what it raises reaches the caller."""
+    node, rest = item
+    for inner in node.body:
+        for part in ast.walk(inner):
+            if isinstance(part, ast.Raise | ast.Assert):
+                raise UnsupportedSyntax("an exception that is raised and caught cannot be differentiated", ctx.loc(part), "test for the condition with if")
+    run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
+    return True
+
+
+@statement(ast.With)
+def with_(ctx: Lowering, item: Any) -> bool:
+    """``np.errstate`` only silences warnings: its body is lowered as it stands."""
+    import numpy as np
+
+    node, rest = item
+    for entry in node.items:
+        call = entry.context_expr
+        known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
+        quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
+        if not quiet or entry.optional_vars is not None:
+            raise UnsupportedSyntax("a with statement cannot be differentiated", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
+    run(ctx, [*node.body, *rest])
+    return True
+
+
+# ------------------------------------------------------------------ loops
+
+
+def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
+    """Variables that a loop's body assigns, with their frames, in order of their names."""
+    return [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
+
+
+def loop_key(ctx: Lowering, node: ast.AST) -> Any:
+    return (id(node), tuple(ctx.stack))
+
+
+@statement(ast.For)
+def for_(ctx: Lowering, item: Any) -> bool:
+    node, rest = item
+    items = items_of(ctx, ctx.evaluate(node.iter), node.iter)
+    if isinstance(items, list):
+        return unrolled(ctx, node, items, rest)
+
+    def body(index: Value) -> None:
+        bind(ctx, node.target, items.item(index))
+        run(ctx, node.body)
+
+    hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
+    guess = guess_names(ctx, [node.target, *node.body])
+    made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
+    return after(ctx, made, node.orelse, rest)
+
+
+def unrolled(ctx: Lowering, node: ast.For, items: list[Binding], rest: list[Any]) -> bool:
+    """A loop over a container of known length whose items differ: one round after the other."""
+    from symgrad.frontend.context import Loop
+
+    loop = Loop(0)
+    ctx.state.names[loop.stop] = Num(Const(False))
+    ctx.state.names[loop.exit] = Num(Const(NEXT))
+
+    def rounds(left: list[Binding]) -> None:
+        if not left:
+            return
+        outer, ctx.frame.loop = ctx.frame.loop, loop
+        try:
+            bind(ctx, node.target, left[0])
+            run(ctx, node.body)
+        finally:
+            ctx.frame.loop = outer
+        if ctx.state.dead:
+            return
+        proceed(ctx)
+        stop = ctx.state.names[loop.stop]
+        assert isinstance(stop, Num)
+        branch(ctx, stop.operand, lambda: None, lambda: rounds(left[1:]), [], ctx.loc(node))
+
+    rounds(items)
+    return after(ctx, loop, node.orelse, rest)
+
+
+def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[Any]) -> bool:
+    """What follows a loop: a return out of it goes on outwards, ``else`` runs if nothing broke."""
+    if ctx.state.dead:
+        return False
+    leaving = ctx.state.names.get(loop.exit, Num(Const(NEXT)))
+    assert isinstance(leaving, Num)
+    exit_ = leaving.operand
+    loc = ctx.builder.loc
+
+    def otherwise() -> None:
+        if orelse and BREAK in loop.exits:
+            branch(ctx, ctx.call("equal", exit_, Const(NEXT)), lambda: run(ctx, orelse), lambda: None, [], loc)
+        elif orelse:
+            run(ctx, orelse)
+
+    if RETURN in loop.exits:
+        return branch(ctx, same(ctx, exit_, RETURN), lambda: leave(ctx, RETURN), otherwise, rest, loc)
+    otherwise()
+    return False
+
+
+def same(ctx: Lowering, operand: Any, code: int) -> Any:
+    """Is a code this one?  Decided at once where it is known."""
+    return Const(operand.value == code) if isinstance(operand, Const) else ctx.call("equal", operand, Const(code))
+
+
+@statement(ast.While)
+def while_(ctx: Lowering, item: Any) -> bool:
+    node, rest = item
+    guess = guess_names(ctx, [node.test, *node.body])
+    walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test))
+
+    def test() -> Any:
+        return truth(ctx, ctx.evaluate(node.test), node.test)
+
+    def stop() -> None:
+        leave(ctx, BREAK, exit_code=NEXT)
+
+    def whole() -> None:
+        branch(ctx, test(), lambda: run(ctx, node.body), stop, [], ctx.loc(node))
+
+    entry = ctx.state.copy()
+    try:
+        if walrus:
+            raise TestChanges
+        made = conditional(ctx, loop_key(ctx, node), guess, test, lambda: run(ctx, node.body), ctx.loc(node))
+    except TestChanges:
+        ctx.state = entry
+        made = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
+    return after(ctx, made, node.orelse, rest)
+
+
+__all__ = ["CODE", "Bound", "Broken", "Items", "Tup", "bind"]

@@ -1,0 +1,339 @@
+"""What a program is: values, calls, loops, branches, functions.
+
+Structured SSA. Every op computes new values from old ones and has no other effect than those
+its row declares; control flow is ops that hold blocks. There is no graph and no phi: a block
+receives its arguments and ends by yielding operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.ir.types import BOOL, COMPLEX, FLOAT, INT, UNDEFINED, UNKNOWN, Object, Type
+from symgrad.location import NOWHERE, Loc
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """The result of an op or the argument of a block; defined once, compared by identity."""
+
+    type: Type
+    name: str | None = None  #: the user's name, if it has one
+
+    def __repr__(self) -> str:
+        return f"<{self.name or '%'}: {self.type}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A literal, a Python object known while compiling, or a name unbound on this path (``UNDEF``).
+
+    ``name`` spells an object that has no literal (a function, a dtype, a class).
+    """
+
+    value: Any
+    name: str | None = None
+
+    @property
+    def type(self) -> Type:
+        match self.value:
+            case bool():
+                return BOOL
+            case int():
+                return INT
+            case float():
+                return FLOAT
+            case complex():
+                return COMPLEX
+            case Undef():
+                return UNDEFINED
+            case None:
+                return Object("None")
+        return Object(type(self.value).__name__) if self.name is None else Object(self.name)
+
+    def key(self) -> tuple[Any, ...]:
+        """Equal for constants that may replace one another (0 and 0.0 and False may not)."""
+        if isinstance(self.value, bool | int | float | complex | str | type(None)):
+            return (type(self.value), repr(self.value))
+        return (type(self.value), id(self.value))
+
+    def __repr__(self) -> str:
+        return f"Const({self.name or self.value!r})"
+
+
+class Undef:
+    """The value of a name that is not bound on the path taken."""
+
+    def __repr__(self) -> str:
+        return "undef"
+
+
+UNDEF = Const(Undef())
+NONE, ZERO, ONE, TRUE, FALSE = Const(None), Const(0), Const(1), Const(True), Const(False)
+
+Operand = Value | Const
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """Ops in order of evaluation, then what the block hands to its parent."""
+
+    args: list[Value] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    yields: list[Operand] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """Base of all ops; abstract."""
+
+    outs: list[Value] = field(default_factory=list)
+    loc: Loc = NOWHERE
+
+    @property
+    def operands(self) -> list[Operand]:
+        return []
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        assert not new
+
+    @property
+    def blocks(self) -> list[Block]:
+        return []
+
+
+@dataclass(eq=False, slots=True)
+class Call(Op):
+    """``outs = name(*args, **settings)``: one row of the vocabulary applied.
+
+    Settings are Python data known while compiling (axis, keepdims, an index path).
+    """
+
+    name: str = ""
+    args: list[Operand] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def operands(self) -> list[Operand]:
+        return self.args
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        self.args = list(new)
+
+
+@dataclass(eq=False, slots=True)
+class For(Op):
+    """``for body.args[0] in range(start, stop, step)``; ``body.args[1:]`` are carried from ``inits``.
+
+    The body yields the carried values of the next round and, when ``until`` is set, last of all
+    a bool that ends the loop after this round. ``outs`` are the carried values after the loop and,
+    when ``until`` is set, last of all the number of rounds begun.
+    ``backward`` runs the same indices from the last to the first.
+    """
+
+    start: Operand = ZERO
+    stop: Operand = ZERO
+    step: Operand = ONE
+    inits: list[Operand] = field(default_factory=list)
+    body: Block = field(default_factory=Block)
+    until: bool = False
+    backward: bool = False
+
+    @property
+    def operands(self) -> list[Operand]:
+        return [self.start, self.stop, self.step, *self.inits]
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        self.start, self.stop, self.step, *self.inits = new
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [self.body]
+
+    @property
+    def index(self) -> Value:
+        return self.body.args[0]
+
+    @property
+    def carried(self) -> list[Value]:
+        return self.body.args[1:]
+
+
+@dataclass(eq=False, slots=True)
+class While(Op):
+    """``while test: body``. Both blocks take the carried values; ``test`` yields one bool and changes nothing.
+
+    ``body`` yields as in ``For``; ``outs`` are the carried values and last of all, always, the number of rounds begun.
+    """
+
+    inits: list[Operand] = field(default_factory=list)
+    test: Block = field(default_factory=Block)
+    body: Block = field(default_factory=Block)
+    until: bool = False
+
+    @property
+    def operands(self) -> list[Operand]:
+        return self.inits
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        self.inits = list(new)
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [self.test, self.body]
+
+    @property
+    def carried(self) -> list[Value]:
+        return self.body.args
+
+
+@dataclass(eq=False, slots=True)
+class If(Op):
+    """``if test``; both blocks take no arguments and yield one operand for each of ``outs``."""
+
+    test: Operand = TRUE
+    then: Block = field(default_factory=Block)
+    orelse: Block = field(default_factory=Block)
+
+    @property
+    def operands(self) -> list[Operand]:
+        return [self.test]
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        (self.test,) = new
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [self.then, self.orelse]
+
+
+@dataclass(eq=False, slots=True)
+class Apply(Op):
+    """A call of another function of the program: ``outs = func(*args)``."""
+
+    func: Func | None = None
+    args: list[Operand] = field(default_factory=list)
+
+    @property
+    def operands(self) -> list[Operand]:
+        return self.args
+
+    def replace_operands(self, new: list[Operand]) -> None:
+        self.args = list(new)
+
+
+@dataclass(eq=False, slots=True)
+class Func:
+    """A function of the program: ``body.args`` are its parameters, ``body.yields`` its results.
+
+    ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
+    leading ops that are the forward half, where the function has two.
+    """
+
+    name: str
+    body: Block = field(default_factory=Block)
+    results: list[str] = field(default_factory=list)
+    loc: Loc = NOWHERE
+    split: int | None = None
+    doc: str = ""
+
+    @property
+    def params(self) -> list[Value]:
+        return self.body.args
+
+
+def walk(block: Block) -> Iterator[Op]:
+    """Every op of a block and of the blocks inside it, in order of evaluation."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from walk(inner)
+
+
+def uses(block: Block) -> dict[Value, int]:
+    """How often each value is read in a block and the blocks inside it, yields included."""
+    count: dict[Value, int] = {}
+
+    def read(operands: list[Operand]) -> None:
+        for operand in operands:
+            if isinstance(operand, Value):
+                count[operand] = count.get(operand, 0) + 1
+
+    def visit(inner: Block) -> None:
+        for op in inner.ops:
+            read(op.operands)
+            for child in op.blocks:
+                visit(child)
+        read(inner.yields)
+
+    visit(block)
+    return count
+
+
+def substitute(block: Block, table: dict[Value, Operand]) -> None:
+    """Replace operands in place, in a block and the blocks inside it; chains are followed."""
+    if not table:
+        return
+
+    def new(operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand in table:
+            operand = table[operand]
+        return operand
+
+    for op in block.ops:
+        op.replace_operands([new(o) for o in op.operands])
+        for child in op.blocks:
+            substitute(child, table)
+    block.yields = [new(o) for o in block.yields]
+
+
+def clone_block(block: Block, table: dict[Value, Operand]) -> Block:
+    """A copy with fresh values; ``table`` maps old values to new ones and is filled in passing."""
+
+    def fresh(value: Value) -> Value:
+        table[value] = copy = Value(value.type, value.name)
+        return copy
+
+    def new(operand: Operand) -> Operand:
+        return table.get(operand, operand) if isinstance(operand, Value) else operand
+
+    copy = Block([fresh(a) for a in block.args])
+    for op in block.ops:
+        copy.ops.append(clone_op(op, table, new, fresh))
+    copy.yields = [new(o) for o in block.yields]
+    return copy
+
+
+def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
+    """A copy of one op for ``clone_block``."""
+    match op:
+        case Call():
+            made: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
+        case For():
+            made = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
+                       clone_block(op.body, table), op.until, op.backward)  # fmt: skip
+        case While():
+            inits = [new(i) for i in op.inits]
+            made = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)
+        case If():
+            made = If([], op.loc, new(op.test), clone_block(op.then, table), clone_block(op.orelse, table))
+        case Apply():
+            made = Apply([], op.loc, op.func, [new(a) for a in op.args])
+        case _:
+            raise AssertionError(op)
+    made.outs = [fresh(o) for o in op.outs]
+    return made
+
+
+def clone(func: Func, name: str | None = None) -> Func:
+    """A copy of a function with fresh values."""
+    copy = clone_block(func.body, {})
+    return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc)
+
+
+__all__ = [
+    "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
+    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "substitute", "uses", "walk",
+]  # fmt: skip

@@ -1,0 +1,229 @@
+"""What is known of a value before it exists: its kind, dtype, rank and extents.
+
+Types are immutable and compared by value. ``join`` is the least type that covers two;
+``Unknown`` covers everything and is allowed wherever a value is only read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["bool", "int", "float", "complex"]
+KINDS: tuple[Kind, ...] = ("bool", "int", "float", "complex")
+
+#: dtype names of the text form, and the NumPy character codes they stand for
+DTYPES = {
+    "bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "l", "u8": "B", "u16": "H", "u32": "I", "u64": "L",
+    "f16": "e", "f32": "f", "f64": "d", "c64": "F", "c128": "D",
+}  # fmt: skip
+
+
+def kind_of(dtype: str) -> Kind:
+    """The kind of number a dtype name holds: ``kind_of("f32")`` is ``"float"``."""
+    return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[dtype[0]]  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """An extent that is a number only at run time: ``max(symbol + offset, 0)``.
+
+    ``plural`` says that it is known not to be 1 (the call's guard has looked), so that in
+    broadcasting two plural extents are equal or NumPy raises.
+    """
+
+    symbol: str
+    offset: int = 0
+    plural: bool = False
+
+    def __str__(self) -> str:
+        shift = f"{self.offset:+d}" if self.offset else ""
+        return f"{'!' if self.plural else ''}{self.symbol}{shift}"
+
+
+Extent = int | Dim
+Shape = tuple[Extent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Base of all types; abstract."""
+
+    @property
+    def is_number(self) -> bool:
+        """Is it a scalar or an array, so that arithmetic applies?"""
+        return isinstance(self, Scalar | Array)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """One number that is immutable.
+
+    ``dtype`` None is a Python number (weak in promotion), a name such as ``"f64"`` is a NumPy
+    scalar, ``"any"`` is one or the other.
+    """
+
+    kind: Kind
+    dtype: str | None = None
+
+    def __str__(self) -> str:
+        if self.dtype is None:
+            return self.kind
+        return f"{self.kind}?" if self.dtype == "any" else f"scalar {self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """An ndarray, rank 0 included. ``dtype`` or ``shape`` None: not known."""
+
+    dtype: str | None
+    shape: Shape | None
+    layout: Literal["C", "F", "CF", "?"] = "?"
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def kind(self) -> Kind | None:
+        return None if self.dtype is None else kind_of(self.dtype)
+
+    def __str__(self) -> str:
+        inside = "..." if self.shape is None else ", ".join(map(str, self.shape))
+        return f"{self.dtype or '?'}[{inside}]" + ("" if self.layout == "?" else f"/{self.layout}")
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeOf(Type):
+    """A tuple of ints: the shape of something."""
+
+    shape: Shape | None
+
+    def __str__(self) -> str:
+        return f"shape[{'...' if self.shape is None else ', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class List(Type):
+    """A Python list of like items, of any length (also what iterating at run time makes)."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"list[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tape(Type):
+    """A stack of saved values, written by the forward half and read by the backward half."""
+
+    items: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        return f"tape[{', '.join(map(str, self.items))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Type):
+    """The residuals of one call of a function, opaque to its caller."""
+
+    func: str
+
+    def __str__(self) -> str:
+        return f"box[{self.func}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Type):
+    """A Python object that carries no number: None, a string, a function, a generator of random numbers."""
+
+    name: str = "object"
+
+    def __str__(self) -> str:
+        return f"object[{self.name}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined(Type):
+    """A name that is not bound on this path."""
+
+    def __str__(self) -> str:
+        return "undefined"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Type):
+    """Anything; may be read, not written to."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+UNKNOWN, UNDEFINED = Unknown(), Undefined()
+FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
+
+
+def join_kind(a: Kind, b: Kind) -> Kind:
+    return KINDS[max(KINDS.index(a), KINDS.index(b))]
+
+
+def join_extent(a: Extent, b: Extent) -> Extent:
+    """One extent that covers both, named after what it joined so that joining again changes nothing."""
+    if a == b:
+        return a
+    if isinstance(a, Dim) and isinstance(b, Dim) and (a.symbol, a.offset) == (b.symbol, b.offset):
+        return Dim(a.symbol, a.offset, a.plural and b.plural)
+    return Dim("?")
+
+
+def same_extent(a: Extent, b: Extent) -> bool:
+    """Are the two proved equal?  ``?`` is equal to nothing, itself included."""
+    if isinstance(a, Dim) and isinstance(b, Dim):
+        return a.symbol != "?" and (a.symbol, a.offset) == (b.symbol, b.offset)
+    return not isinstance(a, Dim) and a == b
+
+
+def same_shape(a: Shape | None, b: Shape | None) -> bool:
+    """Are the two shapes proved equal?"""
+    return a is not None and b is not None and len(a) == len(b) and all(map(same_extent, a, b))
+
+
+def is_plural(extent: Extent) -> bool:
+    """Is the extent known not to be 1?"""
+    return extent.plural if isinstance(extent, Dim) else extent != 1
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that covers both.
+
+    >>> str(join(Scalar("int"), Scalar("float", "f64")))
+    'float?'
+    """
+    if a == b:
+        return a
+    if isinstance(a, Undefined):
+        return b
+    if isinstance(b, Undefined):
+        return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        kind = join_kind(a.kind, b.kind)
+        return Scalar(kind, a.dtype if a.dtype == b.dtype and a.kind == b.kind else None if a.dtype is b.dtype is None else "any")
+    if isinstance(a, Array) and isinstance(b, Array):
+        shape = None
+        if a.shape is not None and b.shape is not None and len(a.shape) == len(b.shape):
+            shape = tuple(map(join_extent, a.shape, b.shape))
+        return Array(a.dtype if a.dtype == b.dtype else None, shape, a.layout if a.layout == b.layout else "?")
+    if (isinstance(a, Array) and isinstance(b, Scalar)) or (isinstance(a, Scalar) and isinstance(b, Array)):
+        array, scalar = (a, b) if isinstance(a, Array) else (b, a)
+        assert isinstance(array, Array) and isinstance(scalar, Scalar)
+        keeps = array.kind is not None and KINDS.index(array.kind) >= KINDS.index(scalar.kind)
+        return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
+    if isinstance(a, List) and isinstance(b, List):
+        return List(join(a.item, b.item))
+    if isinstance(a, Tape) and isinstance(b, Tape):
+        longer = a if len(a.items) >= len(b.items) else b
+        return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)))
+    if isinstance(a, ShapeOf) and isinstance(b, ShapeOf):
+        same = a.shape is not None and b.shape is not None and len(a.shape) == len(b.shape)
+        return ShapeOf(tuple(map(join_extent, a.shape, b.shape)) if same and a.shape and b.shape else None)
+    return UNKNOWN

@@ -1,0 +1,32 @@
+"""Where something stands in the user's source: a file, a line, columns, and the text of the line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """A place in a source file; lines count from 1, columns from 0.
+
+    >>> Loc("gated.py", 7, 4, 11, "    z = {w * h, x}")
+    Loc(file='gated.py', line=7, column=4, end_column=11, text='    z = {w * h, x}')
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    text: str = ""
+
+    def excerpt(self, margin: str = "      ") -> str:
+        """The line with carets under the columns, indented by ``margin``."""
+        stripped = self.text.lstrip()
+        shift = len(self.text) - len(stripped)
+        start = max(self.column - shift, 0)
+        width = max(self.end_column - self.column, 1)
+        width = max(1, min(width, len(stripped) - start))
+        return f"{margin}{stripped.rstrip()}\n{margin}{' ' * start}{'^' * width}"
+
+
+NOWHERE = Loc("", 0)

@@ -1,0 +1,588 @@
+"""table: making arrays, and laying out, joining, parting and ordering what is in them.
+
+Shapes are operands (``reshape(x, 2, n)`` or ``reshape(x, shape)``), axes are settings. The
+``*_place`` and ``*_back`` rows are cotangents that no single function of NumPy computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import INT, UNKNOWN, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ops.declare import constant, rule
+from symgrad.ops.elementwise import Emit
+from symgrad.ops.indexing import Extents, broadcast, reshape_extents
+from symgrad.ops.shapes import array_dtype, axes_of, dtype_of, given_shape, is_none, rank_of, scalar_of, shape_of
+
+Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
+
+
+def layout_law(change: Reshape) -> Any:
+    """The law of a function that keeps the dtype and changes a known shape."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        shape = shape_of(types[0])
+        if not types[0].is_number:
+            return Array(None, None)
+        return Array(dtype_of(types[0]), None if shape is None else change(shape, settings))
+
+    return law
+
+
+def numpy_axis(name: str, *words: str) -> Emit:
+    """``np.name(x, word=word)`` with only the settings that differ from None."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        return f"np.{name}({', '.join(['x', *(w for w in words if settings[w] is not None)])})"
+
+    return emit
+
+
+# ------------------------------------------------------------------ shape
+
+
+def _reshape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    own, wanted = shape_of(types[0]), given_shape(types, dim, 1)
+    if isinstance(types[0], Scalar) and len(types) == 2 and isinstance(types[1], ShapeOf) and types[1].shape == ():
+        return types[0]
+    if not types[0].is_number:
+        return Array(None, wanted if wanted is not None and -1 not in wanted else None)
+    if wanted is None:
+        return Array(dtype_of(types[0]), None)
+    if own is None:
+        return Array(dtype_of(types[0]), tuple(Dim("?") if e == -1 else e for e in wanted), "C")
+    return Array(dtype_of(types[0]), reshape_extents(own, list(wanted)), "C")
+
+
+def _reshape_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if len(types) == 2 and isinstance(types[1], ShapeOf) and same_shape(shape_of(types[0]), types[1].shape):
+        return "x"
+    if isinstance(types[0], Array):
+        return "x.reshape(*shape)"
+    return "np.reshape(x, *shape)" if len(types) == 2 else "np.reshape(x, (*shape,))"
+
+
+def _ravel(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    return reshape_extents(shape, [-1]) if shape else (1,)
+
+
+def _transposed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axes = axes_of(settings["axes"], len(shape))
+    if settings["axes"] is None:
+        return shape[::-1]
+    return None if axes is None or len(axes) != len(shape) else tuple(shape[a] for a in axes)
+
+
+def _untransposed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axes = axes_of(settings["axes"], len(shape))
+    if settings["axes"] is None:
+        return shape[::-1]
+    return None if axes is None or len(axes) != len(shape) else tuple(shape[axes.index(k)] for k in range(len(shape)))
+
+
+def _transpose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    made = layout_law(_transposed)(types, settings, dim)
+    if isinstance(types[0], Array) and isinstance(made, Array) and settings["axes"] is None:
+        flipped: Any = {"C": "F", "F": "C"}.get(types[0].layout, types[0].layout)
+        return Array(made.dtype, made.shape, flipped)
+    return made  # type: ignore[no-any-return]
+
+
+def _transpose_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if isinstance(types[0], Array):
+        return "x.T" if settings["axes"] is None else "x.transpose(axes)"
+    return "np.transpose(x)" if settings["axes"] is None else "np.transpose(x, axes)"
+
+
+def _untranspose_text(settings: dict[str, Any], types: list[Type]) -> str:
+    axes = settings["axes"]
+    if axes is None:
+        return "x.T"
+    rank = len(axes)
+    order = sorted(range(rank), key=lambda k: axes[k] % rank)
+    return f"x.transpose(({', '.join(map(str, order))},))"
+
+
+def _swapped(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axes = axes_of((settings["axis1"], settings["axis2"]), len(shape))
+    if axes is None:
+        return None
+    made = list(shape)
+    made[axes[0]], made[axes[1]] = made[axes[1]], made[axes[0]]
+    return tuple(made)
+
+
+def _moved(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    source, destination = axes_of(settings["source"], len(shape)), axes_of(settings["destination"], len(shape))
+    if source is None or destination is None or len(source) != len(destination):
+        return None
+    rest = [k for k in range(len(shape)) if k not in source]
+    for to, come in sorted(zip(destination, source, strict=True)):
+        rest.insert(to, come)
+    return tuple(shape[k] for k in rest)
+
+
+def _expanded(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axis = settings["axis"]
+    count = len(axis) if isinstance(axis, tuple) else 1
+    axes = axes_of(axis, len(shape) + count)
+    if axes is None:
+        return None
+    rest = iter(shape)
+    return tuple(1 if k in axes else next(rest) for k in range(len(shape) + count))
+
+
+def _squeezed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    if settings["axis"] is None:
+        return tuple(e for e in shape if e != 1) if all(e == 1 or is_plural(e) for e in shape) else None
+    axes = axes_of(settings["axis"], len(shape))
+    return None if axes is None else tuple(e for k, e in enumerate(shape) if k not in axes)
+
+
+def _mT(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) >= 2 else None
+
+
+def _mT_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.T" if rank_of(types[0]) == 2 else "x.swapaxes(-1, -2)"
+
+
+def _broadcast_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(dtype_of(types[0]), given_shape(types, dim, 1))
+
+
+def _to_shape(name: str) -> Emit:
+    """``np.name(x, shape)`` whether the shape is given as one operand or as several."""
+    return lambda settings, types: f"np.{name}(x, *shape)" if len(types) == 2 else f"np.{name}(x, (*shape,))"
+
+
+rule("reshape(x, *shape)", _reshape_law, emit=_reshape_text, alias="depends", cheap=True, linear="x",
+     x_grad="reshape(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
+rule("ravel(x)", layout_law(_ravel), emit="np.ravel(x)", alias="depends", cheap=True, linear="x", x_grad="reshape(out_grad, shape_of(x))")
+rule("flatten(x)", layout_law(_ravel), emit="x.flatten()", linear="x", x_grad="reshape(out_grad, shape_of(x))")
+rule("transpose(x, axes=None)", _transpose_law, emit=_transpose_text, alias="view", cheap=True, linear="x",
+     x_grad="untranspose(out_grad, axes=axes)")  # fmt: skip
+rule("untranspose(x, axes=None)", layout_law(_untransposed), emit=_untranspose_text, alias="view", cheap=True, linear="x",
+     x_grad="transpose(out_grad, axes=axes)")  # fmt: skip
+rule("mT(x)", layout_law(_mT), emit=_mT_text, alias="view", cheap=True, linear="x", x_grad="mT(out_grad)")
+rule("swapaxes(x, axis1=0, axis2=1)", layout_law(_swapped), emit="np.swapaxes(x, axis1, axis2)", alias="view", cheap=True, linear="x",
+     x_grad="swapaxes(out_grad, axis1=axis1, axis2=axis2)")  # fmt: skip
+rule("moveaxis(x, source=0, destination=0)", layout_law(_moved), emit="np.moveaxis(x, source, destination)", alias="view", cheap=True, linear="x",
+     x_grad="moveaxis(out_grad, source=destination, destination=source)")  # fmt: skip
+rule("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, axis)", alias="view", cheap=True, linear="x",
+     x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
+rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
+     x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
+rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
+     x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
+constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
+constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
+
+# ------------------------------------------------------------------ order
+
+
+def _same(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    return shape
+
+
+def _order_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array("i64", shape_of(types[0]))
+
+
+def _along_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(dtype_of(types[0]), shape_of(types[1]) if rank_of(types[0]) == rank_of(types[1]) else None)
+
+
+def _into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """An array with the dtype of the first operand and the shape that the operand of type ``ShapeOf`` says."""
+    shapes = [t for t in types if isinstance(t, ShapeOf)]
+    return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
+
+
+rule("flip(x, axis=None)", layout_law(_same), emit=numpy_axis("flip", "axis"), alias="view", cheap=True, linear="x",
+     x_grad="flip(out_grad, axis=axis)")  # fmt: skip
+rule("roll(x, shift, axis=None)", layout_law(_same), emit=lambda s, t: "np.roll(x, shift)" if s["axis"] is None else "np.roll(x, shift, axis)",
+     linear="x", x_grad="roll(out_grad, -shift, axis=axis)", shift_grad=None)  # fmt: skip
+rule("sort(x, axis=-1)", layout_law(_same), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
+     x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
+constant("argsort(x, axis=-1)", _order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
+rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(x, order, axis)", linear="x",
+     x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
+rule("add_along_axis(g, order, shape, axis=-1)", _into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
+     g_grad="take_along_axis(out_grad, order, axis=axis)", order_grad=None, shape_grad=None)  # fmt: skip
+
+# ------------------------------------------------------------------ joining
+
+
+def _joined_dtype(types: list[Type]) -> str | None:
+    numbers = [t if isinstance(t, Array) else scalar_of(dtype_of(t)) for t in types]
+    dtype = dtype_of(types[0])
+    for t in numbers[1:]:
+        dtype = array_dtype(np.add, [Array(dtype, (1,)), t if isinstance(t, Array) else Array(dtype_of(t), (1,))]) if dtype and t.is_number else None
+    return dtype
+
+
+def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if not types or not all(t.is_number for t in types):
+        return Array(None, None)
+    shapes = [shape_of(t) for t in types]
+    dtype = _joined_dtype(types)
+    known = [s for s in shapes if s is not None]
+    if settings["axis"] is None or not known:
+        return Array(dtype, (Dim("?"),) if settings["axis"] is None else None, "C")
+    axes = axes_of(settings["axis"], len(known[0]))
+    if axes is None or any(len(s) != len(known[0]) for s in known):
+        return Array(dtype, None)
+    rows = [s[axes[0]] for s in known]
+    total: Extent = sum(r for r in rows if isinstance(r, int)) if len(known) == len(types) and all(isinstance(r, int) for r in rows) else Dim("?")
+    if len(known) == len(types) and sum(isinstance(r, Dim) for r in rows) == 1:
+        (one,) = [r for r in rows if isinstance(r, Dim)]
+        if one.offset == 0 and one.symbol != "?":  # an offset below zero may have been cut off at zero
+            total = Dim(one.symbol, sum(r for r in rows if isinstance(r, int)))
+    others = [next((s[k] for s in known if isinstance(s[k], int)), known[0][k]) for k in range(len(known[0]))]
+    return Array(dtype, tuple(total if k == axes[0] else e for k, e in enumerate(others)), "C" if axes[0] == 0 and len(others) == 1 else "?")
+
+
+def _join_text(name: str) -> Emit:
+    return lambda settings, types: f"np.{name}([*xs])" if settings["axis"] == 0 else f"np.{name}([*xs], axis)"
+
+
+def _own_part_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    own = types[1 + settings["position"]]
+    return Array(dtype_of(types[0]), shape_of(own)) if own.is_number else Array(dtype_of(types[0]), None)
+
+
+def _part_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """A literal slice where the extents before are numbers."""
+    axis, position = settings["axis"], settings["position"]
+    shapes = [shape_of(t) for t in types[1:]]
+    rank = len(shapes[0]) if shapes[0] is not None else None
+    axes = None if axis is None or rank is None else axes_of(axis, rank)
+    if axes is not None:
+        extents = [None if s is None else s[axes[0]] for s in shapes]
+        before, own = extents[:position], extents[position]
+        if all(isinstance(e, int) for e in before) and isinstance(own, int):
+            start = sum(int(e) for e in before)  # type: ignore[arg-type]
+            return f"g[{':, ' * axes[0]}{start}:{start + own}]"
+    return "concatenate_part(g, [*xs], position, axis)"
+
+
+def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if not types or not all(t.is_number for t in types):
+        return Array(None, None)
+    shapes = [shape_of(t) for t in types if shape_of(t) is not None]
+    dtype = _joined_dtype(types)
+    if not shapes or shapes[0] is None:
+        return Array(dtype, None)
+    first = shapes[0]
+    made = list(next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first)))
+    axes = axes_of(settings["axis"], len(first) + 1)
+    if axes is None:
+        return Array(dtype, None)
+    made.insert(axes[0], len(types))
+    return Array(dtype, tuple(made), "C" if not first else "?")
+
+
+def _unstacked(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axes = axes_of(settings["axis"], len(shape))
+    return None if axes is None else tuple(e for k, e in enumerate(shape) if k != axes[0])
+
+
+def _unstack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    made = layout_law(_unstacked)(types, settings, dim)
+    return scalar_of(made.dtype) if made.shape == () else made  # type: ignore[no-any-return]
+
+
+def _unstack_text(settings: dict[str, Any], types: list[Type]) -> str:
+    axis = settings["axis"]
+    return f"g[{':, ' * axis}position]" if axis >= 0 else f"g[..., position{', :' * (-1 - axis)}]"
+
+
+def _list_join_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    shape = shape_of(item)
+    axes = None if shape is None or settings["axis"] is None else axes_of(settings["axis"], len(shape))
+    return Array(dtype_of(item), None if shape is None or axes is None else tuple(Dim("?") if k == axes[0] else e for k, e in enumerate(shape)))
+
+
+def _list_stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    shape = shape_of(item)
+    axes = None if shape is None else axes_of(settings["axis"], len(shape) + 1)
+    if shape is None or axes is None:
+        return Array(dtype_of(item), None)
+    made = list(shape)
+    made.insert(axes[0], Dim("?"))
+    return Array(dtype_of(item), tuple(made))
+
+
+def _like_list_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return List(types[1].item if isinstance(types[1], List) else UNKNOWN)
+
+
+def _list_join_text(name: str) -> Emit:
+    return lambda settings, types: f"np.{name}(l)" if settings["axis"] == 0 else f"np.{name}(l, axis)"
+
+
+rule("concatenate(*xs, axis=0)", _concatenate_law, emit=_join_text("concatenate"), linear="*xs",
+     xs_grad="concatenate_part(out_grad, *xs, position=position, axis=axis)")  # fmt: skip
+# what the operand at ``position`` contributed to a concatenation, and its cotangent: zeros around it
+rule("concatenate_part(g, *xs, position=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
+     g_grad="concatenate_place(out_grad, shape_of(g), *xs, position=position, axis=axis)", xs_grad=None)  # fmt: skip
+rule("concatenate_place(g, shape, *xs, position=0, axis=0)", _into_shape_law, emit="concatenate_place(g, shape, [*xs], position, axis)", linear="g",
+     g_grad="concatenate_part(out_grad, *xs, position=position, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
+rule("stack(*xs, axis=0)", _stack_law, emit=_join_text("stack"), linear="*xs", xs_grad="stack_part(out_grad, position=position, axis=axis)")
+rule("stack_part(g, position=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
+     g_grad="stack_place(out_grad, shape_of(g), position=position, axis=axis)")  # fmt: skip
+rule("stack_place(g, shape, position=0, axis=0)", _into_shape_law, emit="stack_place(g, shape, position, axis)", linear="g",
+     g_grad="stack_part(out_grad, position=position, axis=axis)", shape_grad=None)  # fmt: skip
+rule("concatenate_list(l, axis=0)", _list_join_law, emit=_list_join_text("concatenate"), linear="l", l_grad="split_like(out_grad, l, axis=axis)")
+rule("split_like(g, l, axis=0)", _like_list_law, emit="split_like(g, l, axis)", linear="g", g_grad="concatenate_list(out_grad, axis=axis)", l_grad=None)
+rule("stack_list(l, axis=0)", _list_stack_law, emit=_list_join_text("stack"), linear="l", l_grad="unstack(out_grad, axis=axis)")
+rule("unstack(g, axis=0)", lambda types, settings, dim: List(_unstack_law(types, settings, dim)),
+     emit=lambda s, t: "list(g)" if s["axis"] == 0 else "list(np.moveaxis(g, axis, 0))", linear="g",
+     g_grad="stack_list(out_grad, axis=axis)")  # fmt: skip
+
+
+
+def _merged_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The first axis of one array, joined into the axis ``axis`` of its items."""
+    shape = shape_of(types[0])
+    axes = None if shape is None or settings["axis"] is None or len(shape) < 2 else axes_of(settings["axis"], len(shape) - 1)
+    if shape is None or axes is None:
+        return Array(dtype_of(types[0]), None)
+    count, own = shape[0], shape[1 + axes[0]]
+    total: Extent = count * own if isinstance(count, int) and isinstance(own, int) else Dim("?")
+    return Array(dtype_of(types[0]), tuple(total if k == axes[0] else e for k, e in enumerate(shape[1:])))
+
+
+def _restacked_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    axes = None if not shape else axes_of(settings["axis"], len(shape))
+    if not shape or axes is None:
+        return Array(dtype_of(types[0]), None)
+    made = list(shape[1:])
+    made.insert(axes[0], shape[0])
+    return Array(dtype_of(types[0]), tuple(made))
+
+
+# joins of the items of one array
+rule("concatenate_array(x, axis=0)", _merged_law, emit=lambda s, t: "np.concatenate(x)" if s["axis"] == 0 else "np.concatenate(x, axis)", linear="x",
+     x_grad="split_array(out_grad, shape_of(x), axis=axis)")  # fmt: skip
+rule("split_array(g, shape, axis=0)", _into_shape_law, emit="split_array(g, shape, axis)", linear="g",
+     g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
+rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
+     x_grad="moveaxis(out_grad, source=axis, destination=0)")  # fmt: skip
+
+# ------------------------------------------------------------------ parting
+
+
+def _split_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape, sections = shape_of(types[0]), settings["sections"]
+    axes = None if shape is None else axes_of(settings["axis"], len(shape))
+    if shape is None or axes is None:
+        return List(Array(dtype_of(types[0]), None))
+    whole = shape[axes[0]]
+    part: Extent = whole // sections if isinstance(sections, int) and isinstance(whole, int) else Dim("?")
+    return List(Array(dtype_of(types[0]), tuple(part if k == axes[0] else e for k, e in enumerate(shape))))
+
+
+def _split_text(name: str) -> Emit:
+    return lambda settings, types: f"np.{name}(x, sections)" if settings["axis"] == 0 else f"np.{name}(x, sections, axis)"
+
+
+for _name in ("split", "array_split"):
+    rule(f"{_name}(x, sections=2, axis=0)", _split_law, emit=_split_text(_name), alias="view", linear="x",
+         x_grad="concatenate_list(out_grad, axis=axis)")  # fmt: skip
+
+# ------------------------------------------------------------------ repeating
+
+
+def _tile_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    if shape is None:
+        return Array(dtype_of(types[0]), None)
+    reps: list[Extent] = [dim(k) for k in range(1, len(types))]
+    rank = max(len(shape), len(reps))
+    long: list[Extent] = [1] * (rank - len(shape)) + list(shape)
+    often: list[Extent] = [1] * (rank - len(reps)) + reps
+    made = [e if r == 1 else r if e == 1 else e * r if isinstance(e, int) and isinstance(r, int) else Dim("?") for e, r in zip(long, often, strict=True)]
+    return Array(dtype_of(types[0]), tuple(made))
+
+
+def _repeat_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    if settings["axis"] is None:
+        return Array(dtype_of(types[0]), (Dim("?"),), "C")
+    axes = None if shape is None else axes_of(settings["axis"], len(shape))
+    if shape is None or axes is None:
+        return Array(dtype_of(types[0]), None)
+    often: Extent = dim(1) if isinstance(types[1], Scalar) else Dim("?")
+    own = shape[axes[0]]
+    new: Extent = own * often if isinstance(own, int) and isinstance(often, int) else Dim("?")
+    return Array(dtype_of(types[0]), tuple(new if k == axes[0] else e for k, e in enumerate(shape)))
+
+
+rule("tile(x, *reps)", _tile_law, emit="np.tile(x, (*reps,))", linear="x", x_grad="tile_back(out_grad, shape_of(x), *reps)", reps_grad=None)
+rule("tile_back(g, shape, *reps)", _into_shape_law, emit="tile_back(g, shape, (*reps,))", linear="g",
+     g_grad="tile(out_grad, *reps)", shape_grad=None, reps_grad=None)  # fmt: skip
+rule("repeat(x, repeats, axis=None)", _repeat_law, emit=lambda s, t: "np.repeat(x, repeats)" if s["axis"] is None else "np.repeat(x, repeats, axis)",
+     linear="x", x_grad="repeat_back(out_grad, shape_of(x), repeats, axis=axis)", repeats_grad=None)  # fmt: skip
+rule("repeat_back(g, shape, repeats, axis=None)", _into_shape_law, emit="repeat_back(g, shape, repeats, axis)", linear="g",
+     g_grad="repeat(out_grad, repeats, axis=axis)", shape_grad=None, repeats_grad=None)  # fmt: skip
+
+# ------------------------------------------------------------------ diagonals and triangles
+
+
+def _smaller(a: Extent, b: Extent) -> Extent:
+    return a if same_extent(a, b) else min(a, b) if isinstance(a, int) and isinstance(b, int) else Dim("?")
+
+
+def _diagonal(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    axes = axes_of((settings["axis1"], settings["axis2"]), len(shape))
+    if axes is None or len(shape) < 2:
+        return None
+    length = _smaller(shape[axes[0]], shape[axes[1]]) if settings["offset"] == 0 else Dim("?")
+    return (*(e for k, e in enumerate(shape) if k not in axes), length)
+
+
+def _diag(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    if len(shape) == 1:
+        n, shift = shape[0], abs(settings["k"])
+        side: Extent = n + shift if isinstance(n, int) else n if not shift else Dim("?")
+        return (side, side) if side != Dim("?") else (side, Dim("?"))
+    return _diagonal(shape, {"axis1": 0, "axis2": 1, "offset": settings["k"]})
+
+
+def _trace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    made = layout_law(_diagonal)(types, settings, dim)
+    dtype = array_dtype(np.sum, [types[0]])
+    shape = None if made.shape is None else made.shape[:-1]
+    return scalar_of(dtype) if shape == () else Array(dtype, shape)
+
+
+_DIAGONAL = "offset=0, axis1=0, axis2=1"
+_SAME_DIAGONAL = "offset=offset, axis1=axis1, axis2=axis2"
+rule("diag(x, k=0)", layout_law(_diag), emit=lambda s, t: "np.diag(x, k)" if s["k"] else "np.diag(x)", alias="depends", linear="x",
+     x_grad="diag_back(out_grad, shape_of(x), k=k)")  # fmt: skip
+rule("diag_back(g, shape, k=0)", _into_shape_law, emit="diag_back(g, shape, k)", linear="g", g_grad="diag(out_grad, k=k)", shape_grad=None)
+rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit="np.diagonal(x, offset, axis1, axis2)", alias="view", linear="x",
+     x_grad=f"diagonal_place(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
+rule(f"diagonal_place(g, shape, {_DIAGONAL})", _into_shape_law, emit="diagonal_place(g, shape, offset, axis1, axis2)", linear="g",
+     g_grad=f"diagonal(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
+rule(f"trace(x, {_DIAGONAL})", _trace_law, emit=lambda s, t: "np.trace(x)" if rank_of(t[0]) == 2 and not s["offset"] else "np.trace(x, offset, axis1, axis2)",
+     linear="x", x_grad=f"trace_back(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
+rule(f"trace_back(g, shape, {_DIAGONAL})", _into_shape_law, emit="trace_back(g, shape, offset, axis1, axis2)", linear="g",
+     g_grad=f"trace(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
+
+
+def _triangle(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    return shape if len(shape) >= 2 else (shape[0], shape[0])
+
+
+for _name in ("triu", "tril"):
+    rule(f"{_name}(x, k=0)", layout_law(_triangle), emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",  # type: ignore[misc]
+         linear="x", x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))")  # fmt: skip
+
+# ------------------------------------------------------------------ making
+
+
+def _made_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"], given_shape(types, dim), "C")
+
+
+def _made_text(name: str, default: str = "f64") -> Emit:
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        shape = "*shape" if len(types) == 1 else "(*shape,)"
+        return f"np.{name}({shape})" if settings["dtype"] == default else f"np.{name}({shape}, dtype)"
+
+    return emit
+
+
+def _full_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"] or dtype_of(types[0]), given_shape(types, dim, 1), "C")
+
+
+def _full_text(settings: dict[str, Any], types: list[Type]) -> str:
+    shape = "*shape" if len(types) == 2 else "(*shape,)"
+    return f"np.full({shape}, value)" if settings["dtype"] is None else f"np.full({shape}, value, dtype)"
+
+
+def _like_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings.get("dtype") or dtype_of(types[0]), shape_of(types[0]))
+
+
+def _like_text(name: str) -> Emit:
+    return lambda settings, types: f"np.{name}(x)" if settings["dtype"] is None else f"np.{name}(x, dtype)"
+
+
+def _array_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if not types[0].is_number:
+        return Array(settings["dtype"], None)
+    layout = types[0].layout if isinstance(types[0], Array) else "C"
+    return Array(settings["dtype"] or dtype_of(types[0]), shape_of(types[0]), layout)
+
+
+def _arange_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"] or array_dtype(_span, types)
+    length: Extent = dim(0) if len(types) == 1 and isinstance(types[0], Scalar) and types[0].kind == "int" else Dim("?")
+    if isinstance(length, int):
+        length = max(length, 0)
+    return Array(dtype, (length,), "C")
+
+
+def _linspace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = broadcast([shape_of(types[0]), shape_of(types[1])])
+    dtype = array_dtype(_ends, types[:2])
+    return Array(dtype, None if shape is None else (dim(2), *shape), "C" if shape == () else "?")
+
+
+def _ends(start: Any, stop: Any) -> Any:
+    return np.linspace(start, stop, 2)
+
+
+def _span(*bounds: Any) -> Any:
+    return np.arange(*bounds)
+
+
+def _linspace_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.linspace(start, stop, num)" if settings["endpoint"] else "np.linspace(start, stop, num, endpoint=False)"
+
+
+def _eye_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"], (dim(0), dim(0) if is_none(types[1]) else dim(1)), "C")
+
+
+def _eye_text(settings: dict[str, Any], types: list[Type]) -> str:
+    words = ["n"] + ([] if is_none(types[1]) else ["m"]) + (["k=k"] if settings["k"] else []) + (["dtype=dtype"] if settings["dtype"] != "f64" else [])
+    return f"np.eye({', '.join(words)})"
+
+
+for _name in ("zeros", "ones", "empty"):
+    constant(f'{_name}(*shape, dtype="f64")', _made_law, emit=_made_text(_name))
+rule("full(value, *shape, dtype=None)", _full_law, emit=_full_text, linear="value", value_grad="fit(out_grad, shape_of(value))", shape_grad=None)
+constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
+constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
+constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
+rule("full_like(x, value, dtype=None)", _like_law, emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
+     linear="value", x_grad=None, value_grad="fit(out_grad, shape_of(value))")  # fmt: skip
+rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
+constant("arange(*bounds, dtype=None)", _arange_law, emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)")
+rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
+     start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
+     stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip
+constant('eye(n, m, k=0, dtype="f64")', _eye_law, emit=_eye_text)
+
+# ------------------------------------------------------------------ counting
+
+
+def _bincount_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array("i64" if is_none(types[1]) else "f64", (Dim("?"),), "C")
+
+
+rule("bincount(x, weights, minlength=0)", _bincount_law, emit="np.bincount(x, weights, minlength)", x_grad=None, linear="weights",
+     weights_grad="take(out_grad, x, index='i')")  # fmt: skip

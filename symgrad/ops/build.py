@@ -1,0 +1,107 @@
+"""Builds ops one after the other, each with its type, at an insertion point.
+
+The builder asks the op's row for the type of its result, so whoever builds a program knows the
+type of every value at once. It also remembers which integer values are extents, so that
+``np.zeros(n)`` and ``np.ones(n)`` have the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from symgrad.ir.core import Block, Call, Const, Op, Operand, Value
+from symgrad.ir.types import Array, Dim, Extent, List, Shape, ShapeOf, Type
+from symgrad.location import NOWHERE, Loc
+from symgrad.ops.declare import ROWS
+
+
+@dataclass
+class Builder:
+    """An insertion point (``block``), the current place in the user's source, and what is known of extents."""
+
+    block: Block = field(default_factory=Block)
+    loc: Loc = NOWHERE
+    extents: dict[Value, Extent] = field(default_factory=dict)
+    fresh: Iterator[int] = field(default_factory=count)
+
+    def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
+        """Append ``name(*args, **settings)`` and return its one result."""
+        (out,) = self.call_many(name, *args, hints=(hint,), **settings)
+        return out
+
+    def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
+        """Append an op that has several results, and return them."""
+        row = ROWS[name]
+        settings = {**row.settings, **settings}
+        made = row.law([a.type for a in args], settings, lambda i: self.extent_of(args[i]))
+        types = made if isinstance(made, tuple) else (made,)
+        outs = [Value(self.freshen(t), h) for t, h in zip(types, [*hints, *[None] * len(types)], strict=False)]
+        self.block.ops.append(Call(outs, self.loc, name, list(args), settings))
+        self.note_extent(name, args, settings, outs[0] if outs else None)
+        return outs
+
+    def note_extent(self, name: str, args: tuple[Operand, ...], settings: dict[str, Any], out: Value | None) -> None:
+        """Remember that an integer is an extent, or an extent plus or minus a literal."""
+        if out is None:
+            return
+        if name == "extent" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
+            self.extents[out] = args[0].type.shape[settings["axis"]]
+        if name in ("add", "subtract") and isinstance(args[1], Const) and type(args[1].value) is int and args[0] in self.extents:
+            base, shift = self.extents[args[0]], args[1].value if name == "add" else -args[1].value
+            if isinstance(base, Dim):
+                self.extents[out] = Dim(base.symbol, base.offset + shift)
+
+    def append(self, op: Op) -> Op:
+        """Append an op that was made elsewhere (a loop, a branch)."""
+        self.block.ops.append(op)
+        return op
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Build in ``block`` for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    @contextmanager
+    def at(self, loc: Loc) -> Iterator[None]:
+        """Build for another line of the source for a while."""
+        outer, self.loc = self.loc, loc
+        try:
+            yield
+        finally:
+            self.loc = outer
+
+    def extent_of(self, operand: Operand) -> Extent:
+        """The extent that an integer operand stands for; the same operand always gives the same one."""
+        if isinstance(operand, Const):
+            return operand.value if isinstance(operand.value, int) else Dim("?")
+        if operand not in self.extents:
+            self.extents[operand] = Dim(f"{operand.name or 'n'}{next(self.fresh)}")
+        return self.extents[operand]
+
+    def freshen(self, type_: Type) -> Type:
+        """Give each extent of which nothing is known (``?``) a symbol of its own."""
+
+        def one(extent: Extent) -> Extent:
+            if isinstance(extent, Dim) and extent.symbol == "?":
+                return Dim(f"k{next(self.fresh)}", 0, extent.plural)
+            return extent
+
+        def shape(old: Shape | None) -> Shape | None:
+            return None if old is None else tuple(map(one, old))
+
+        match type_:
+            case Array(shape=old):
+                return replace(type_, shape=shape(old))
+            case ShapeOf(shape=old):
+                return ShapeOf(shape(old))
+            case List(item=item):
+                return List(item)
+        return type_

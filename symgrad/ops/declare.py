@@ -1,0 +1,151 @@
+"""The rule table's form: what a row says, and the checks that make silence an error.
+
+A row is a signature, a shape law, one expression an input for the derivative, and the text
+that computes it. Rows say nothing of the chain rule, broadcasting, accumulation or casts;
+the adjoint does that for all of them. ``elementwise``, ``rule``, ``constant`` and ``missing``
+make rows; ``ROWS`` holds them by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from symgrad.ir.types import Extent, Type
+
+#: a shape law: types of the operands, the settings, and a function that gives the extent which the
+#: i-th operand, an integer, stands for -> the type of each output (an extent ``Dim("?")`` is given a name by the builder)
+Law = Callable[[list[Type], dict[str, Any], Callable[[int], Extent]], "Type | tuple[Type, ...]"]
+Alias = Literal["fresh", "view", "same", "depends"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function of the vocabulary.
+
+    ``params`` are its operands (the last may be ``*rest``), ``settings`` its Python data with
+    defaults. ``partials`` (elementwise rows) are d out / d param as expressions; ``pullbacks``
+    (all other rows) the whole cotangent of a param, or None where it has none on purpose.
+    In both, names are the params, settings, outputs, and for pullbacks ``<output>_grad``;
+    function names are rows. Two more names may occur in a pullback: ``into``, the buffer that
+    holds the cotangent of the param so far, zeros at first (the expression then is the new
+    buffer, not a contribution), and ``taken``, the cotangent of the output given up to be
+    written to. ``consumes``: the first operand's memory becomes the output's.
+    ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    law: Law
+    settings: dict[str, Any] = field(default_factory=dict)
+    outs: tuple[str, ...] = ("out",)
+    elementwise: bool = False
+    formula: str | None = None
+    partials: dict[str, str] = field(default_factory=dict)
+    pullbacks: dict[str, str | None] = field(default_factory=dict)
+    linear: frozenset[str] = frozenset()
+    alias: Alias = "fresh"
+    consumes: bool = False
+    effect: bool = False
+    missing: str | None = None
+    cheap: bool = False
+    emit: str | Callable[[dict[str, Any], list[Type]], str] = ""
+    math: str | None = None
+    statement: bool = False
+
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """The params that pass a derivative on."""
+        return tuple(p for p in self.params if self.partials.get(p) is not None or self.pullbacks.get(p) is not None)
+
+
+ROWS: dict[str, Row] = {}
+
+SIGNATURE = re.compile(r"(?P<name>[A-Za-z_]\w*)\((?P<params>[^)]*(?:\([^)]*\)[^)]*)*)\)(?:\s*->\s*(?P<outs>[\w, ]+?))?(?:\s*=\s*(?P<formula>.+))?")
+
+
+def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tuple[str, ...], str | None]:
+    """Split ``name(x, *rest, axis=None) -> out = formula`` into its parts.
+
+    What has a default is a setting; ``*`` alone may separate the two for the eye.
+    """
+    match = SIGNATURE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"not a row signature: {text!r}")
+    made = ast.parse(f"def f({match['params']}): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    a = made.args
+    positional = [p.arg for p in a.args]
+    defaults: dict[str, Any] = {}
+    for name, default in zip(positional[len(positional) - len(a.defaults) :], a.defaults, strict=True):
+        defaults[name] = ast.literal_eval(default)
+    for keyword, value in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+        defaults[keyword.arg] = None if value is None else ast.literal_eval(value)
+    params = [p for p in positional if p not in defaults] + ([f"*{a.vararg.arg}"] if a.vararg else [])
+    outs = tuple(o.strip() for o in (match["outs"] or "out").split(","))
+    return match["name"], tuple(params), defaults, outs, match["formula"]
+
+
+def add(row: Row) -> Row:
+    """Enter a row; a name is entered once, and every param must say what its derivative is."""
+    if row.name in ROWS:
+        raise ValueError(f"row {row.name!r} is there already")
+    stated = set(row.partials) | set(row.pullbacks)
+    unsaid = [p for p in row.params if p not in stated]
+    if unsaid and row.missing is None:
+        raise ValueError(f"row {row.name!r} does not say what the derivative with respect to {', '.join(unsaid)} is")
+    ROWS[row.name] = row
+    return row
+
+
+def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -> str:
+    words = [*params, *(f"{s}={s}" for s in settings)]
+    return f"np.{name}({', '.join(words)})"
+
+
+def rule(text: str, law: Law, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None, alias: Alias = "fresh", consumes: bool = False,
+         effect: bool = False, cheap: bool = False, statement: bool = False, linear: str = "",
+         math: str | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
+    """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
+    name, params, settings, outs, formula = parse_signature(text)
+    named = {}
+    for key, value in pullbacks.items():
+        param = key.removesuffix("_grad")
+        param = f"*{param}" if f"*{param}" in params else param
+        if param not in params or not key.endswith("_grad"):
+            raise ValueError(f"row {name!r} has no parameter for {key}")
+        named[param] = value
+    return add(Row(name, params, law, settings, outs, formula=formula, pullbacks=named, alias=alias, consumes=consumes,
+                   effect=effect, cheap=cheap, emit=emit or default_emit(name, params, settings), math=math,
+                   statement=statement, linear=frozenset(linear.split())))  # fmt: skip
+
+
+def constant(text: str, law: Law, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None, alias: Alias = "fresh", effect: bool = False,
+             cheap: bool = False, statement: bool = False, consumes: bool = False, math: str | None = None) -> Row:  # fmt: skip
+    """Declare a function whose derivative is zero on purpose, in every input."""
+    name, params, settings, outs, _ = parse_signature(text)
+    return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
+                   cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement, consumes=consumes))  # fmt: skip
+
+
+def missing(text: str, law: Law, why: str, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None,
+            consumes: bool = False, effect: bool = False, statement: bool = False) -> Row:  # fmt: skip
+    """Declare a function that has a derivative which nobody has written; ``why`` is told to the user."""
+    name, params, settings, outs, _ = parse_signature(text)
+    return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,
+                   effect=effect, statement=statement))  # fmt: skip
+
+
+def signature_of(row: Row) -> inspect.Signature:
+    """The row's parameters as an ``inspect.Signature``, for binding a call to it."""
+    kinds = inspect.Parameter
+    made = []
+    for p in row.params:
+        made.append(kinds(p.lstrip("*"), kinds.VAR_POSITIONAL if p.startswith("*") else kinds.POSITIONAL_OR_KEYWORD))
+    after = kinds.KEYWORD_ONLY if any(p.startswith("*") for p in row.params) else kinds.POSITIONAL_OR_KEYWORD
+    made += [kinds(s, after, default=d) for s, d in row.settings.items()]
+    return inspect.Signature(made)

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+DERIVED: dict[str, dict[str, str]] = {}

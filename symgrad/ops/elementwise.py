@@ -1,0 +1,288 @@
+"""table: functions applied element by element, with the partial derivative of each input.
+
+A partial is an expression over the params, ``out`` and other rows; the engine multiplies by the
+cotangent and sums over what was broadcast. One not given is the formula's, derived by sympy
+(``derived.py``). The setting ``via`` says how the user spelt it: None an operator or NumPy,
+``"math"`` the math module or a builtin, ``"numpy"`` NumPy where None is an operator.
+"""
+
+from __future__ import annotations
+
+import ast
+import math as python_math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import Array, Scalar, Type, join
+from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
+from symgrad.ops.derive import derive
+from symgrad.ops.derived import DERIVED
+from symgrad.ops.indexing import Extents, broadcast
+from symgrad.ops.shapes import array_dtype, bool_law, elementwise_law, int_law, is_none, shape_of
+
+Emit = Callable[[dict[str, Any], list[Type]], str]
+
+#: the functions whose partials may call them again: these pass the user's spelling on
+SPELT = frozenset("exp log sqrt sin cos sinh cosh log1p expm1 copysign erf erfc gamma lgamma power".split())
+
+
+@cache
+def evaluator(params: tuple[str, ...], text: str) -> Callable[..., Any]:
+    """The function that a row's text says, to ask for dtypes."""
+    made = eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math})
+    return made  # type: ignore[no-any-return]
+
+
+def spell(partial: str) -> str:
+    """Let the functions in a partial be spelt as the user spelt the row's.
+
+    >>> spell("-sin(x)")
+    '-sin(x, via=via)'
+    """
+    tree = ast.parse(partial, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SPELT:
+            node.keywords.append(ast.keyword("via", ast.Name("via")))
+    return ast.unparse(tree)
+
+
+def texts(name: str, params: tuple[str, ...], emit: str | None, numpy: str | None, math: str | None) -> tuple[str | Emit, Callable[[dict[str, Any]], str]]:
+    """The row's text, and the text for its settings."""
+    plain = emit or f"np.{name}({', '.join(params)})"
+    table = {None: plain, "numpy": numpy or plain, "math": math or plain}
+
+    def choose(settings: dict[str, Any]) -> str:
+        return table[settings.get("via")]
+
+    return (lambda settings, types: choose(settings)) if numpy or math else plain, choose
+
+
+def elementwise(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
+                cheap: bool = False, linear: str = "", law: Law | None = None, **partials: str | None) -> Row:  # fmt: skip
+    """Declare ``name(x, y) = formula`` with ``dx=``, ``dy=`` for partials said by hand, None for zero on purpose.
+
+    ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's.
+    """
+    name, params, settings, outs, formula = parse_signature(text)
+    if numpy or math:
+        settings["via"] = None
+    if unknown := [key for key in partials if key[:1] != "d" or key[1:] not in params]:
+        raise ValueError(f"row {name!r} has no parameter for {unknown}")
+    given = {key[1:]: value for key, value in partials.items()}
+    if any(p not in given for p in params):
+        derived = DERIVED.get(text) or derive(params, formula or text)
+        given = {p: given.get(p, derived.get(p)) for p in params}
+    said = {p: spell(value) if "via" in settings else value for p, value in given.items() if value is not None}
+    shown, choose = texts(name, params, emit, numpy, math)
+    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") == "math" else like))
+    return add(Row(name, params, made, settings, outs, elementwise=True, formula=formula, partials=said,
+                   pullbacks={p: None for p, value in given.items() if value is None}, linear=frozenset(linear.split()),
+                   cheap=cheap, emit=shown, math=math))  # fmt: skip
+
+
+def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, cheap: bool = True) -> Row:
+    """Declare a function applied element by element whose derivative is zero."""
+    name, params, settings, _, _ = parse_signature(text)
+    if numpy or math:
+        settings["via"] = None
+    shown, choose = texts(name, params, emit, numpy, math)
+    made = elementwise_law(lambda s: evaluator(params, choose(s)))
+    return add(Row(name, params, made, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
+
+
+# ------------------------------------------------------------------ laws and texts of the few that are peculiar
+
+
+def _where_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if settings["via"] is None and all(isinstance(t, Scalar) for t in types):
+        return join(types[1], types[2])
+    if not all(t.is_number for t in types):
+        return Array(None, None)
+    dtype = array_dtype(evaluator(("c", "x", "y"), "np.where(c, x, y)"), types)
+    return Array(dtype, broadcast([shape_of(t) for t in types]))
+
+
+def _where_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if settings["via"] is None and all(isinstance(t, Scalar) for t in types):
+        return "x if c else y"
+    return "np.where(c, x, y)"
+
+
+def _bounded(types: list[Type]) -> list[Type]:
+    """The operands of a clip that are given."""
+    return [t for t in types if not is_none(t)]
+
+
+def _clip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    given = _bounded(types)
+    names = ("x", "low", "high")[: len(given)]
+    return elementwise_law(lambda s: evaluator(names, f"np.clip({', '.join((*names, 'None')[:3])})"))(given, settings, dim) if len(given) > 1 else types[0]
+
+
+def _inside_text(settings: dict[str, Any], types: list[Type]) -> str:
+    low, high = is_none(types[1]), is_none(types[2])
+    return {(False, False): "(low <= x) & (x <= high)", (True, False): "x <= high", (False, True): "low <= x", (True, True): "True"}[low, high]
+
+
+def _below_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x < low" if is_none(types[2]) else "(x < low) & (low <= high)"
+
+
+def _above_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "high < x" if is_none(types[1]) else "(high < x) | (high < low)"
+
+
+def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    given = _bounded(types)
+    if not all(t.is_number for t in given):
+        return elementwise_law(lambda s: np.greater)(given, settings, dim)
+    shape = broadcast([shape_of(t) for t in given])
+    return Scalar("bool", "any") if shape == () else Array("bool", shape)
+
+
+def _share_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return elementwise_law(lambda s: evaluator(("x", "out", "y"), "(x == out) / (1.0 + (x == y))"))(types, settings, dim)
+
+
+def _share_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if all(isinstance(t, Scalar) for t in types):
+        return "(x == out) / (1.0 + (x == y))"
+    return "np.where(x == y, 0.5, x == out)"
+
+
+def _lowered_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "y - 1 if y else 1" if all(isinstance(t, Scalar) for t in types) else "np.where(y == 0, 1, y - 1)"
+
+
+def _log_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.log(x) if x else 0.0" if all(isinstance(t, Scalar) for t in types) else "np.log(np.where(x == 0, 1, x))"
+
+
+# ------------------------------------------------------------------ arithmetic
+
+elementwise("add(x, y) = x + y", emit="x + y", numpy="np.add(x, y)", cheap=True, linear="x y")
+elementwise("subtract(x, y) = x - y", emit="x - y", numpy="np.subtract(x, y)", cheap=True, linear="x y")
+elementwise("multiply(x, y) = x * y", emit="x * y", numpy="np.multiply(x, y)", cheap=True)
+elementwise("divide(x, y) = x / y", emit="x / y", numpy="np.divide(x, y)", cheap=True)
+elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, linear="x")
+elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
+# the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 whatever x is
+elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)",
+            dx="y * x ** lowered(y)", dy="out * log_of_base(x)")  # fmt: skip
+elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
+elementwise("lowered(y)", emit=_lowered_text, law=elementwise_law(lambda s: evaluator(("y",), "y - 1")), cheap=True, dy="1")  # type: ignore[arg-type]
+elementwise("log_of_base(x)", emit=_log_text, law=elementwise_law(lambda s: np.log),  # type: ignore[arg-type]
+            dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise("mod(x, y)", emit="x % y", numpy="np.mod(x, y)", dx="1", dy="-(x // y)")
+elementwise("fmod(x, y)", math="math.fmod(x, y)", dx="1", dy="-trunc(x / y)")
+elementwise("abs(x)", emit="abs(x)", numpy="np.abs(x)", math="math.fabs(x)", dx="sign(x)")
+elementwise("fabs(x)", math="math.fabs(x)", dx="sign(x)")
+elementwise("square(x) = x**2", cheap=True)
+elementwise("reciprocal(x) = 1 / x", dx="-out * out")
+flat("floor_divide(x, y)", emit="x // y", numpy="np.floor_divide(x, y)")
+
+# ------------------------------------------------------------------ powers and logarithms
+
+elementwise("exp(x)", math="math.exp(x)")
+elementwise("exp2(x) = 2 ** x", math="math.exp2(x)", dx="out * 0.6931471805599453")
+elementwise("expm1(x) = exp(x) - 1", math="math.expm1(x)", dx="out + 1")
+elementwise("log(x)", math="math.log(x)")
+elementwise("log2(x) = log(x) / log(2)", math="math.log2(x)", dx="1.4426950408889634 / x")
+elementwise("log10(x) = log(x) / log(10)", math="math.log10(x)", dx="0.4342944819032518 / x")
+elementwise("log1p(x) = log(1 + x)", math="math.log1p(x)")
+elementwise("sqrt(x)", math="math.sqrt(x)")
+elementwise("cbrt(x) = x ** (1/3)", math="math.cbrt(x)", dx="1 / (3 * out * out)")  # as powers of x it is nan below 0
+elementwise("hypot(x, y) = sqrt(x**2 + y**2)", math="math.hypot(x, y)")
+elementwise("logaddexp(x, y) = log(exp(x) + exp(y))", dx="exp(x - out)", dy="exp(y - out)")  # the formula overflows
+elementwise("logaddexp2(x, y) = log(2**x + 2**y) / log(2)", dx="exp2(x - out)", dy="exp2(y - out)")
+
+# ------------------------------------------------------------------ trigonometry
+
+elementwise("sin(x)", math="math.sin(x)")
+elementwise("cos(x)", math="math.cos(x)")
+elementwise("tan(x)", math="math.tan(x)")
+elementwise("arcsin(x)", math="math.asin(x)")
+elementwise("arccos(x)", math="math.acos(x)")
+elementwise("arctan(x)", math="math.atan(x)")
+elementwise("arctan2(y, x)", math="math.atan2(y, x)")
+elementwise("sinh(x)", math="math.sinh(x)")
+elementwise("cosh(x)", math="math.cosh(x)")
+elementwise("tanh(x)", math="math.tanh(x)")
+elementwise("arcsinh(x)", math="math.asinh(x)")
+elementwise("arccosh(x)", math="math.acosh(x)", dx="1 / sqrt((x - 1) * (x + 1))")  # x*x - 1 loses digits near 1
+elementwise("arctanh(x)", math="math.atanh(x)", dx="1 / ((1 - x) * (1 + x))")
+elementwise("deg2rad(x) = x * pi / 180", math="math.radians(x)", dx="0.017453292519943295", linear="x")
+elementwise("rad2deg(x) = x * 180 / pi", math="math.degrees(x)", dx="57.29577951308232", linear="x")
+elementwise("sinc(x) = sin(pi*x) / (pi*x)", dx="sinc_slope(x, 1)")  # the formula is 0/0 at 0
+elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like="np.sinc(x) + n * 0", dx="sinc_slope(x, n + 1)", dn=None)
+
+# ------------------------------------------------------------------ special functions
+
+elementwise("erf(x)", emit="erf(x)", like="np.sin(x)", math="math.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
+elementwise("erfc(x)", emit="erfc(x)", like="np.sin(x)", math="math.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))")
+elementwise("gamma(x)", emit="gamma(x)", like="np.sin(x)", math="math.gamma(x)", dx="out * digamma(x)")
+elementwise("lgamma(x)", emit="lgamma(x)", like="np.sin(x)", math="math.lgamma(x)", dx="digamma(x)")
+elementwise("digamma(x)", emit="digamma(x)", like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0", dx="polygamma(1, x)")
+elementwise("polygamma(n, x)", emit="polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
+            like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
+
+# ------------------------------------------------------------------ kinks: ties share equally
+
+elementwise("maximum(x, y)", math="max(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("minimum(x, y)", math="min(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("fmax(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("fmin(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("clip(x, low, high)", law=_clip_law, dx="inside(x, low, high)", dlow="below(x, low, high)", dhigh="above(x, low, high)")
+elementwise("copysign(x, y)", math="math.copysign(x, y)", dx="sign(x) * copysign(1.0, y)", dy=None)
+elementwise("heaviside(x, y)", dx=None, dy="x == 0")
+constant("share(x, out, y)", _share_law, emit=_share_text)
+constant("inside(x, low, high)", _mask_law, emit=_inside_text)
+constant("below(x, low, high)", _mask_law, emit=_below_text)
+constant("above(x, low, high)", _mask_law, emit=_above_text)
+rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
+     x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
+
+# ------------------------------------------------------------------ derivative zero: steps
+
+flat("sign(x)")
+flat("floor(x)", math="math.floor(x)")
+flat("ceil(x)", math="math.ceil(x)")
+flat("trunc(x)", math="math.trunc(x)")
+flat("rint(x)")
+flat("signbit(x)")
+flat("fix(x)")
+
+# ------------------------------------------------------------------ derivative zero: comparisons and logic
+
+flat("greater(x, y)", emit="x > y", numpy="np.greater(x, y)")
+flat("greater_equal(x, y)", emit="x >= y", numpy="np.greater_equal(x, y)")
+flat("less(x, y)", emit="x < y", numpy="np.less(x, y)")
+flat("less_equal(x, y)", emit="x <= y", numpy="np.less_equal(x, y)")
+flat("equal(x, y)", emit="x == y", numpy="np.equal(x, y)")
+flat("not_equal(x, y)", emit="x != y", numpy="np.not_equal(x, y)")
+flat("logical_and(x, y)")
+flat("logical_or(x, y)")
+flat("logical_xor(x, y)")
+flat("logical_not(x)")
+flat("bitwise_and(x, y)", emit="x & y", numpy="np.bitwise_and(x, y)")
+flat("bitwise_or(x, y)", emit="x | y", numpy="np.bitwise_or(x, y)")
+flat("bitwise_xor(x, y)", emit="x ^ y", numpy="np.bitwise_xor(x, y)")
+flat("invert(x)", emit="~x", numpy="np.invert(x)")
+flat("left_shift(x, y)", emit="x << y", numpy="np.left_shift(x, y)")
+flat("right_shift(x, y)", emit="x >> y", numpy="np.right_shift(x, y)")
+flat("isnan(x)", math="math.isnan(x)")
+flat("isinf(x)", math="math.isinf(x)")
+flat("isfinite(x)", math="math.isfinite(x)")
+flat("isclose(x, y, rtol=1e-05, atol=1e-08)", emit="np.isclose(x, y, rtol, atol)")
+flat("gcd(x, y)", math="math.gcd(x, y)")
+flat("lcm(x, y)", math="math.lcm(x, y)")
+constant("not_(x)", bool_law, emit="not x", cheap=True)
+constant("is_(x, y)", bool_law, emit="x is y", cheap=True)
+constant("is_not(x, y)", bool_law, emit="x is not y", cheap=True)
+constant("contains(y, x)", bool_law, emit="x in y")
+constant("not_contains(y, x)", bool_law, emit="x not in y")
+constant("factorial(n)", int_law, emit="math.factorial(n)")
+constant("comb(n, k)", int_law, emit="math.comb(n, k)")

@@ -1,0 +1,349 @@
+"""table: the ops that the engine itself brings in: reading and writing arrays, shapes, tapes, lists, calls it cannot see into.
+
+Their derivatives are rows like all others, so a gradient can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.ir.types import (
+    BOOL,
+    INT,
+    UNKNOWN,
+    Array,
+    Dim,
+    List,
+    Object,
+    Scalar,
+    ShapeOf,
+    Tape,
+    Type,
+    join,
+    kind_of,
+    same_shape,
+)
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.indexing import Extents, broadcast, has_arrays, index_type
+
+# ------------------------------------------------------------------ laws
+
+
+def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[0]
+
+
+def _owned(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[0]
+
+
+def _view(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return index_type(types[0], settings["index"], types[1:], lambda k: dim(k + 1), copies=False)
+
+
+def _take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return index_type(types[0], settings["index"], types[1:], lambda k: dim(k + 1), copies=True)
+
+
+def _shape_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case Array(shape=shape):
+            return ShapeOf(shape)
+        case Scalar():
+            return ShapeOf(())
+    return ShapeOf(None)
+
+
+def _int(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return INT
+
+
+def _bool(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return BOOL
+
+
+def _zeros_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = types[0].shape if isinstance(types[0], ShapeOf) else None
+    return Array(settings["dtype"], shape, "C")
+
+
+def _spread(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = types[1].shape if isinstance(types[1], ShapeOf) else None
+    dtype = getattr(types[0], "dtype", None)
+    return Array("f64" if dtype in (None, "any") and isinstance(types[0], Scalar) else dtype, shape)
+
+
+def _unbroadcast(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    grad, shape = types[0], types[1]
+    dtype = getattr(grad, "dtype", None)
+    if isinstance(shape, ShapeOf) and shape.shape == () and not settings["array"]:
+        return Scalar(kind_of(dtype), dtype) if dtype and dtype != "any" else Scalar("float", "any")
+    return Array(None if dtype == "any" else dtype, shape.shape if isinstance(shape, ShapeOf) else None)
+
+
+def _accumulate(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = types
+    if isinstance(a, Scalar) and isinstance(b, Array):
+        return b if b.shape == () else Array(b.dtype, b.shape)
+    return join(a, b) if isinstance(a, Scalar) and isinstance(b, Scalar) else a
+
+
+def _cast(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"]
+    if isinstance(types[0], Array):
+        return Array(dtype, types[0].shape, types[0].layout)
+    return Scalar(kind_of(dtype), dtype)
+
+
+def _number(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Scalar(settings["kind"])
+
+
+def _tape(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape()
+
+
+def _push(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[1:]))
+
+
+def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    assert isinstance(types[0], Tape)
+    return (types[0], *types[0].items)
+
+
+def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if not types:
+        return List(UNKNOWN)
+    item = types[0]
+    for t in types[1:]:
+        item = join(item, t)
+    return List(item)
+
+
+def _list_append(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    old = types[0]
+    if not isinstance(old, List) or old.item == UNKNOWN:
+        return List(types[1])
+    return List(join(old.item, types[1]))
+
+
+def _list_take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case List(item=item):
+            return item
+        case Array(dtype=str() as dtype, shape=shape) if shape:  # the cotangent of a nested list is an array
+            return Array(dtype, shape[1:]) if len(shape) > 1 else Scalar(kind_of(dtype), dtype)
+    return UNKNOWN
+
+
+def _to_array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"]
+    match types[0]:
+        case Array(shape=shape, dtype=own):
+            return Array(dtype or own, shape)
+        case Scalar(kind=kind, dtype=own):
+            own = own if own not in (None, "any") else NATURAL[kind]
+            return Array(dtype or own, ())
+    return Array(dtype, None)
+
+
+NATURAL = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
+
+
+def _leaf(type_: Type) -> Type:
+    while isinstance(type_, List):
+        type_ = type_.item
+    return type_
+
+
+def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    dtype, known = settings["dtype"], settings["shape"]
+    leaf = _leaf(item)
+    if known is not None and isinstance(leaf, Scalar | Array):
+        own = leaf.dtype if leaf.dtype not in (None, "any") or isinstance(leaf, Array) else NATURAL[leaf.kind]
+        inner = leaf.shape if isinstance(leaf, Array) else ()
+        return Array(dtype or own, None if inner is None else (*known, *inner), "C")
+    match item:
+        case Scalar(kind=kind, dtype=own):
+            own = own if own not in (None, "any") else NATURAL[kind]
+            return Array(dtype or own, (Dim("?"),), "C")
+        case Array(dtype=own, shape=shape):
+            return Array(dtype or own, None if shape is None else (Dim("?"), *shape), "C")
+    return Array(dtype, None)
+
+
+def _list_from(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+            return List(Array(dtype, shape[1:]) if len(shape) > 1 else Scalar(kind_of(dtype), dtype))
+    return List(UNKNOWN)
+
+
+def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return join(types[0], types[1])
+
+
+def _text(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Object("str")
+
+
+def _unknown(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return UNKNOWN
+
+
+def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return ()
+
+
+# ------------------------------------------------------------------ emitted text
+
+
+def _path(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x[path]"  # codegen writes a path's operands in place
+
+
+def _take_text(settings: dict[str, Any], types: list[Type]) -> str:
+    made = _take(types, settings, lambda k: -2)
+    arrays = any(isinstance(t, Array) for t in types[1:])
+    return "x[path]" if isinstance(made, Scalar) or arrays and ";" not in settings["index"] else "x[path].copy()"
+
+
+def _take_written_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if has_arrays(settings["index"], types[1:]):
+        return "take_written(x, path)"
+    return _take_text(settings, types)
+
+
+def _add_at_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.add.at(x, path, v)" if has_arrays(settings["index"], types[2:]) else "x[path] += v"
+
+
+def _spread_text(settings: dict[str, Any], types: list[Type]) -> str:
+    axis, keepdims = settings["axis"], settings["keepdims"]
+    if axis is None or keepdims or isinstance(types[0], Scalar):
+        return "np.broadcast_to(g, shape)"
+    return "np.broadcast_to(np.expand_dims(g, axis), shape)"
+
+
+def _cast_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.astype(dtype)" if isinstance(types[0], Array) else "dtype(x)"
+
+
+def _zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.zeros(shape)" if settings["dtype"] == "f64" else "np.zeros(shape, dtype)"
+
+
+def _shape_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.shape" if isinstance(types[0], Array) else "np.shape(x)"
+
+
+def _extent_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.shape[axis]" if isinstance(types[0], Array) else "np.shape(x)[axis]"
+
+
+def _unbroadcast_text(settings: dict[str, Any], types: list[Type]) -> str:
+    shape = types[1].shape if isinstance(types[1], ShapeOf) else None
+    if shape == () and isinstance(types[0], Array) and not settings["array"]:
+        return "np.sum(g)"
+    return "unbroadcast(g, shape)"
+
+
+def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "l[slice(start, stop, step)]"
+
+
+def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x[path] = v"
+
+
+# ------------------------------------------------------------------ reading and writing arrays
+
+_PATH = 'index="e"'
+rule(f"view(x, *index, {_PATH})", _view, emit="x[path]", alias="view", cheap=True, linear="x",
+     x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+rule(f"take(x, *index, {_PATH})", _take, emit=_take_text, cheap=True, linear="x",
+     x_grad="add_at(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+rule(f"take_written(x, *index, {_PATH})", _take, emit=_take_written_text, linear="x",
+     x_grad="add_written(into, out_grad, *index, index=index)", index_grad=None)  # fmt: skip
+rule(f"set_at(x, v, *index, {_PATH})", _owned, emit=_set_text, consumes=True, statement=True, linear="x v",
+     x_grad="set_at(taken, 0.0, *index, index=index)",
+     v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+rule(f"add_at(x, v, *index, {_PATH})", _owned, emit=_add_at_text, consumes=True, statement=True, linear="x v",
+     x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
+     x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
+rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if isinstance(t[0], Array) else "copy(x)", linear="x", x_grad="out_grad")
+rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
+     x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
+
+# ------------------------------------------------------------------ shapes
+
+constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
+constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
+constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
+rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
+     g_grad="fit(out_grad.sum(axis, keepdims), shape_of(g))".replace("out_grad.sum(axis, keepdims)", "sum(out_grad, axis=axis, keepdims=keepdims)"),
+     shape_grad=None)  # fmt: skip
+# sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one
+rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g",
+     g_grad="spread(out_grad, shape_of(g), keepdims=True)", shape_grad=None)  # fmt: skip
+rule('cast(x, dtype="f64")', _cast, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")
+
+# ------------------------------------------------------------------ tapes
+
+rule("tape()", _tape, emit="[]")
+rule("push(tape, *values)", _push, emit="push", consumes=True, statement=True,
+     tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
+rule("pop(tape) -> rest, values", _pop, emit="pop", consumes=True, statement=True, tape_grad="push(rest_grad, values_grad)")
+
+# ------------------------------------------------------------------ lists
+
+rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
+rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
+     l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
+rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True, l_grad="list_append(taken, 0.0)")
+rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, l_grad="list_add_at(into, i, out_grad)", i_grad=None)
+rule("list_set(l, i, v)", _first, emit="l[i] = v", consumes=True, statement=True,
+     l_grad="list_set(taken, i, zeros_like(v))", i_grad=None, v_grad="list_take(out_grad, i)")  # fmt: skip
+rule("list_add_at(l, i, g)", _first, emit="l[i] = l[i] + g", consumes=True, statement=True,
+     l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
+constant("list_zeros(l)", _first, emit="[np.zeros_like(item) for item in l]")
+constant("zeros_like(x)", _first, emit=lambda s, t: "0.0" if isinstance(t[0], Scalar) else "np.zeros_like(x)")
+constant("list_len(l)", _int, emit="len(l)", cheap=True)
+rule("array_of(l, dtype=None, shape=None)", _array_of, emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)",
+     l_grad="list_from(out_grad)")  # fmt: skip
+rule("list_from(x)", _list_from, emit="list(x)", x_grad="array_of(out_grad)")
+
+rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
+     b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
+rule("list_slice(l, start, stop, step)", _first, emit=_list_slice_text, l_grad="list_add_slice(into, start, stop, step, out_grad)",
+     start_grad=None, stop_grad=None, step_grad=None)  # fmt: skip
+rule("list_add_slice(l, start, stop, step, g)", _first, emit="list_add_slice(l, start, stop, step, g)", consumes=True, statement=True,
+     l_grad="out_grad", start_grad=None, stop_grad=None, step_grad=None, g_grad="list_slice(out_grad, start, stop, step)")  # fmt: skip
+constant("range_len(start, stop, step)", _int, emit="len(range(start, stop, step))", cheap=True)
+rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s["dtype"] is None else "np.array(x, dtype)",
+     x_grad="fit(out_grad, shape_of(x))")  # fmt: skip
+
+# ------------------------------------------------------------------ what the engine cannot see into
+
+SEEN = "nothing is known of its derivative"
+missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
+missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
+missing("opaque_method(name, owner, *args, names=())", _unknown, SEEN, emit="owner.name(*args)", effect=True)
+# what an unknown call may have changed: a new version whose derivative is not known
+missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)
+
+# ------------------------------------------------------------------ cuts, checks and texts
+
+constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
+constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
+constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
+         effect=True, statement=True)  # fmt: skip
+constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
+constant("format_text(template, *args)", _text, emit="template.format(*args)")
+constant("format_percent(template, value)", _text, emit="template % value")
+
+__all__ = ["broadcast", "same_shape"]

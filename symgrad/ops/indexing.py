@@ -1,0 +1,230 @@
+"""Index paths: how ``x[i, 1:-1]``, ``y.T[k]`` and views of views are said in the IR, and the type they give.
+
+A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
+An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),
+``s`` a slice (three operands, None for what is left out), ``n`` None, ``e`` an ellipsis.
+A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands.
+``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Object, Scalar, Shape, Type, kind_of
+
+OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
+Extents = Callable[[int], Extent]
+
+
+def steps(index: str) -> list[tuple[str, int]]:
+    """Each step of a path with the number of operands it takes.
+
+    >>> steps("is;.reshape:2;e")
+    [('is', 4), ('.reshape', 2), ('e', 0)]
+    """
+    made = []
+    for step in index.split(";"):
+        if step.startswith("."):
+            name, _, count = step.partition(":")
+            made.append((name, int(count or 0)))
+        else:
+            made.append((step, sum(OPERANDS[c] for c in step)))
+    return made
+
+
+def is_basic(index: str, types: Sequence[Type]) -> bool:
+    """Is the path made of ints, slices, None and ellipsis only, so that it is a view?"""
+    return all(isinstance(t, Scalar) and t.kind == "int" or isinstance(t, Object) for t in _items(index, types))
+
+
+def has_arrays(index: str, types: Sequence[Type]) -> bool:
+    """Does an integer array occur, so that one cell may be named twice?"""
+    return any(not (isinstance(t, Scalar) or isinstance(t, Array) and t.kind == "bool" or isinstance(t, Object)) for t in _items(index, types))
+
+
+def _items(index: str, types: Sequence[Type]) -> list[Type]:
+    """Types of the operands that are ``i`` items."""
+    found, at = [], 0
+    for step, count in steps(index):
+        if not step.startswith("."):
+            place = at
+            for letter in step:
+                if letter == "i":
+                    found.append(types[place])
+                place += OPERANDS[letter]
+        at += count
+    return found
+
+
+def slice_extent(n: Extent, bounds: Sequence[Any]) -> Extent:
+    """The length of ``range(n)[start:stop:step]``; each bound is None, an int, or the ``Dim`` of a value.
+
+    >>> str(slice_extent(Dim("n"), (1, -1, None)))
+    'n-2'
+    """
+    start, stop, step = bounds
+    if step == -1 and start is None and stop is None:
+        return n
+    if all(b is None or isinstance(b, int) for b in bounds):
+        if isinstance(n, int):
+            return len(range(n)[slice(start, stop, step)])
+        first, last = start or 0, stop
+        if step in (None, 1) and first >= 0 and (last is None or last < 0):
+            shift = n.offset - first + (last or 0)
+            return Dim(n.symbol, shift, n.plural and shift == n.offset)
+    if isinstance(n, Dim) and start in (None, 0) and step in (None, 1) and isinstance(stop, Dim):
+        if stop.symbol == n.symbol and stop.offset <= n.offset:
+            return Dim(n.symbol, stop.offset, n.plural and stop.offset == n.offset)
+    if isinstance(n, Dim) and n.symbol == "?" or any(isinstance(b, Dim) and b.symbol == "?" for b in bounds):
+        return Dim("?")
+    plain = str(n).lstrip("!")
+    return Dim(f"({'|'.join([plain, *('' if b is None else str(b).lstrip('!') for b in bounds)])})")
+
+
+def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape NumPy's broadcasting gives; None where a rank is unknown."""
+    if any(s is None for s in shapes):
+        return None
+    known = [s for s in shapes if s is not None]
+    rank = max(map(len, known), default=0)
+    padded = [(1,) * (rank - len(s)) + s for s in known]
+    return tuple(_broadcast_extent([s[k] for s in padded]) for k in range(rank))
+
+
+def _broadcast_extent(extents: list[Extent]) -> Extent:
+    others = [e for e in extents if e != 1]
+    if not others:
+        return 1
+    for e in others:
+        if isinstance(e, int) or e.plural:
+            return e
+    first = others[0]
+    assert isinstance(first, Dim)
+    same = all(isinstance(e, Dim) and (e.symbol, e.offset) == (first.symbol, first.offset) and e.symbol != "?" for e in others)
+    return first if same else Dim("?")
+
+
+def index_type(x: Type, index: str, types: Sequence[Type], dim: Extents, copies: bool) -> Type:
+    """The type of ``x`` read by a path; ``dim(k)`` is the extent that the k-th index operand stands for.
+
+    ``copies``: the result owns its memory (``take``), else it is a view of ``x``.
+    """
+    at = 0
+    for step, count in steps(index):
+        here = list(range(at, at + count))
+        x = _method_step(x, step, here, dim) if step.startswith(".") else _index_step(x, step, here, types, dim)
+        at += count
+    if isinstance(x, Array) and copies:
+        return Array(x.dtype, x.shape, "C" if is_basic(index, types) else "?")
+    return x
+
+
+def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
+    if not isinstance(x, Array):
+        return UNKNOWN
+    if x.shape is None:
+        return Array(x.dtype, None)
+    match step:
+        case ".T":
+            flipped = {"C": "F", "F": "C"}.get(x.layout, x.layout)
+            return Array(x.dtype, x.shape[::-1], flipped)  # type: ignore[arg-type]
+        case ".reshape" | ".ravel":
+            return Array(x.dtype, reshape_extents(x.shape, [dim(k) for k in here] or [-1]), "C")
+    return Array(x.dtype, None)
+
+
+def reshape_extents(shape: Shape, wanted: list[Extent]) -> Shape:
+    """The shape asked for, with -1 worked out where it can be."""
+    if -1 not in wanted:
+        return tuple(wanted)
+    rest = list(shape)
+    for extent in wanted:
+        if extent in rest:
+            rest.remove(extent)
+        elif extent != -1:
+            numbers = [e for e in (*shape, *wanted) if isinstance(e, int)]
+            if len(numbers) == len(shape) + len(wanted):
+                total, part = 1, 1
+                for e in shape:
+                    total *= int(e)  # type: ignore[arg-type]
+                for e in wanted:
+                    part *= 1 if e == -1 else int(e)  # type: ignore[arg-type]
+                return tuple(total // max(part, 1) if e == -1 else e for e in wanted)
+            return tuple(Dim("?") if e == -1 else e for e in wanted)
+    left: Extent = 1
+    if len(rest) == 1:
+        left = rest[0]
+    elif all(isinstance(e, int) for e in rest):
+        for e in rest:
+            left = int(left) * int(e)  # type: ignore[arg-type]
+    elif rest:
+        left = Dim(f"({'*'.join(str(e).lstrip('!') for e in rest)})")
+    return tuple(left if e == -1 else e for e in wanted)
+
+
+def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim: Extents) -> Type:
+    if not isinstance(x, Array):
+        return UNKNOWN
+    items: list[tuple[str, list[int]]] = []
+    at = 0
+    for letter in step:
+        items.append((letter, here[at : at + OPERANDS[letter]]))
+        at += OPERANDS[letter]
+    parts = [types[where[0]] for letter, where in items if letter == "i"]
+    if any(not t.is_number for t in parts):
+        return Array(x.dtype, None)
+    arrays = [t for t in parts if isinstance(t, Array)]
+    if x.shape is None or any(t.shape is None for t in arrays):
+        return Array(x.dtype, None)
+    taken = sum(len(types[w[0]].shape) if _is_mask(types[w[0]]) else 1 for c, w in items if c in "i") + step.count("s")  # type: ignore[union-attr,arg-type]
+    if taken > len(x.shape):
+        return Array(x.dtype, None)
+    if "e" not in step:
+        items.append(("e", []))
+    middle = len(x.shape) - taken
+    out: list[Extent] = []
+    index_shapes: list[Shape] = []
+    first: int | None = None
+    split, previous = False, False
+    axis = 0
+    for letter, where in items:
+        advanced = letter == "i" and bool(arrays)
+        if advanced:
+            split = split or (first is not None and not previous)
+            first = len(out) if first is None else first
+        previous = advanced if letter != "e" or middle or advanced else previous
+        match letter:
+            case "e":
+                out += x.shape[axis : axis + middle]
+                axis += middle
+            case "n":
+                out.append(1)
+            case "s":
+                bounds = [None if isinstance(types[k], Object) else dim(k) for k in where]
+                out.append(slice_extent(x.shape[axis], bounds))
+                axis += 1
+            case "i":
+                item = types[where[0]]
+                if _is_mask(item):
+                    assert isinstance(item, Array) and item.shape is not None
+                    index_shapes.append((Dim("?"),))
+                    axis += len(item.shape)
+                else:
+                    if isinstance(item, Array) and item.shape is not None:
+                        index_shapes.append(item.shape)
+                    axis += 1
+    if arrays:
+        shape = broadcast(index_shapes)
+        if shape is None or first is None:
+            return Array(x.dtype, None)
+        place = 0 if split else first
+        out[place:place] = shape
+    if not out and "e" not in step and not arrays:
+        return Scalar(kind_of(x.dtype), x.dtype) if x.dtype else UNKNOWN
+    return Array(x.dtype, tuple(out))
+
+
+def _is_mask(item: Type) -> bool:
+    return isinstance(item, Array) and item.kind == "bool"

@@ -1,0 +1,280 @@
+"""table: products of matrices and tensors, solving, inverses, determinants.
+
+The cotangents of products are rows of their own (``matmul_left`` is the cotangent of the left factor): each
+is again a product, so the family is closed under differentiation. Their texts depend on the ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_plural
+from symgrad.ops.arrays import layout_law
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.elementwise import Emit, evaluator
+from symgrad.ops.indexing import Extents, broadcast
+from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, rank_of, same_law, scalar_of, shape_of
+
+MOST_EINSUM = 4
+
+# ------------------------------------------------------------------ laws
+
+
+def _product_dtype(types: list[Type]) -> str | None:
+    return array_dtype(np.multiply, types) if all(t.is_number for t in types) else None
+
+
+def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _product_dtype(types)
+    if a is None or b is None or not a or not b:
+        return Array(dtype, None) if a != () and b != () else UNKNOWN
+    rows = a[-2:-1]
+    columns = b[-1:] if len(b) > 1 else ()
+    stack = broadcast([a[:-2], b[:-2]])
+    return array_or_scalar(dtype, None if stack is None else (*stack, *rows, *columns), "C" if not stack and len(rows + columns) == 1 else "?")
+
+
+def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _product_dtype(types)
+    if a is None or b is None:
+        return Array(dtype, None)
+    if not a or not b:
+        return array_or_scalar(dtype, a + b)
+    return array_or_scalar(dtype, a[:-1] + (b[:-2] + b[-1:] if len(b) > 1 else ()))
+
+
+def _factor_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The cotangent of a factor: as the cotangent and the other factor multiply, in the shape given."""
+    shapes = [t for t in types if isinstance(t, ShapeOf)]
+    shape = shapes[0].shape if shapes else None
+    return array_or_scalar(_product_dtype([t for t in types if not isinstance(t, ShapeOf)]), shape)
+
+
+def _contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The axes of the two operands that a ``tensordot`` sums over."""
+    if isinstance(axes, int):
+        axes = (tuple(range(-axes, 0)), tuple(range(axes)))
+    left, right = (axes_of(side if isinstance(side, tuple) else (side,), rank) for side, rank in zip(axes, (a, b), strict=True))
+    return None if left is None or right is None else (left, right)
+
+
+def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _product_dtype(types)
+    found = None if a is None or b is None else _contracted(settings["axes"], len(a), len(b))
+    if a is None or b is None or found is None:
+        return Array(dtype, None)
+    left = tuple(e for k, e in enumerate(a) if k not in found[0])
+    right = tuple(e for k, e in enumerate(b) if k not in found[1])
+    if settings["axes"] == 1 and len(a) == len(b) == 1:
+        return scalar_of(dtype)
+    return Array(dtype, left + right)
+
+
+# ------------------------------------------------------------------ texts by rank
+
+
+def _ranks(types: list[Type]) -> tuple[int | None, ...]:
+    """The ranks of operands; of an operand that is a shape, the rank of what has that shape."""
+    return tuple((None if t.shape is None else len(t.shape)) if isinstance(t, ShapeOf) else rank_of(t) for t in types)
+
+
+#: by the rank of the factor wanted and of the other one
+LEFT = {(0, 0): "g * b", (1, 1): "g * b", (2, 1): "np.outer(g, b)", (1, 2): "b @ g", (2, 2): "g @ b.T"}
+RIGHT = {(0, 0): "g * a", (1, 1): "g * a", (1, 2): "g @ a", (2, 1): "np.outer(a, g)", (2, 2): "a.T @ g"}
+
+
+def _factor_text(table: dict[tuple[int, int], str], otherwise: str) -> Emit:
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        _, other, wanted = _ranks(types)
+        return table.get((wanted, other), otherwise)  # type: ignore[arg-type]
+
+    return emit
+
+
+def _tensordot_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if settings["axes"] == 1 and _ranks(types) == (1, 1):
+        return "a @ b"
+    return "np.tensordot(a, b, axes)"
+
+
+# ------------------------------------------------------------------ products
+
+rule("matmul(a, b)", _matmul_law, emit="a @ b",
+     a_grad="matmul_left(out_grad, b, shape_of(a))", b_grad="matmul_right(out_grad, a, shape_of(b))")  # fmt: skip
+rule("matmul_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "matmul_left(g, b, shape)"),
+     g_grad="matmul(out_grad, b)", b_grad="matmul_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
+rule("matmul_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
+     g_grad="matmul(a, out_grad)", a_grad="matmul_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
+rule("dot(a, b)", _dot_law, emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) else "np.dot(a, b)",
+     a_grad="dot_left(out_grad, b, shape_of(a))", b_grad="dot_right(out_grad, a, shape_of(b))")  # fmt: skip
+rule("dot_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
+     g_grad="dot(out_grad, b)", b_grad="dot_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
+rule("dot_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
+     g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
+rule("outer(a, b)", lambda types, settings, dim: Array(_product_dtype(types), (*_length(types[0]), *_length(types[1]))), emit="np.outer(a, b)",
+     a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))", b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))")  # fmt: skip
+rule("tensordot(a, b, axes=2)", _tensordot_law, emit=_tensordot_text,
+     a_grad="tensordot_left(out_grad, b, shape_of(a), axes=axes)", b_grad="tensordot_right(out_grad, a, shape_of(b), axes=axes)")  # fmt: skip
+rule("tensordot_left(g, b, shape, axes=2)", _factor_law, emit="tensordot_left(g, b, shape, axes)",
+     g_grad="tensordot(out_grad, b, axes=axes)", b_grad="tensordot_right(g, out_grad, shape_of(b), axes=axes)", shape_grad=None)  # fmt: skip
+rule("tensordot_right(g, a, shape, axes=2)", _factor_law, emit="tensordot_right(g, a, shape, axes)",
+     g_grad="tensordot(a, out_grad, axes=axes)", a_grad="tensordot_left(g, out_grad, shape_of(a), axes=axes)", shape_grad=None)  # fmt: skip
+
+
+def _length(of: Type) -> tuple[Extent, ...]:
+    shape = shape_of(of)
+    return (1,) if shape == () else shape if shape is not None and len(shape) == 1 else (Dim("?"),)
+
+
+# ------------------------------------------------------------------ einsum: one row for each number of operands
+
+
+def subscripts_of(text: str) -> tuple[list[str], str]:
+    """The labels of the operands and of the result; those of the result are worked out if left out.
+
+    >>> subscripts_of("ij, jk"), subscripts_of("ii->")
+    ((['ij', 'jk'], 'ik'), (['ii'], ''))
+    """
+    left, arrow, right = text.replace(" ", "").partition("->")
+    if not arrow:
+        right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    return left.split(","), right
+
+
+def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    labels, out = subscripts_of(settings["subscripts"])
+    shapes = [shape_of(t) for t in types]
+    dtype = _product_dtype(types) if len(types) > 1 else dtype_of(types[0])
+    if len(types) > 2:
+        for t in types[2:]:
+            dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
+    extents: dict[str, Extent] = {}
+    for names, shape in zip(labels, shapes, strict=True):
+        if shape is None or len(shape) != len(names):
+            continue
+        for name, extent in zip(names, shape, strict=True):
+            if extents.get(name, 1) == 1 or isinstance(extent, int) and extent != 1:
+                extents[name] = extent
+    return array_or_scalar(dtype, tuple(extents.get(c, Dim("?")) for c in out))
+
+
+def _einsum_part_text(position: int, others: list[str]) -> Emit:
+    """A plain einsum where every label of the operand is found elsewhere, once, and nothing was broadcast."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        labels, out = subscripts_of(settings["subscripts"])
+        own = labels[position]
+        rest = [names for k, names in enumerate(labels) if k != position]
+        shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
+        found = set(out).union(*map(set, rest))
+        if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= found:
+            return f"np.einsum({','.join([out, *rest]) + '->' + own!r}, {', '.join(['g', *others])})"
+        return f"einsum_part(g, [{', '.join(others)}], shape, subscripts, {position})"
+
+    return emit
+
+
+def _einsum_rows(count: int) -> None:
+    """``einsum2(x0, x1)`` and ``einsum2_part0(g, x1, shape)``, the cotangent of its operand 0, for two operands and so on."""
+    names = [f"x{k}" for k in range(count)]
+    grads = {f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, shape_of(x{p}), subscripts=subscripts)"
+             for p in range(count)}  # fmt: skip
+    rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})", **grads)
+    for p in range(count):
+        others = names[:p] + names[p + 1 :]
+        with_grad = [*names[:p], "out_grad", *names[p + 1 :]]
+        cotangents: dict[str, str | None] = {"g_grad": f"einsum{count}({', '.join(with_grad)}, subscripts=subscripts)", "shape_grad": None}
+        for q in range(count):
+            if q != p:
+                rest = with_grad[:q] + with_grad[q + 1 :]
+                cotangents[f"x{q}_grad"] = f"einsum{count}_part{q}({', '.join(['g', *rest])}, shape_of(x{q}), subscripts=subscripts)"
+        rule(f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')", _factor_law_many,
+             emit=_einsum_part_text(p, others), **cotangents)  # fmt: skip
+
+
+def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
+    dtype = dtype_of(types[0])
+    for t in types[1:-1]:
+        dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
+    return array_or_scalar(dtype, shape)
+
+
+for _count in range(1, MOST_EINSUM + 1):
+    _einsum_rows(_count)
+
+# ------------------------------------------------------------------ solving
+
+
+def _float_dtype(types: list[Type], text: str = "1.0 * x / 1") -> str | None:
+    one = dtype_of(types[0])
+    return None if one is None else array_dtype(evaluator(("x",), text), [Array(one, (1,))])
+
+
+def _matrix_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(_float_dtype(types), shape_of(types[0]))
+
+
+def _solve_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = array_dtype(np.true_divide, types) if all(t.is_number for t in types) else None
+    if a is None or b is None:
+        return Array(dtype, None)
+    if len(a) == 2 or len(b) == 1:
+        return Array(dtype, (*a[:-2], *b) if len(b) == 1 else b)
+    stack = broadcast([a[:-2], b[:-2]])
+    return Array(dtype, None if stack is None else (*stack, *b[-2:]))
+
+
+def _det_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    return array_or_scalar(_float_dtype(types), None if shape is None else shape[:-2])
+
+
+def _slogdet_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    one = _det_law(types, settings, dim)
+    return one, one
+
+
+def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
+
+
+rule("inv(a)", _matrix_law, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
+rule("solve(a, b)", _solve_law, emit="np.linalg.solve(a, b)",
+     a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
+rule("det(a)", _det_law, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
+# the cofactors of a matrix, which exist where it is singular; their derivative is said through the inverse
+rule("cofactors(a)", _matrix_law, emit="cofactors(a)",
+     a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))")  # fmt: skip
+rule("slogdet(a) -> sign, logdet", _slogdet_law, emit="np.linalg.slogdet(a)", a_grad="over_matrix(logdet_grad) * mT(inv(a))")
+# a number for each matrix of a stack, to be multiplied with the matrices
+rule("over_matrix(s)", lambda types, settings, dim: types[0] if isinstance(types[0], Scalar) else layout_law(lambda shape, _: (*shape, 1, 1))(types, settings, dim),
+     emit=lambda s, t: "s" if isinstance(t[0], Scalar) else "s[..., None, None]", alias="view", cheap=True, linear="s",
+     s_grad="reshape(out_grad, shape_of(s))")  # fmt: skip
+# NumPy reads the lower triangle only, so the cotangent is lower triangular
+rule("cholesky(a)", _matrix_law, emit="np.linalg.cholesky(a)",
+     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(out), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
+rule("half_tril(x)", same_law, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
+rule("symmetric(x)", same_law, emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
+     x_grad="symmetric(out_grad)")  # fmt: skip
+rule("eigh(a) -> values, vectors", _eigh_law, emit="np.linalg.eigh(a)",
+     a_grad="2 * half_tril(symmetric(vectors @ (diag_embed(values_grad) + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))")  # fmt: skip
+rule("diag_embed(v)", layout_law(lambda shape, _: (*shape, shape[-1])), emit="diag_embed(v)", linear="v", v_grad="diagonal(out_grad, axis1=-2, axis2=-1)")
+# 1 / (w[j] - w[i]) off the diagonal, 0 on it
+rule("gaps(w)", layout_law(lambda shape, _: (*shape, shape[-1])), emit="gaps(w)",
+     w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
+missing("svd(a) -> u, s, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN, UNKNOWN), "the derivative of svd is not written yet; eigh of a.T @ a has one",
+        emit="np.linalg.svd(a)")  # fmt: skip
+missing("qr(a) -> q, r", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "the derivative of qr is not written yet; cholesky of a.T @ a has one",
+        emit="np.linalg.qr(a)")  # fmt: skip
+missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
+        emit="np.linalg.eig(a)")  # fmt: skip
+missing("pinv(a)", _matrix_law, "the derivative of pinv is not written yet; solve has one", emit="np.linalg.pinv(a)")
+constant("matrix_rank(a)", lambda types, settings, dim: scalar_of("i64"), emit="np.linalg.matrix_rank(a)")

@@ -1,0 +1,291 @@
+"""laws: from the types of operands to the type of a result: element by element, reduced, laid out anew.
+
+Which dtype comes out is never worked out here: NumPy is asked, on samples of one element, and the answer kept.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.ir.types import (
+    BOOL,
+    DTYPES,
+    FLOAT,
+    INT,
+    KINDS,
+    UNKNOWN,
+    Array,
+    Dim,
+    Extent,
+    Kind,
+    Object,
+    Scalar,
+    Shape,
+    ShapeOf,
+    Type,
+    join_kind,
+    kind_of,
+)
+from symgrad.ops.declare import Law
+from symgrad.ops.indexing import Extents, broadcast
+
+#: what a sample stands for: a Python number of a kind, or a NumPy scalar or an array of a dtype
+Sample = tuple[Literal["python", "numpy", "array"], str]
+Outcome = tuple[Literal["python", "numpy"], str]
+Layout = Literal["C", "F", "CF", "?"]
+
+CODES = {np.dtype(code): name for name, code in DTYPES.items()}
+PYTHON = {"bool": True, "int": 1, "float": 1.0, "complex": 1.0 + 0.0j}
+#: the NumPy scalars that ``Scalar(kind, "any")`` may be
+OF_KIND: dict[str, list[str]] = {kind: [name for name in DTYPES if kind_of(name) == kind] for kind in KINDS}
+DEFAULT_DTYPE = {"bool": "bool", "int": "i64", "float": "f64", "complex": "c128"}
+MOST_SAMPLES = 250
+
+
+def dtype_name(dtype: Any) -> str | None:
+    """The name of a NumPy dtype in the IR, or None if it has none.
+
+    >>> dtype_name(np.float32), dtype_name(bool), dtype_name("U3")
+    ('f32', 'bool', None)
+    """
+    return CODES.get(np.dtype(dtype).newbyteorder("=")) if np.dtype(dtype).isnative else None
+
+
+def scalar_of(dtype: str | None) -> Type:
+    """A NumPy scalar of a dtype; what has no dtype is unknown."""
+    return UNKNOWN if dtype is None else Scalar(kind_of(dtype), dtype)
+
+
+def array_or_scalar(dtype: str | None, shape: Shape | None, layout: Layout = "?") -> Type:
+    """What a NumPy function that turns rank 0 into a scalar returns."""
+    return scalar_of(dtype) if shape == () else Array(dtype, shape, layout)
+
+
+# ------------------------------------------------------------------ dtypes
+
+
+def _sample(of: Sample) -> Any:
+    where, name = of
+    if where == "python":
+        return PYTHON[name]
+    one = np.ones(1, np.dtype(DTYPES[name]))
+    return one if where == "array" else one[0]
+
+
+@cache
+def outcome(function: Callable[..., Any], samples: tuple[Sample, ...]) -> Outcome | None:
+    """What ``function`` makes of such operands; None if it raises or makes no number."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            made = function(*map(_sample, samples))
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return None
+    if isinstance(made, np.generic | np.ndarray):
+        name = dtype_name(made.dtype)
+        return None if name is None else ("numpy", name)
+    return ("python", type(made).__name__) if type(made).__name__ in PYTHON else None
+
+
+def samples_of(of: Type) -> list[Sample]:
+    """All that a value of this type may be, as samples."""
+    match of:
+        case Scalar(kind=kind, dtype=None):
+            return [("python", kind)]
+        case Scalar(kind=kind, dtype="any"):
+            return [("python", kind), *[("numpy", name) for name in OF_KIND[kind]]]  # type: ignore[list-item]
+        case Scalar(dtype=str() as name):
+            return [("numpy", name)]
+        case Array(dtype=None):
+            return [("array", name) for name in DTYPES]
+        case Array(dtype=str() as name):
+            return [("array", name)]
+    return []
+
+
+def outcomes(function: Callable[..., Any], types: Sequence[Type]) -> list[Outcome]:
+    """All that ``function`` may make of operands of these types; empty if that cannot be said."""
+    choices = [samples_of(t) for t in types]
+    if math.prod(map(len, choices)) > MOST_SAMPLES:
+        return []
+    found = {outcome(function, some) for some in product(*choices)} - {None}
+    return sorted(o for o in found if o is not None)
+
+
+def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:
+    """The type of what ``function`` makes of numbers."""
+    made = outcomes(function, types)
+    if not made:
+        return UNKNOWN
+    if len(made) == 1:
+        where, name = made[0]
+        return Scalar(name) if where == "python" else scalar_of(name)  # type: ignore[arg-type]
+    kind: Kind = "bool"
+    for where, name in made:
+        kind = join_kind(kind, name if where == "python" else kind_of(name))  # type: ignore[arg-type]
+    return Scalar(kind, "any" if any(where == "numpy" for where, _ in made) else None)
+
+
+def array_dtype(function: Callable[..., Any], types: Sequence[Type]) -> str | None:
+    """The dtype of the array that ``function`` makes of operands one of which is an array."""
+    made = {name for where, name in outcomes(function, types)}
+    return made.pop() if len(made) == 1 else None
+
+
+def dtype_of(of: Type, otherwise: str | None = None) -> str | None:
+    """The dtype that an operand has as an array."""
+    match of:
+        case Array(dtype=dtype) | Scalar(dtype=str() as dtype) if dtype != "any":
+            return dtype
+        case Scalar(kind=kind, dtype=None):
+            return DEFAULT_DTYPE[kind]
+    return otherwise
+
+
+def shape_of(of: Type) -> Shape | None:
+    """The shape that an operand has as an array; None if its rank is not known."""
+    match of:
+        case Array(shape=shape):
+            return shape
+        case Scalar():
+            return ()
+    return None
+
+
+def rank_of(of: Type) -> int | None:
+    """The rank of an operand, 0 for a number, None if not known."""
+    shape = shape_of(of)
+    return None if shape is None else len(shape)
+
+
+# ------------------------------------------------------------------ element by element
+
+
+def elementwise_law(choose: Callable[[dict[str, Any]], Callable[..., Any]]) -> Law:
+    """The law of a function applied element by element; ``choose`` gives the function for the settings."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        if not all(t.is_number for t in types):
+            return Array(None, None) if any(isinstance(t, Array) and t.shape != () for t in types) else UNKNOWN
+        function = choose(settings)
+        if all(isinstance(t, Scalar) for t in types):
+            return number_type(function, types)
+        made = outcomes(function, types)
+        if made and all(where == "python" for where, _ in made):
+            return number_type(function, types)
+        return array_or_scalar(array_dtype(function, types), broadcast([shape_of(t) for t in types]), fresh_layout(types))
+
+    return law
+
+
+def fresh_layout(types: Sequence[Type]) -> Layout:
+    """The layout of a new array that NumPy lays out like its operands."""
+    arrays = [t for t in types if isinstance(t, Array) and t.shape != ()]
+    if arrays and all(a.rank == 1 for a in arrays):
+        return "C"
+    return "C" if arrays and all(a.layout in ("C", "CF") for a in arrays) else "?"
+
+
+# ------------------------------------------------------------------ axes
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...] | None:
+    """The axes meant, none negative; None if they do not fit the rank.
+
+    >>> axes_of(-1, 3), axes_of(None, 2), axes_of((0, -1), 3), axes_of(2, 2)
+    ((2,), (0, 1), (0, 2), None)
+    """
+    if axis is None:
+        return tuple(range(rank))
+    wanted = axis if isinstance(axis, tuple | list) else (axis,)
+    if not all(isinstance(a, int) and -rank <= a < rank for a in wanted):
+        return None
+    return tuple(a % rank for a in wanted)
+
+
+def reduced(shape: Shape | None, axis: Any, keepdims: bool) -> Shape | None:
+    """The shape left by a reduction."""
+    if shape is None:
+        return () if axis is None and not keepdims else None
+    axes = axes_of(axis, len(shape))
+    if axes is None:
+        return None
+    if keepdims:
+        return tuple(1 if k in axes else e for k, e in enumerate(shape))
+    return tuple(e for k, e in enumerate(shape) if k not in axes)
+
+
+def reduction_law(function: Callable[..., Any]) -> Law:
+    """The law of a reduction with settings ``axis`` and ``keepdims``; ``function`` reduces a sample."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        if not types[0].is_number:
+            return UNKNOWN
+        shape = reduced(shape_of(types[0]), settings.get("axis"), bool(settings.get("keepdims")))
+        return array_or_scalar(array_dtype(function, types), shape, "C" if shape is not None and len(shape) == 1 else "?")
+
+    return law
+
+
+def same_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The result is as the first operand."""
+    return types[0]
+
+
+def fresh_like_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A new array with the dtype and shape of the first operand."""
+    return as_array(types[0])
+
+
+def as_array(of: Type) -> Type:
+    """What an operand is once NumPy has made an array of it."""
+    return Array(dtype_of(of), shape_of(of)) if of.is_number else Array(None, None)
+
+
+def unknown_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Nothing is known of the result."""
+    return UNKNOWN
+
+
+def int_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A Python int."""
+    return INT
+
+
+def bool_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A Python bool."""
+    return BOOL
+
+
+def float_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """A Python float."""
+    return FLOAT
+
+
+# ------------------------------------------------------------------ shapes given as operands
+
+
+def given_shape(types: Sequence[Type], dim: Extents, start: int = 0) -> Shape | None:
+    """The shape that the operands from ``start`` on say: ints, or one shape."""
+    rest = list(types[start:])
+    if len(rest) == 1 and isinstance(rest[0], ShapeOf):
+        return rest[0].shape
+    made: list[Extent] = []
+    for k, t in enumerate(rest, start):
+        if not (isinstance(t, Scalar) and t.kind == "int"):
+            return None
+        extent = dim(k)
+        made.append(extent if isinstance(extent, int) or extent.symbol != "?" else Dim("?"))
+    return tuple(made)
+
+
+def is_none(of: Type) -> bool:
+    """Is the operand the literal None?"""
+    return isinstance(of, Object) and of.name == "None"

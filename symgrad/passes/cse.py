@@ -1,0 +1,88 @@
+"""Computes once what stands twice in a scope. Works in place.
+
+Ops with an effect are left alone, and so are results whose memory is written to, or of which two
+would be handed to the caller: there each needs its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
+from symgrad.ir.show import literal
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import Facts, has_memory
+
+#: calls that may give another object each time
+DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "list_of"})
+
+
+def cse(func: Func) -> Func:
+    """Merge common subexpressions, in place, in time linear in the size of the function."""
+    _Merger(func).block(func.body)
+    return func
+
+
+class _Merger:
+    """What has been computed so far and is visible, by what it was computed from."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.facts = Facts(func)
+        self.known: dict[Hashable, Call] = {}
+        self.table: dict[Value, Operand] = {}
+
+    def now(self, operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand in self.table:
+            operand = self.table[operand]
+        return operand
+
+    def block(self, block: Block) -> None:
+        entered: list[Hashable] = []
+        kept = []
+        split = self.func.split if block is self.func.body else None
+        for k, op in enumerate(block.ops):
+            op.replace_operands([self.now(o) for o in op.operands])
+            key = self.key(op) if isinstance(op, Call) else None
+            if isinstance(op, Call) and key is not None:
+                first = self.known.get(key)
+                if first is not None and self.may_merge(first, op):
+                    self.merge(first, op)
+                    if split is not None and k < split:
+                        assert self.func.split is not None
+                        self.func.split -= 1
+                    continue
+                if first is None:
+                    self.known[key] = op
+                    entered.append(key)
+            for inner in op.blocks:
+                self.block(inner)
+            kept.append(op)
+        block.ops = kept
+        block.yields = [self.now(y) for y in block.yields]
+        for key in entered:
+            del self.known[key]
+
+    def key(self, op: Call) -> Hashable | None:
+        """Equal for ops that compute the same; None for those that must each run."""
+        row = ROWS[op.name]
+        if row.effect or row.consumes or row.statement or op.name in DISTINCT or not op.outs:
+            return None
+        operands = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
+        return (op.name, operands, tuple((s, literal(v)) for s, v in op.settings.items()))
+
+    def may_merge(self, first: Call, second: Call) -> bool:
+        facts = self.facts
+        for a, b in zip(first.outs, second.outs, strict=True):
+            if has_memory(a) and (facts.is_stored(a) or facts.is_stored(b) or (facts.is_returned(a) and facts.is_returned(b))):
+                return False
+        return True
+
+    def merge(self, first: Call, second: Call) -> None:
+        for a, b in zip(first.outs, second.outs, strict=True):
+            a.name = a.name or b.name
+            self.table[b] = a
+            self.facts.replaced(b, a)
+
+
+__all__ = ["cse"]

@@ -1,0 +1,139 @@
+"""Removes what nobody needs: ops, carried values, results of branches. Works in place.
+
+Needed is what the function returns, what an op with an effect reads, and what these are computed
+from. A carried value that only feeds itself is not; neither is a chain of stores whose last
+version nobody reads. An op that might raise goes too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ops.declare import ROWS
+
+
+def dce(func: Func) -> Func:
+    """Remove dead code from the function, in place, in time linear in its size."""
+    marks = _Marks(func)
+    marks.run()
+    if func.split is not None:
+        func.split = sum(op in marks.kept for op in func.body.ops[: func.split])
+    marks.sweep(func.body)
+    return func
+
+
+def has_effect(op: Op, running: frozenset[Func] = frozenset()) -> bool:
+    """Must the op itself run even if nobody reads its results?  (Not: the ops in its blocks.)"""
+    if isinstance(op, Call):
+        row = ROWS[op.name]
+        return row.effect or (row.statement and not op.outs)
+    if isinstance(op, Apply) and op.func is not None and op.func not in running:
+        return any(has_effect(inner, running | {op.func}) for inner in walk(op.func.body))
+    return False
+
+
+@dataclass
+class _Marks:
+    """What is needed so far, and where each value comes from."""
+
+    func: Func
+    given_by: dict[Value, tuple[Op, int]] = field(default_factory=dict)
+    carried_by: dict[Value, tuple[For | While, int]] = field(default_factory=dict)
+    parent: dict[Op, Op | None] = field(default_factory=dict)
+    kept: set[Op] = field(default_factory=set)
+    live: set[Value] = field(default_factory=set)
+    slots: set[tuple[Op, int]] = field(default_factory=set)
+    todo: list[Value] = field(default_factory=list)
+
+    def run(self) -> None:
+        self.enter(self.func.body, None)
+        for op in list(self.parent):
+            if has_effect(op):
+                self.keep(op)
+        self.need(self.func.body.yields)
+        while self.todo:
+            self.follow(self.todo.pop())
+
+    def enter(self, block: Block, parent: Op | None) -> None:
+        """Note where the values of a block come from."""
+        for op in block.ops:
+            self.parent[op] = parent
+            for k, out in enumerate(op.outs):
+                self.given_by[out] = (op, k)
+            if isinstance(op, For):
+                self.carried_by.update({a: (op, k) for k, a in enumerate(op.carried)})
+            if isinstance(op, While):
+                for arguments in (op.test.args, op.body.args):
+                    self.carried_by.update({a: (op, k) for k, a in enumerate(arguments)})
+            for inner in op.blocks:
+                self.enter(inner, op)
+
+    def need(self, operands: list[Operand]) -> None:
+        for operand in operands:
+            if isinstance(operand, Value) and operand not in self.live:
+                self.live.add(operand)
+                self.todo.append(operand)
+
+    def keep(self, op: Op | None) -> None:
+        """The op runs, so what decides that it runs is needed too."""
+        while op is not None and op not in self.kept:
+            self.kept.add(op)
+            match op:
+                case For():
+                    self.need([op.start, op.stop, op.step])
+                case While():
+                    self.need(op.test.yields)
+                case _:
+                    self.need(op.operands)
+            if isinstance(op, For | While) and op.until:
+                self.need(op.body.yields[-1:])
+            op = self.parent[op]
+
+    def follow(self, value: Value) -> None:
+        if value in self.carried_by:
+            self.slot(*self.carried_by[value])
+        if value not in self.given_by:
+            return
+        op, k = self.given_by[value]
+        self.keep(op)
+        if isinstance(op, For | While) and k < len(op.inits):
+            self.slot(op, k)
+        elif isinstance(op, If):
+            self.need([block.yields[k] for block in op.blocks])
+
+    def slot(self, op: For | While, k: int) -> None:
+        if (op, k) not in self.slots:
+            self.slots.add((op, k))
+            self.need([op.inits[k], op.body.yields[k]])
+
+    # -------------------------------------------------------------- removing
+
+    def sweep(self, block: Block) -> None:
+        block.ops = [op for op in block.ops if op in self.kept]
+        for op in block.ops:
+            match op:
+                case For() | While():
+                    self.sweep_loop(op)
+                case If():
+                    keep = [k for k, out in enumerate(op.outs) if out in self.live]
+                    op.outs = [op.outs[k] for k in keep]
+                    for inner in op.blocks:
+                        inner.yields = [inner.yields[k] for k in keep]
+            for inner in op.blocks:
+                self.sweep(inner)
+
+    def sweep_loop(self, op: For | While) -> None:
+        carried = len(op.inits)
+        keep = [k for k in range(carried) if (op, k) in self.slots]
+        op.outs = [op.outs[k] for k in keep] + op.outs[carried:]
+        op.body.yields = [op.body.yields[k] for k in keep] + op.body.yields[carried:]
+        op.inits = [op.inits[k] for k in keep]
+        if isinstance(op, For):
+            op.body.args = [op.index, *(op.carried[k] for k in keep)]
+        else:
+            op.test.args = [op.test.args[k] for k in keep]
+            op.body.args = [op.body.args[k] for k in keep]
+
+
+__all__ = ["dce", "has_effect"]

@@ -1,0 +1,216 @@
+"""What passes ask of a function: who computes a value, how often it is read, and whose memory is written to.
+
+Memory is told coarsely: values that may share it, at any time, are in one class.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses
+from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
+from symgrad.ir.verify import MAY_RETURN_OPERAND
+from symgrad.ops.declare import ROWS, Row
+
+#: rows whose result is not always memory of its own although they are no views
+BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop"}) | MAY_RETURN_OPERAND
+#: rows that keep a reference to their operands in the container they return
+KEEPING = frozenset({"push", "list_of", "list_append", "list_set", "list_add_at"})
+
+Node = tuple[Value, bool]  #: the memory of a value (False), or what it refers to (True)
+
+
+def has_memory(operand: Operand) -> bool:
+    """May the operand be a mutable object?"""
+    return isinstance(operand, Value) and isinstance(operand.type, Array | List | Tape | Unknown | Box)
+
+
+def is_pure(row: Row) -> bool:
+    """May an op of this row be removed, or done once for twice?"""
+    return not row.effect and not (row.statement and not row.consumes)
+
+
+def covers(wide: Type, narrow: Type) -> bool:
+    """Does ``wide`` say nothing that ``narrow`` does not, so that the one may stand for the other?"""
+    if isinstance(wide, Array) and isinstance(narrow, Array):
+        wide, narrow = Array(wide.dtype, wide.shape), Array(narrow.dtype, narrow.shape)
+        if wide.shape is not None and narrow.shape is not None and len(wide.shape) == len(narrow.shape):
+            return wide.dtype in (None, narrow.dtype)  # the extents are equal, by whatever symbols they go
+    if isinstance(wide, Scalar) and isinstance(narrow, Scalar):
+        return wide.kind == narrow.kind and wide.dtype in ("any", narrow.dtype)
+    return wide == narrow or join(wide, narrow) == wide
+
+
+class Facts:
+    """Facts of a function as it stands; a pass that rewrites keeps ``count`` right itself."""
+
+    def __init__(self, func: Func) -> None:
+        self.count = uses(func.body)
+        self.maker: dict[Value, Op] = {}
+        self.home: dict[Value, Block] = {}
+        self.origin: dict[Value, Operand] = {}  #: of a carried value or a loop's result: what the loop began with
+        self.leader: dict[Node, Node] = {}
+        self.stored: set[Node] = set()
+        self.returned: set[Node] = set()
+        self.visit(func.body)
+        for operand in func.body.yields:
+            if isinstance(operand, Value):
+                self.returned |= {(operand, False), (operand, True)}
+        self.settle()
+
+    def settle(self) -> None:
+        """Bring the marked nodes to the leaders of their classes."""
+        self.stored = {self.find(n) for n in self.stored}
+        self.returned = {self.find(n) for n in self.returned}
+
+    def visit(self, block: Block) -> None:
+        for op in block.ops:
+            for k, out in enumerate(op.outs):
+                self.maker[out] = op
+                self.home[out] = block
+                if isinstance(op, For | While) and k < len(op.inits):
+                    self.origin[out] = op.inits[k]
+            match op:
+                case Call():
+                    self.call(op)
+                case Apply():
+                    for a in op.args:
+                        self.mark(a)
+                        for out in op.outs:
+                            self.mix(a, out)
+                case For() | While():
+                    self.loop(op)
+                case If():
+                    for inner in op.blocks:
+                        for out, given in zip(op.outs, inner.yields, strict=True):
+                            self.same(out, given)
+            for inner in op.blocks:
+                self.visit(inner)
+
+    def loop(self, op: For | While) -> None:
+        arguments = [op.carried] if isinstance(op, For) else [op.test.args, op.body.args]
+        for k, init in enumerate(op.inits):
+            for inside in arguments:
+                self.same(inside[k], init)
+                self.origin[inside[k]] = init
+            self.same(op.outs[k], init)
+            self.same(op.outs[k], op.body.yields[k])
+
+    def call(self, op: Call) -> None:
+        row = ROWS[op.name]
+        first = op.args[0] if op.args else Const(None)
+        if row.consumes and isinstance(first, Value):
+            self.stored.add((first, False))
+        if op.name in ("opaque", "opaque_pure"):
+            for a in op.args:
+                if op.name == "opaque":
+                    self.mark(a)
+                for out in op.outs:
+                    self.mix(a, out)
+        elif op.name in KEEPING:
+            for a in op.args[0 if op.name == "list_of" else 1 :]:
+                self.join((op.outs[0], True), a, False)
+                self.join((op.outs[0], True), a, True)
+        elif op.name in ("pop", "list_take"):
+            for out in op.outs[1:] if op.name == "pop" else op.outs:
+                self.join((out, False), first, True)
+                self.join((out, True), first, True)
+        elif op.name == "list_from":
+            self.join((op.outs[0], True), first, False)
+        if row.consumes or row.alias != "fresh" or op.name in MAY_RETURN_OPERAND:
+            for out in op.outs if op.name != "pop" else op.outs[:1]:
+                self.same(out, first)
+
+    # -------------------------------------------------------------- classes of memory
+
+    def find(self, node: Node) -> Node:
+        path = []
+        while node in self.leader:
+            path.append(node)
+            node = self.leader[node]
+        for each in path:
+            self.leader[each] = node
+        return node
+
+    def join(self, node: Node, other: Operand, held: bool) -> None:
+        if isinstance(other, Value):
+            a, b = self.find(node), self.find((other, held))
+            if a != b:
+                self.leader[a] = b
+                for marked in (self.stored, self.returned):
+                    if a in marked:
+                        marked.add(b)
+
+    def same(self, value: Value, other: Operand) -> None:
+        """The two may be the same object."""
+        if has_memory(value) and has_memory(other):
+            self.join((value, False), other, False)
+            self.join((value, True), other, True)
+
+    def mix(self, a: Operand, b: Value) -> None:
+        """Each may be, or refer to, the other."""
+        if isinstance(a, Value):
+            for held in (False, True):
+                self.join((b, held), a, False)
+                self.join((b, held), a, True)
+
+    def mark(self, operand: Operand) -> None:
+        if isinstance(operand, Value):
+            self.stored |= {(operand, False), (operand, True)}
+
+    def is_stored(self, operand: Operand) -> bool:
+        """Is the operand's memory, or what it refers to, ever written to?"""
+        if not isinstance(operand, Value):
+            return False
+        return self.find((operand, False)) in self.stored or self.find((operand, True)) in self.stored
+
+    def is_returned(self, operand: Operand) -> bool:
+        """May the caller be handed the operand's memory?"""
+        return isinstance(operand, Value) and self.find((operand, False)) in self.returned
+
+    # -------------------------------------------------------------- questions
+
+    def calls(self, operand: Operand, name: str) -> Call | None:
+        """The op that computes the operand, if it is a ``name``."""
+        maker = self.maker.get(operand) if isinstance(operand, Value) else None
+        return maker if isinstance(maker, Call) and maker.name == name else None
+
+    def is_fresh(self, operand: Operand) -> bool:
+        """Is the operand an array that its op has just allocated?"""
+        maker = self.maker.get(operand) if isinstance(operand, Value) else None
+        if not isinstance(maker, Call) or not isinstance(operand.type, Array) or maker.name in BORROWED:
+            return False
+        row = ROWS[maker.name]
+        return row.alias == "fresh" and not row.consumes
+
+    def hands_over(self, operand: Operand, block: Block) -> bool:
+        """Is the operand an array made in this block and read once, so that its memory may be taken over?"""
+        assert isinstance(operand, Value)
+        return self.is_fresh(operand) and self.home[operand] is block and self.count.get(operand, 0) == 1
+
+    def may_replace(self, old: Value, new: Operand, block: Block) -> bool:
+        """May every reader of ``old``, made in ``block`` from ``new``, read ``new`` itself?
+
+        Either nobody ever writes to their memory or is handed it, or ``new`` is given up here.
+        """
+        if not covers(old.type, new.type):
+            return False
+        if not has_memory(old) or not has_memory(new):
+            return not has_memory(old)
+        if self.hands_over(new, block):
+            return True
+        return not (self.is_stored(old) or self.is_stored(new) or self.is_returned(old))
+
+    def replaced(self, old: Value, new: Operand) -> None:
+        """Note that readers of ``old`` now read ``new``."""
+        reads = self.count.pop(old, 0)
+        if isinstance(new, Value):
+            self.count[new] = self.count.get(new, 0) + reads
+            self.same(old, new)
+
+    def reads(self, operands: list[Operand], change: int) -> None:
+        """Count reads that are new (1) or gone (-1)."""
+        for operand in operands:
+            if isinstance(operand, Value):
+                self.count[operand] = self.count.get(operand, 0) + change
+
+
+__all__ = ["BORROWED", "Facts", "covers", "has_memory", "is_pure"]

@@ -1,0 +1,148 @@
+"""Computes what is known while compiling and applies the identities of ``identities.py``. Works in place.
+
+No identity makes two names share memory that somebody writes to or hands to the caller; where one
+would, it is not applied. What is no longer read is left to ``dce``.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import Facts, covers, has_memory
+from symgrad.passes.identities import GENERAL, IDENTITIES
+
+ROUNDS = 6  #: each round sees what the last one made; most programs need two
+
+
+def fold(func: Func) -> Func:
+    """Fold constants and apply identities, in place."""
+    for _ in range(ROUNDS):
+        if not _Folder(func).run():
+            break
+    return func
+
+
+class _Folder:
+    """One walk through a function."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.facts = Facts(func)
+        self.table: dict[Value, Operand] = {}
+        self.changed = False
+
+    def run(self) -> bool:
+        self.block(self.func.body)
+        return self.changed
+
+    def now(self, operand: Operand) -> Operand:
+        while isinstance(operand, Value) and operand in self.table:
+            operand = self.table[operand]
+        return operand
+
+    def replace(self, old: Value, new: Operand) -> None:
+        self.table[old] = new
+        self.facts.replaced(old, new)
+        self.changed = True
+
+    def block(self, block: Block) -> None:
+        done: list[Op] = []
+        split = None
+        for k, op in enumerate(block.ops):
+            if block is self.func.body and k == self.func.split:
+                split = len(done)
+            self.op(op, block, done)
+        if block is self.func.body and self.func.split is not None:
+            self.func.split = len(done) if split is None else split
+        block.ops = done
+        block.yields = [self.now(y) for y in block.yields]
+
+    def op(self, op: Op, block: Block, done: list[Op]) -> None:
+        op.replace_operands([self.now(o) for o in op.operands])
+        match op:
+            case Call():
+                self.call(op, block, done)
+            case If(test=Const(value=bool() | int() | float() as test)):
+                self.inline(op, op.then if test else op.orelse, block, done)
+            case For() if self.never_runs(op):
+                for out, init in zip(op.outs, [*op.inits, Const(0)], strict=False):
+                    self.replace(out, init)
+            case For() | While():
+                self.invariants(op)
+                for inner in op.blocks:
+                    self.block(inner)
+                done.append(op)
+            case _:
+                for inner in op.blocks:
+                    self.block(inner)
+                if isinstance(op, If):
+                    self.agreed(op)
+                done.append(op)
+
+    def agreed(self, op: If) -> None:
+        """What both branches give is given whatever the test says."""
+        for k in reversed(range(len(op.outs))):
+            a, b = op.then.yields[k], op.orelse.yields[k]
+            if a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()):
+                self.facts.reads([a, b], -1)
+                self.replace(op.outs[k], a)
+                del op.outs[k], op.then.yields[k], op.orelse.yields[k]
+
+    def inline(self, op: If, chosen: Block, block: Block, done: list[Op]) -> None:
+        """A branch that is always taken stands in the block itself."""
+        for inner in chosen.ops:
+            for out in inner.outs:
+                self.facts.home[out] = block
+            self.op(inner, block, done)
+        for out, given in zip(op.outs, chosen.yields, strict=True):
+            self.replace(out, self.now(given))
+        self.changed = True
+
+    def never_runs(self, op: For) -> bool:
+        bounds = [o.value for o in (op.start, op.stop, op.step) if isinstance(o, Const) and type(o.value) is int]
+        return len(bounds) == 3 and bounds[2] != 0 and not range(*bounds)
+
+    def invariants(self, op: For | While) -> None:
+        """A carried value that every round hands on unchanged is what the loop began with."""
+        arguments = [op.carried] if isinstance(op, For) else [op.test.args, op.body.args]
+        inside = op.carried
+        for k in reversed(range(len(op.inits))):
+            init = op.inits[k]
+            if op.body.yields[k] is not inside[k] or not (covers(op.outs[k].type, init.type) and covers(inside[k].type, init.type)):
+                continue
+            if not isinstance(init, Value) and has_memory(op.outs[k]):
+                continue
+            dropped = [values[k] for values in arguments] + [op.outs[k]]
+            del op.inits[k], op.body.yields[k], op.outs[k]
+            del op.body.args[k + 1 if isinstance(op, For) else k]
+            if isinstance(op, While):
+                del op.test.args[k]
+            self.facts.reads([init, inside[k]], -1)
+            for value in dropped:
+                self.replace(value, init)
+
+    def call(self, op: Call, block: Block, done: list[Op]) -> None:
+        if len(op.outs) == 1:
+            for rewrite in (*GENERAL, *IDENTITIES.get(op.name, ())):
+                made = rewrite(op, self.facts)
+                if isinstance(made, Call):
+                    self.facts.reads(op.args, -1)
+                    self.facts.reads(made.args, 1)
+                    self.facts.maker[op.outs[0]] = made
+                    self.changed = True
+                    done.append(made)
+                    return
+                if made is not None and self.may_replace(op, made, block):
+                    self.facts.reads(op.args, -1)
+                    self.replace(op.outs[0], made)
+                    return
+        done.append(op)
+
+    def may_replace(self, op: Call, new: Operand, block: Block) -> bool:
+        old = op.outs[0]
+        if ROWS[op.name].consumes and new is op.args[0]:
+            return covers(old.type, new.type)  # the result is the operand's memory already
+        return self.facts.may_replace(old, new, block)
+
+
+__all__ = ["fold"]

@@ -1,0 +1,70 @@
+"""Moves cheap ops that every round of a loop would do alike to before the loop. Works in place.
+
+Only what cannot raise is moved, since a loop may have no rounds: shapes, extents, comparisons and
+sums and products of scalars.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
+from symgrad.ir.types import Array, Scalar
+
+ARITHMETIC = frozenset({"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"})
+
+
+def hoist(func: Func) -> Func:
+    """Move loop-invariant ops outwards, in place."""
+    made = _hoisted(func.body, func.split)
+    if func.split is not None:
+        func.split += made
+    return func
+
+
+def _hoisted(block: Block, split: int | None = None) -> int:
+    """Move ops out of the loops of a block; how many came to stand before the place ``split``."""
+    ops: list[Op] = []
+    before = 0
+    for k, op in enumerate(block.ops):
+        for inner in op.blocks:
+            _hoisted(inner)
+        if isinstance(op, For | While):
+            moved = _leave(op)
+            ops += moved
+            before += len(moved) if split is not None and k < split else 0
+        ops.append(op)
+    block.ops = ops
+    return before
+
+
+def _leave(loop: For | While) -> list[Op]:
+    """The ops that leave a loop, in order."""
+    moved: list[Op] = []
+    inside: set[Value] = set()
+    for block in loop.blocks:
+        inside.update(block.args)
+        for op in block.ops:
+            inside.update(op.outs)
+    for block in loop.blocks:
+        kept: list[Op] = []
+        for op in block.ops:
+            if isinstance(op, Call) and cannot_raise(op) and not any(a in inside for a in op.args if isinstance(a, Value)):
+                inside.difference_update(op.outs)
+                moved.append(op)
+            else:
+                kept.append(op)
+        block.ops = kept
+    return moved
+
+
+def cannot_raise(op: Call) -> bool:
+    """Is the op cheap, of no effect, and sure to succeed whatever its operands are?"""
+    types = [a.type for a in op.args]
+    if op.name == "shape_of":
+        return isinstance(types[0], Array)
+    if op.name == "extent":
+        shape = types[0].shape if isinstance(types[0], Array) else None
+        return shape is not None and -len(shape) <= op.settings["axis"] < len(shape)
+    return op.name in ARITHMETIC and op.settings.get("via") is None and all(isinstance(t, Scalar) for t in types)
+
+
+__all__ = ["cannot_raise", "hoist"]

@@ -1,0 +1,300 @@
+"""table: what an op may be replaced with, for ``fold``: another operand, or another op with the same result.
+
+Each entry is exact, or changes nothing but the sign of a zero cotangent. Whether the memory of the two
+may be shared is not asked here; ``fold`` asks it of every entry.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.ir.core import Call, Const, Operand, Value
+from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, same_shape
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import broadcast
+from symgrad.passes.facts import Facts
+
+Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
+
+#: rows that are the Python operator where all operands are Python numbers
+FOLDED: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "floor_divide": operator.floordiv, "mod": operator.mod, "power": operator.pow, "negative": operator.neg, "positive": operator.pos,
+    "abs": abs, "not_": operator.not_, "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
+    "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
+LARGEST = 10**18  #: integers beyond are left to the program
+
+
+def folded(op: Call, facts: Facts) -> Operand | None:
+    """The result for Python numbers that are known, unless computing it raises."""
+    if op.name not in FOLDED or op.settings.get("via") is not None or not isinstance(op.outs[0].type, Scalar):
+        return None
+    values = [a.value for a in op.args if isinstance(a, Const) and type(a.value) in (bool, int, float)]
+    if len(values) < len(op.args) or op.outs[0].type.dtype is not None or (op.name == "power" and abs(values[1]) > 64):
+        return None
+    try:
+        made = FOLDED[op.name](*values)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return Const(made) if type(made) in (bool, int, float) and not (type(made) is int and abs(made) > LARGEST) else None
+
+
+# ------------------------------------------------------------------ arithmetic
+
+
+def is_number(operand: Operand, number: float) -> bool:
+    """Is the operand a constant equal to this number?  (Zero: a positive one.)"""
+    return isinstance(operand, Const) and type(operand.value) in (int, float) and repr(float(operand.value)) == repr(float(number))
+
+
+def is_integer(type_: Type) -> bool:
+    return getattr(type_, "kind", None) == "int"
+
+
+def is_real(type_: Type) -> bool:
+    """Floats only: there ``a + (-b)`` is ``a - b`` to the last bit."""
+    return getattr(type_, "kind", None) == "float"
+
+
+def unit(side: int, number: float) -> Rewrite:
+    """``x op number`` is x, where ``number`` is the operand at ``side``.
+
+    Not for complex numbers: an infinite one times 1.0 has a NaN.
+    """
+
+    def rewrite(op: Call, facts: Facts) -> Operand | None:
+        known = getattr(op.args[1 - side].type, "kind", None) in ("int", "float")
+        return op.args[1 - side] if known and is_number(op.args[side], number) else None
+
+    return rewrite
+
+
+def add_zero(op: Call, facts: Facts) -> Operand | None:
+    """Integers only: 0.0 + -0.0 is 0.0."""
+    for side in (0, 1):
+        if is_number(op.args[side], 0) and is_integer(op.args[1 - side].type):
+            return op.args[1 - side]
+    return None
+
+
+def times_minus_one(op: Call, facts: Facts) -> Call | None:
+    for side in (0, 1):
+        other = op.args[1 - side]
+        if is_number(op.args[side], -1.0) and is_real(other.type) and other.type == op.outs[0].type and op.settings.get("via") is None:
+            return call("negative", op, [other])
+    return None
+
+
+def call(name: str, op: Call, args: list[Operand], **settings: Any) -> Call:
+    """A new op with the results and place of ``op``."""
+    return Call(op.outs, op.loc, name, args, {**ROWS[name].settings, **settings})
+
+
+def negated(operand: Operand, facts: Facts) -> Operand | None:
+    """``y`` where the operand is ``-y`` and read only here."""
+    maker = facts.calls(operand, "negative")
+    if maker is None or not is_real(operand.type) or not is_real(maker.args[0].type):
+        return None
+    y = maker.args[0]
+    return y if isinstance(operand, Value) and facts.count.get(operand, 0) == 1 and not facts.is_stored(y) else None
+
+
+def double_negative(op: Call, facts: Facts) -> Operand | None:
+    return negated(op.args[0], facts)
+
+
+def add_negative(op: Call, facts: Facts) -> Call | None:
+    """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``."""
+    y = negated(op.args[1], facts)
+    if y is None or op.settings.get("via") is not None or not is_real(op.args[0].type):
+        return None
+    return call("subtract" if op.name == "add" else "add", op, [op.args[0], y])
+
+
+# ------------------------------------------------------------------ broadcasting
+
+
+def shape_of_type(type_: Type) -> Shape | None:
+    if isinstance(type_, Array):
+        return type_.shape
+    return () if isinstance(type_, Scalar) else None
+
+
+def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
+    """``s`` where the operand is ``s`` broadcast with no axis put in between."""
+    maker = facts.calls(operand, "spread")
+    if maker is None:
+        return None
+    source, settings = maker.args[0], maker.settings
+    return source if settings["axis"] is None or settings["keepdims"] or isinstance(source.type, Scalar) else None
+
+
+def spread_operand(op: Call, facts: Facts) -> Call | None:
+    """``spread(s, shape) * b`` is ``s * b`` where the other operands have the shape of the result by themselves."""
+    row = ROWS[op.name]
+    out = op.outs[0].type
+    if not row.elementwise or not isinstance(out, Array) or op.settings.get("via") == "math":
+        return None
+    for k, operand in enumerate(op.args):
+        source = plain_spread(operand, facts)
+        if source is None or (isinstance(source.type, Array) and source.type.shape is None):
+            continue
+        args = [*op.args[:k], source, *op.args[k + 1 :]]
+        shapes = [shape_of_type(a.type) for a in args]
+        if not same_shape(broadcast(shapes), out.shape):
+            continue
+        types = [a.type for a in args]
+        made = row.law(types, op.settings, lambda i: Dim("?"))
+        if isinstance(made, Array) and made.dtype is not None and made.dtype == out.dtype and same_shape(made.shape, out.shape):
+            return Call(op.outs, op.loc, op.name, args, op.settings)
+    return None
+
+
+def spread_stored(op: Call, facts: Facts) -> Call | None:
+    """A store broadcasts by itself."""
+    source = plain_spread(op.args[1], facts)
+    if source is None or not isinstance(source.type, Scalar):
+        return None
+    return Call(op.outs, op.loc, op.name, [op.args[0], source, *op.args[2:]], op.settings)
+
+
+def spread_accumulated(op: Call, facts: Facts) -> Operand | Call | None:
+    """``x += spread(s, shape)`` is ``x += s`` where ``x`` has that shape."""
+    source = plain_spread(op.args[1], facts)
+    if source is None or not same_shape(shape_of_type(op.args[0].type), shape_of_type(op.args[1].type)):
+        return None
+    return Call(op.outs, op.loc, op.name, [op.args[0], source], op.settings)
+
+
+def needless_unbroadcast(op: Call, facts: Facts) -> Operand | None:
+    grad, shape = op.args
+    wanted = shape.type.shape if isinstance(shape.type, ShapeOf) else None
+    if op.settings["array"] and not isinstance(grad.type, Array):
+        return None
+    return grad if same_shape(shape_of_type(grad.type), wanted) else None
+
+
+def unbroadcast_spread(op: Call, facts: Facts) -> Operand | None:
+    """What was spread to a shape and is summed back over axes that are all 1 was never changed."""
+    source = plain_spread(op.args[0], facts)
+    wanted = op.args[1].type.shape if isinstance(op.args[1].type, ShapeOf) else None
+    if source is None or not same_shape(shape_of_type(op.args[0].type), wanted) or not same_shape(shape_of_type(source.type), wanted):
+        return None
+    return source if isinstance(source.type, Array) else None
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
+    """The shape of something computed is that of what it was computed from, which need not be computed for it."""
+    known = op.args[0].type
+    if op.name == "extent" and isinstance(known, Array) and known.shape is not None and isinstance(known.shape[op.settings["axis"]], int):
+        return Const(known.shape[op.settings["axis"]])
+    if not isinstance(known, Array) or known.shape is None:
+        return None
+    found: Operand | None = None
+    here: Operand | None = op.args[0]
+    while here is not None:
+        here = source_of_shape(here, facts)
+        found = found if here is None or facts.is_stored(here) else here
+    return None if found is None else Call(op.outs, op.loc, op.name, [found], op.settings)
+
+
+def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
+    """An operand that stood earlier and whose type proves that it has the same shape; rather one that nobody overwrites."""
+    candidates: list[Operand] = []
+    if isinstance(operand, Value) and operand in facts.origin:
+        candidates = [facts.origin[operand]]
+    maker = facts.maker.get(operand) if isinstance(operand, Value) else None
+    if isinstance(maker, Call) and (ROWS[maker.name].elementwise or maker.name in SAME_SHAPE):
+        candidates = list(maker.args)
+    known = shape_of_type(operand.type)
+    alike = [c for c in candidates if isinstance(c, Value) and isinstance(c.type, Array) and same_shape(c.type.shape, known)]
+    return min(alike, key=facts.is_stored, default=None)
+
+
+#: rows that are not elementwise and yet may give a shape that one of their operands has
+SAME_SHAPE = frozenset({"copy", "set_at", "add_at", "accumulate", "cast", "zeros_like", "where", "unbroadcast", "stop_gradient"})
+
+
+def shape_of_zeros(op: Call, facts: Facts) -> Operand | None:
+    """``shape_of(zeros_of(shape))`` is ``shape``."""
+    for name, place in (("zeros_of", 0), ("spread", 1), ("unbroadcast", 1)):
+        maker = facts.calls(op.args[0], name)
+        if maker is not None and isinstance(maker.args[place].type, ShapeOf) and isinstance(op.args[0].type, Array):
+            return maker.args[place]
+    return None
+
+
+# ------------------------------------------------------------------ buffers
+
+ZEROS = ("zeros_of", "zeros_like")
+
+
+def is_zeros(operand: Operand, facts: Facts) -> bool:
+    return any(facts.calls(operand, name) is not None for name in ZEROS)
+
+
+def first_accumulation(op: Call, facts: Facts) -> Operand | Call | None:
+    """``zeros += g`` is ``g`` where it is given up here, else a copy of it; ``0.0 + g`` likewise."""
+    buffer, g = op.args
+    home = facts.home.get(op.outs[0])
+    if is_number(buffer, 0.0) and isinstance(g.type, Scalar):
+        return g
+    if not isinstance(g.type, Array) or g.type.dtype is None or g.type.dtype != getattr(op.outs[0].type, "dtype", None):
+        return None
+    whole = is_number(buffer, 0.0) or (isinstance(buffer, Value) and is_zeros(buffer, facts) and facts.count.get(buffer) == 1)
+    if not whole or not same_shape(g.type.shape, shape_of_type(op.outs[0].type)):
+        return None
+    if home is not None and isinstance(g, Value) and facts.hands_over(g, home):
+        return g
+    return call("copy", op, [g])
+
+
+def nothing_accumulated(op: Call, facts: Facts) -> Operand | None:
+    """``x += 0`` is ``x``: the zero of a cotangent."""
+    buffer, g = op.args
+    source = plain_spread(g, facts)
+    if is_number(g if source is None else source, 0.0) and not isinstance(g.type, Array):
+        return buffer
+    nothing = is_zeros(g, facts) or (source is not None and is_number(source, 0.0))
+    same = same_shape(shape_of_type(buffer.type), shape_of_type(g.type)) and getattr(buffer.type, "dtype", 0) == getattr(g.type, "dtype", 1)
+    return buffer if nothing and same else None
+
+
+def copy_of_copy(op: Call, facts: Facts) -> Operand | None:
+    return op.args[0]  # which ``fold`` accepts where the operand's memory is given up, or neither is ever written to
+
+
+def cast_to_itself(op: Call, facts: Facts) -> Operand | None:
+    return op.args[0] if getattr(op.args[0].type, "dtype", None) == op.settings["dtype"] else None
+
+
+def number_of_number(op: Call, facts: Facts) -> Operand | None:
+    return op.args[0] if op.args[0].type == op.outs[0].type else None
+
+
+IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
+    "add": (add_zero, add_negative),
+    "subtract": (unit(1, 0.0), add_negative),
+    "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one),
+    "divide": (unit(1, 1.0),),
+    "negative": (double_negative,),
+    "accumulate": (nothing_accumulated, first_accumulation, spread_accumulated),
+    "set_at": (spread_stored,),
+    "add_at": (spread_stored,),
+    "unbroadcast": (needless_unbroadcast, unbroadcast_spread),
+    "shape_of": (shape_of_zeros, shape_elsewhere),
+    "extent": (shape_elsewhere,),
+    "copy": (copy_of_copy,),
+    "cast": (cast_to_itself,),
+    "number": (number_of_number,),
+}
+#: tried on every op, before those of its row
+GENERAL: tuple[Rewrite, ...] = (folded, spread_operand)
+
+__all__ = ["GENERAL", "IDENTITIES"]

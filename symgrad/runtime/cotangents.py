@@ -1,0 +1,357 @@
+"""What generated code calls for cotangents that no single function of NumPy computes: of joins, diagonals, products, repeats.
+
+NumPy only. A function ``*_place`` puts an array into zeros, ``*_back`` sums where the function copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# ------------------------------------------------------------------ shares and products
+
+
+def extreme_share(x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+    """One where ``x`` is its extreme ``out`` along ``axis``, shared equally where several are.
+
+    >>> extreme_share(np.array([1.0, 3.0, 3.0]), 3.0, None, False)
+    array([0. , 0.5, 0.5])
+    """
+    x = np.asarray(x)
+    if axis is not None and not keepdims:
+        out = np.expand_dims(out, axis)
+    mask = (x == out).astype(x.dtype if x.dtype.kind == "f" else float)
+    count = mask.sum(axis, keepdims=True)
+    return mask if (count == 1).all() else mask / count
+
+
+def rows_along(axis: Any, rank: int) -> list[int]:
+    """The order of axes that puts those of ``axis`` (all if None) first."""
+    axes = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    first = [a % rank for a in axes]
+    return [*first, *(k for k in range(rank) if k not in first)]
+
+
+def as_rows(x: Any, axis: Any) -> Any:
+    """A matrix whose rows run along ``axis``, one column for each index of the other axes."""
+    x = np.asarray(x)
+    count = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
+    moved = x.transpose(rows_along(axis, x.ndim))
+    length = int(np.prod(moved.shape[:count], dtype=int))
+    return moved.reshape(length, int(np.prod(moved.shape[count:], dtype=int)))
+
+
+def from_rows(rows: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """The array of which ``as_rows`` made the matrix."""
+    order = rows_along(axis, len(shape))
+    return rows.reshape([shape[k] for k in order]).transpose(np.argsort(order))
+
+
+def product_before(x: Any, axis: Any) -> Any:
+    """For each element the product of those before it along ``axis`` (all, in C order, if None).
+
+    >>> product_before(np.array([2.0, 3.0, 4.0]), None)
+    array([1., 2., 6.])
+    """
+    rows = as_rows(x, axis)
+    out = np.ones_like(rows)
+    np.cumprod(rows[:-1], axis=0, out=out[1:])
+    return from_rows(out, np.shape(x), axis)
+
+
+def product_after(x: Any, axis: Any) -> Any:
+    """For each element the product of those after it along ``axis``.
+
+    >>> product_after(np.array([2.0, 3.0, 4.0]), 0)
+    array([12.,  4.,  1.])
+    """
+    rows = as_rows(x, axis)[::-1]
+    out = np.ones_like(rows)
+    np.cumprod(rows[:-1], axis=0, out=out[1:])
+    return from_rows(out[::-1], np.shape(x), axis)
+
+
+def weighted_before(x: Any, g: Any, axis: Any) -> Any:
+    """For each ``i`` the sum over ``j`` before it of ``g[j]`` times the product of all ``x`` between the two.
+
+    >>> weighted_before(np.array([2.0, 3.0, 4.0]), np.ones(3), 0)
+    array([0., 1., 4.])
+    """
+    shape = np.broadcast_shapes(np.shape(x), np.shape(g))
+    rows, weights = as_rows(np.broadcast_to(x, shape), axis), as_rows(np.broadcast_to(g, shape), axis)
+    out = np.zeros(rows.shape, np.result_type(rows, weights))
+    for i in range(1, len(rows)):
+        out[i] = weights[i - 1] + rows[i - 1] * out[i - 1]
+    return from_rows(out, shape, axis)
+
+
+def weighted_after(x: Any, g: Any, axis: Any) -> Any:
+    """For each ``i`` the sum over ``j`` after it of ``g[j]`` times the product of all ``x`` between the two.
+
+    >>> weighted_after(np.array([2.0, 3.0, 4.0]), np.ones(3), 0)
+    array([4., 1., 0.])
+    """
+    shape = np.broadcast_shapes(np.shape(x), np.shape(g))
+    rows, weights = as_rows(np.broadcast_to(x, shape), axis), as_rows(np.broadcast_to(g, shape), axis)
+    out = np.zeros(rows.shape, np.result_type(rows, weights))
+    for i in range(len(rows) - 2, -1, -1):
+        out[i] = weights[i + 1] + rows[i + 1] * out[i + 1]
+    return from_rows(out, shape, axis)
+
+
+# ------------------------------------------------------------------ joins
+
+
+def concatenate_part(g: Any, xs: Sequence[Any], position: int, axis: int | None) -> Any:
+    """The part of ``g`` that came from ``xs[position]``.
+
+    >>> concatenate_part(np.arange(5.0), [np.zeros(2), np.zeros(3)], 1, 0)
+    array([2., 3., 4.])
+    """
+    if axis is None:
+        start = sum(np.size(x) for x in xs[:position])
+        return g[start : start + np.size(xs[position])].reshape(np.shape(xs[position]))
+    start = sum(x.shape[axis] for x in xs[:position])
+    return g[(slice(None),) * (axis % g.ndim) + (slice(start, start + xs[position].shape[axis]),)]
+
+
+def concatenate_place(g: Any, shape: tuple[int, ...], xs: Sequence[Any], position: int, axis: int | None) -> Any:
+    """Zeros with ``g`` where ``xs[position]`` stands in the concatenation."""
+    out = np.zeros(shape, g.dtype)
+    concatenate_part(out, xs, position, axis)[...] = g
+    return out
+
+
+def stack_place(g: Any, shape: tuple[int, ...], position: int, axis: int) -> Any:
+    """Zeros with ``g`` at ``position`` along ``axis``."""
+    out = np.zeros(shape, np.asarray(g).dtype)
+    out[(slice(None),) * (axis % len(shape)) + (position,)] = g
+    return out
+
+
+def split_like(g: Any, xs: Sequence[Any], axis: int | None) -> list[Any]:
+    """The parts of ``g`` that came from each of a list of arrays."""
+    return [concatenate_part(g, xs, k, axis) for k in range(len(xs))]
+
+
+def split_array(g: Any, shape: tuple[int, ...], axis: int | None) -> Any:
+    """The parts of ``g`` that came from the items of one array of this shape, stacked again."""
+    return g.reshape(shape) if axis in (0, None) else np.stack(np.split(g, shape[0], axis)) if shape[0] else np.zeros(shape, g.dtype)
+
+
+# ------------------------------------------------------------------ order and repeats
+
+
+def add_along_axis(g: Any, order: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Zeros to which ``g`` is added where ``order`` says along ``axis``.
+
+    >>> add_along_axis(np.array([1.0, 2.0]), np.array([1, 1]), (3,), 0)
+    array([0., 3., 0.])
+    """
+    out = np.zeros(shape, g.dtype)
+    at = list(np.ogrid[tuple(slice(n) for n in order.shape)])
+    at[axis] = order
+    np.add.at(out, tuple(at), g)
+    return out
+
+
+def tile_back(g: Any, shape: tuple[int, ...], reps: tuple[int, ...]) -> Any:
+    """The sum of the copies that ``np.tile`` made.
+
+    >>> tile_back(np.arange(4.0), (2,), (2,))
+    array([2., 4.])
+    """
+    rank = max(len(shape), len(reps))
+    own = (1,) * (rank - len(shape)) + tuple(shape)
+    often = (1,) * (rank - len(reps)) + tuple(reps)
+    pairs = [extent for two in zip(often, own, strict=True) for extent in two]
+    return g.reshape(pairs).sum(tuple(range(0, 2 * rank, 2))).reshape(shape)
+
+
+def repeat_back(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
+    """The sum of the copies that ``np.repeat`` made.
+
+    >>> repeat_back(np.arange(4.0), (2,), 2, None)
+    array([1., 5.])
+    """
+    flat = (int(np.prod(shape, dtype=int)),) if axis is None else tuple(shape)
+    along = 0 if axis is None else axis
+    source = np.repeat(np.arange(flat[along]), repeats)
+    out = np.zeros(flat, g.dtype)
+    np.add.at(np.moveaxis(out, along, 0), source, np.moveaxis(g, along, 0))
+    return out.reshape(shape)
+
+
+# ------------------------------------------------------------------ diagonals
+
+
+def diagonal_place(g: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    """Zeros with ``g`` on a diagonal.
+
+    >>> diagonal_place(np.array([1.0, 2.0]), (2, 2), 0, 0, 1)
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    out = np.zeros(shape, np.asarray(g).dtype)
+    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    k = np.arange(np.shape(g)[-1])
+    matrices[..., k + max(-offset, 0), k + max(offset, 0)] = g
+    return out
+
+
+def diag_back(g: Any, shape: tuple[int, ...], k: int) -> Any:
+    """The cotangent of ``np.diag``: the diagonal for a vector, zeros around it for a matrix."""
+    return np.diagonal(g, k).copy() if len(shape) == 1 else diagonal_place(g, shape, k, 0, 1)
+
+
+def trace_back(g: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    """Zeros with ``g`` all along a diagonal."""
+    rows, columns = shape[axis1], shape[axis2]
+    length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    return diagonal_place(np.repeat(np.asarray(g)[..., None], length, -1), shape, offset, axis1, axis2)
+
+
+def diag_embed(v: Any) -> Any:
+    """Matrices with ``v`` on their diagonals."""
+    return v[..., None] * np.eye(v.shape[-1], dtype=v.dtype)
+
+
+def half_tril(x: Any) -> Any:
+    """The lower triangle with half the diagonal."""
+    return np.tril(x) - 0.5 * diag_embed(np.diagonal(x, axis1=-2, axis2=-1))
+
+
+def gaps(w: Any) -> Any:
+    """``1 / (w[j] - w[i])`` off the diagonal, 0 on it."""
+    differences = w[..., None, :] - w[..., :, None] + np.eye(w.shape[-1], dtype=w.dtype)
+    return (1 / differences) * (1 - np.eye(w.shape[-1], dtype=w.dtype))
+
+
+# ------------------------------------------------------------------ products of matrices and tensors
+
+
+def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum what was broadcast."""
+    if g.shape == tuple(shape):
+        return g
+    lead = g.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(k + lead for k, e in enumerate(shape) if e == 1 and g.shape[k + lead] != 1)
+    return g.sum(axes, keepdims=True).reshape(shape)
+
+
+def matmul_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of ``a``, of this shape, in ``a @ b``."""
+    if b.ndim == 1:
+        made = np.asarray(g)[..., None] * b
+    elif len(shape) == 1:
+        made = (b @ np.asarray(g)[..., None])[..., 0]
+    else:
+        made = g @ b.swapaxes(-1, -2)
+    return sum_to(made, shape)
+
+
+def matmul_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of ``b``, of this shape, in ``a @ b``."""
+    g = np.asarray(g)
+    if len(shape) == 1:
+        made = a * g[..., None]
+    elif a.ndim == 1:
+        made = a[:, None] * g[..., None, :]
+    else:
+        made = a.swapaxes(-1, -2) @ g
+    return sum_to(made, shape)
+
+
+def dot_axes(a: int, b: int) -> tuple[list[int], list[int]]:
+    """The axes that ``np.dot`` sums over."""
+    return ([a - 1], [max(b - 2, 0)]) if a and b else ([], [])
+
+
+def contracted(axes: Any, a: int, b: int) -> tuple[list[int], list[int]]:
+    """The axes that ``np.tensordot`` sums over, none negative."""
+    if isinstance(axes, int):
+        return list(range(a - axes, a)), list(range(axes))
+    left, right = (side if isinstance(side, tuple | list) else (side,) for side in axes)
+    return [k % a for k in left], [k % b for k in right]
+
+
+def contract_left(g: Any, b: Any, shape: tuple[int, ...], summed: tuple[list[int], list[int]]) -> Any:
+    """The cotangent of the left factor of a product that sums over these axes."""
+    left, right = summed
+    free, others = [k for k in range(len(shape)) if k not in left], [k for k in range(np.ndim(b)) if k not in right]
+    made = np.tensordot(g, b, (list(range(len(free), len(free) + len(others))), others))
+    order = free + [left[right.index(k)] for k in sorted(right)]
+    return np.transpose(made, np.argsort(order)) if order else made
+
+
+def contract_right(g: Any, a: Any, shape: tuple[int, ...], summed: tuple[list[int], list[int]]) -> Any:
+    """The cotangent of the right factor of a product that sums over these axes."""
+    left, right = summed
+    free, others = [k for k in range(len(shape)) if k not in right], [k for k in range(np.ndim(a)) if k not in left]
+    made = np.tensordot(a, g, (others, list(range(len(others)))))
+    order = [right[left.index(k)] for k in sorted(left)] + free
+    return np.transpose(made, np.argsort(order)) if order else made
+
+
+def dot_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of ``a``, of this shape, in ``np.dot(a, b)``."""
+    return contract_left(g, b, shape, dot_axes(len(shape), np.ndim(b)))[()]
+
+
+def dot_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of ``b``, of this shape, in ``np.dot(a, b)``."""
+    return contract_right(g, a, shape, dot_axes(np.ndim(a), len(shape)))[()]
+
+
+def tensordot_left(g: Any, b: Any, shape: tuple[int, ...], axes: Any) -> Any:
+    """The cotangent of ``a``, of this shape, in ``np.tensordot(a, b, axes)``."""
+    return contract_left(g, b, shape, contracted(axes, len(shape), b.ndim))
+
+
+def tensordot_right(g: Any, a: Any, shape: tuple[int, ...], axes: Any) -> Any:
+    """The cotangent of ``b``, of this shape, in ``np.tensordot(a, b, axes)``."""
+    return contract_right(g, a, shape, contracted(axes, a.ndim, len(shape)))
+
+
+def einsum_part(g: Any, others: Sequence[Any], shape: tuple[int, ...], subscripts: str, position: int) -> Any:
+    """The cotangent of one operand, of this shape, in an einsum of it and the others.
+
+    >>> einsum_part(np.float64(2.0), [], (2, 2), "ii->", 0)
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    left, arrow, out = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    labels = left.split(",")
+    own = labels.pop(position)
+    wanted = "".join(dict.fromkeys(own))
+    extents = {c: shape[own.index(c)] for c in wanted}
+    found = "".join(c for c in wanted if c in out or any(c in names for names in labels))
+    made = np.einsum(",".join([out, *labels]) + "->" + found, g, *others)
+    # labels that only this operand has were summed over; those of extent 1 may have been broadcast
+    made = sum_to(np.asarray(made), tuple(extents[c] if extents[c] == 1 else n for c, n in zip(found, made.shape, strict=True)))
+    made = made.reshape([made.shape[found.index(c)] if c in found else 1 for c in wanted])
+    made = np.broadcast_to(made, tuple(extents[c] for c in wanted))
+    if wanted == own:
+        return made.copy()[()]
+    result = np.zeros(shape, made.dtype)
+    index = np.ogrid[tuple(slice(extents[c]) for c in wanted)]
+    result[tuple(index[wanted.index(c)] for c in own)] = made
+    return result
+
+
+def cofactors(a: Any) -> Any:
+    """The derivative of the determinant: the matrix of cofactors, also where ``a`` is singular.
+
+    >>> cofactors(np.array([[1.0, 2.0], [3.0, 4.0]])).round(12)
+    array([[ 4., -3.],
+           [-2.,  1.]])
+    """
+    u, s, vh = np.linalg.svd(a)
+    n = s.shape[-1]
+    others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return sign[..., None, None] * (u * others[..., None, :]) @ vh

@@ -1,0 +1,20 @@
+"""Finds a function of the runtime by the name that emitted text gives it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents")
+
+
+def find(name: str) -> Any:
+    """The runtime's function of that name."""
+    for module in MODULES:
+        try:
+            found = getattr(importlib.import_module(module), name, None)
+        except ModuleNotFoundError:
+            continue
+        if found is not None:
+            return found
+    raise LookupError(f"the runtime has no function {name!r}")

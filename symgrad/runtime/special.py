@@ -1,0 +1,186 @@
+"""What generated code calls beyond NumPy: special functions, and here all of ``cotangents.py``.
+
+NumPy and ``math`` only. Each function takes numbers or arrays and keeps float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.runtime.cotangents import (
+    add_along_axis,
+    cofactors,
+    concatenate_part,
+    concatenate_place,
+    diag_back,
+    diag_embed,
+    diagonal_place,
+    dot_left,
+    dot_right,
+    einsum_part,
+    extreme_share,
+    gaps,
+    half_tril,
+    matmul_left,
+    matmul_right,
+    product_after,
+    product_before,
+    repeat_back,
+    split_array,
+    split_like,
+    stack_place,
+    tensordot_left,
+    tensordot_right,
+    tile_back,
+    trace_back,
+    weighted_after,
+    weighted_before,
+)
+
+#: Bernoulli numbers B2, B4, ... of the asymptotic series of the polygamma functions
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+
+
+def each(function: Callable[[float], float], x: Any) -> Any:
+    """Apply a function of ``math`` to every element.
+
+    >>> each(math.erf, np.array([0.0, 0.0]))
+    array([0., 0.])
+    """
+    if isinstance(x, float | int) and not isinstance(x, np.generic):
+        return function(x)
+    x = np.asarray(x)
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(float)
+    return np.array([function(v) for v in x.ravel().tolist()], dtype).reshape(x.shape)[()]
+
+
+def erf(x: Any) -> Any:
+    """The error function."""
+    return each(math.erf, x)
+
+
+def erfc(x: Any) -> Any:
+    """One minus the error function."""
+    return each(math.erfc, x)
+
+
+def gamma(x: Any) -> Any:
+    """The gamma function."""
+    return each(math.gamma, x)
+
+
+def lgamma(x: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function."""
+    return each(math.lgamma, x)
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of ``lgamma``.
+
+    >>> round(digamma(1.0), 12)
+    -0.577215664902
+    """
+    return polygamma(0, x)
+
+
+def polygamma(n: int, x: Any) -> Any:
+    """The n-th derivative of ``digamma``.
+
+    >>> abs(polygamma(1, 1.0) - math.pi**2 / 6) < 1e-14
+    True
+    """
+    if isinstance(x, float | int) and not isinstance(x, np.generic):
+        return float(polygamma(n, np.float64(x)))
+    x = np.asarray(x)
+    y = x.astype(float)
+    mirrored = y < 0.5
+    y = np.where(mirrored, 1 - y, y)
+    sign = (-1.0) ** (n + 1)
+    total = np.zeros_like(y)
+    while np.any(small := y < 16 + n):
+        total += np.where(small, -1 / y if n == 0 else sign * math.factorial(n) / y ** (n + 1), 0.0)
+        y = np.where(small, y + 1, y)
+    if n == 0:
+        total += np.log(y) - 0.5 / y - sum(b / (2 * k * y ** (2 * k)) for k, b in enumerate(BERNOULLI, 1))
+    else:
+        series = math.factorial(n - 1) / y**n + math.factorial(n) / (2 * y ** (n + 1))
+        series += sum(b * (math.factorial(2 * k + n - 1) / math.factorial(2 * k)) / y ** (2 * k + n) for k, b in enumerate(BERNOULLI, 1))
+        total += sign * series
+    if np.any(mirrored):
+        total = np.where(mirrored, (-1.0) ** n * total - math.pi * _cot_derivative(n, x.astype(float)), total)
+    return total.astype(x.dtype if x.dtype.kind == "f" else float)[()]
+
+
+def _cot_derivative(n: int, x: Any) -> Any:
+    """The n-th derivative of ``cot(pi * x)`` divided by nothing, as a polynomial in the cotangent."""
+    whole = x == np.floor(x)
+    with np.errstate(all="ignore"):
+        c = np.where(whole, np.nan, 1 / np.tan(math.pi * (x - np.round(x))))
+    p = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(n):
+        p = p.deriv() * np.polynomial.Polynomial([-math.pi, 0.0, -math.pi])
+    return p(c)
+
+
+def sinc_slope(x: Any, n: int) -> Any:
+    """The n-th derivative of ``np.sinc``, also at and near 0.
+
+    >>> sinc_slope(0.0, 1), round(sinc_slope(0.0, 2), 12)
+    (0.0, -3.289868133696)
+    """
+    if isinstance(x, float | int) and not isinstance(x, np.generic):
+        return float(sinc_slope(np.float64(x), n))
+    x = np.asarray(x)
+    t = math.pi * x.astype(float)
+    near = np.abs(t) < 2 + n
+    far = np.where(near, 1.0, t)
+    away = np.sin(far) / far
+    for k in range(1, n + 1):
+        away = (np.sin(far + k * (math.pi / 2)) - k * away) / far
+    at = np.where(near, t, 0.0)
+    series = np.zeros_like(at)
+    for k in range((n + 1) // 2, (n + 1) // 2 + 25 + 2 * n):
+        series += (-1) ** k * at ** (2 * k - n) * (math.factorial(2 * k) / math.factorial(2 * k - n) / math.factorial(2 * k + 1))
+    return (math.pi**n * np.where(near, series, away)).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+
+__all__ = [
+    "add_along_axis",
+    "cofactors",
+    "concatenate_part",
+    "concatenate_place",
+    "diag_back",
+    "diag_embed",
+    "diagonal_place",
+    "digamma",
+    "dot_left",
+    "dot_right",
+    "each",
+    "einsum_part",
+    "erf",
+    "erfc",
+    "extreme_share",
+    "gamma",
+    "gaps",
+    "half_tril",
+    "lgamma",
+    "matmul_left",
+    "matmul_right",
+    "polygamma",
+    "product_after",
+    "product_before",
+    "repeat_back",
+    "sinc_slope",
+    "split_array",
+    "split_like",
+    "stack_place",
+    "tensordot_left",
+    "tensordot_right",
+    "tile_back",
+    "trace_back",
+    "weighted_after",
+    "weighted_before",
+]

@@ -1,0 +1,53 @@
+"""What emitted code may call besides NumPy: sums of cotangents, and stores whose cells are named twice.
+
+Each function is a few lines of NumPy and stands alone, so that ``save`` can write it into a file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
+    """``g`` summed to ``shape``, from which it was broadcast; a scalar for ``()`` unless ``array``.
+
+    >>> unbroadcast(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+    """
+    had = np.shape(g)
+    if had != shape:
+        lead = len(had) - len(shape)
+        if lead < 0:
+            return np.broadcast_to(g, shape).copy()
+        axes = tuple(k for k, n in enumerate(had) if k < lead or shape[k - lead] == 1 and n != 1)
+        g = np.sum(g, axis=axes, keepdims=True).reshape(had[lead:] if not shape else tuple(1 if k + lead in axes else had[k + lead] for k in range(len(shape))))
+        if g.shape != shape:
+            g = np.broadcast_to(g, shape).copy()
+    return np.asarray(g) if array else g[()] if isinstance(g, np.ndarray) and not shape else g
+
+
+def last_written(x: Any, path: Any) -> Any:
+    """For each element of ``x[path]``: is it the last that names its cell, so that a store of it stays?"""
+    cells = np.arange(x.size).reshape(x.shape)[path]
+    last = np.zeros(x.size, dtype=np.intp)
+    last[cells.ravel()] = np.arange(cells.size)
+    return last[cells] == np.arange(cells.size).reshape(cells.shape)
+
+
+def take_written(x: Any, path: Any) -> Any:
+    """``x[path]``, with zero where a later element names the same cell."""
+    return np.where(last_written(x, path), x[path], np.zeros((), x.dtype))
+
+
+def add_written(x: Any, path: Any, v: Any) -> None:
+    """Add ``v`` to ``x[path]`` in place; of elements that name one cell only the last counts."""
+    np.add.at(x, path, np.where(last_written(x, path), v, np.zeros((), x.dtype)))
+
+
+def copy(x: Any) -> Any:
+    """A copy that shares no memory; what cannot be changed is given back as it is."""
+    if isinstance(x, np.ndarray):
+        return x.copy(order="K")
+    return [copy(item) for item in x] if isinstance(x, list) else x

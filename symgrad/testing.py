@@ -1,0 +1,177 @@
+"""A function and arguments to a verdict: do its gradients agree with differences?
+
+Each check compares a derivative in a random direction with a central difference of fourth order, so
+that its cost does not depend on the number of inputs. For users' own rules as for our tests.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.api import Wrt, grad, vjp
+from symgrad.errors import BadArgument
+from symgrad.signature import is_record, record_names
+
+#: step and tolerance by the width of the narrowest float: half precision, single, double
+STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A derivative in one direction, as generated and by differences."""
+
+    order: int
+    direction: int
+    generated: float
+    differences: float
+    tolerance: float
+
+    @property
+    def agrees(self) -> bool:
+        """Are the two equal within the tolerance? NaN agrees with nothing."""
+        return bool(abs(self.generated - self.differences) <= self.tolerance * max(1.0, abs(self.generated), abs(self.differences)))
+
+    def __str__(self) -> str:
+        return f"order {self.order}, direction {self.direction}: generated {self.generated:.12g}, differences {self.differences:.12g}"
+
+
+def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, *, wrt: Wrt = None, directions: int = 2,
+                  seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> list[Comparison]:  # fmt: skip
+    """Compare the gradients up to ``order`` with differences, in random directions.
+
+    Without ``wrt``: every argument that holds floats.
+    """
+    args = tuple(args)
+    names = tuple(i for i, value in enumerate(args) if count_floats(value)) if wrt is None else wrt
+    random = np.random.default_rng(seed)
+    made = []
+    for level in range(1, order + 1):
+        for direction in range(directions):
+            made.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
+        if level < order:
+            function = grad(function, names)
+    return made
+
+
+def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("rev",), *, wrt: Wrt = None,
+                directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
+    """Raise ``AssertionError`` unless the gradients up to ``order`` agree with differences.
+
+    ``args`` are the positional arguments. Integers, and what no float depends on, are left as they are.
+    """
+    unknown = set(modes) - {"rev"}
+    if unknown:
+        raise BadArgument(f"there is no mode {sorted(unknown)[0]!r}", hint="modes=('rev',)")
+    made = compare_grads(function, args, order, wrt=wrt, directions=directions, seed=seed, tolerance=tolerance, **kwargs)
+    wrong = [str(comparison) for comparison in made if not comparison.agrees]
+    if wrong:
+        raise AssertionError("\n".join([f"the gradient of {getattr(function, '__name__', function)} disagrees with differences", *wrong]))
+
+
+def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wrt: Wrt, order: int, direction: int,
+             random: np.random.Generator, tolerance: float | None) -> Comparison:  # fmt: skip
+    names = list(inspect.signature(function).parameters)
+    asked = wrt if isinstance(wrt, tuple | list) else (wrt if wrt is not None else 0,)
+    chosen = [names.index(item) if isinstance(item, str) else item for item in asked]
+    tangents = {index: random_like(args[index], random) for index in chosen}
+    step, allowed = STEPS[min([8, *(width for i in chosen for width in widths(args[i]))])]
+
+    def run(t: float) -> Any:
+        return function(*(moved(value, tangents[i], t) if i in tangents else fresh(value) for i, value in enumerate(args)), **fresh(kwargs))
+
+    seed = random_like(run(0.0), random)
+
+    def along(t: float) -> float:
+        return dot(run(t), seed)
+
+    differences = (8.0 * (along(step) - along(-step)) - (along(2 * step) - along(-2 * step))) / (12.0 * step)
+    out, pullback = vjp(function, *(fresh(value) for value in args), wrt=tuple(chosen), **fresh(kwargs))
+    generated = sum(dot(gradient, tangents[i]) for i, gradient in zip(chosen, pullback(seed), strict=True))
+    return Comparison(order, direction, float(generated), float(differences), allowed if tolerance is None else tolerance)
+
+
+# ------------------------------------------------------------------ trees of numbers
+
+
+def children(value: Any) -> list[Any] | None:
+    """The items of a container, None for what is not one."""
+    match value:
+        case tuple() | list():
+            return list(value)
+        case dict():
+            return list(value.values())
+        case _ if not isinstance(value, np.ndarray | np.generic) and is_record(value):
+            return [getattr(value, name) for name in record_names(value)]
+    return None
+
+
+def is_float(value: Any) -> bool:
+    """Is it a float, or an array of floats?"""
+    return isinstance(value, float) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+
+
+def count_floats(value: Any) -> int:
+    """How many floats or arrays of floats there are in a tree."""
+    items = children(value)
+    return int(is_float(value)) if items is None else sum(map(count_floats, items))
+
+
+def widths(value: Any) -> list[int]:
+    """The bytes of each float type in a tree."""
+    items = children(value)
+    if items is None:
+        return [value.dtype.itemsize if isinstance(value, np.ndarray | np.generic) else 8] if is_float(value) else []
+    return [width for item in items for width in widths(item)]
+
+
+def fresh(value: Any) -> Any:
+    """A copy whose arrays may be written to."""
+    return copy.deepcopy(value) if isinstance(value, np.ndarray) or children(value) is not None else value
+
+
+def random_like(value: Any, random: np.random.Generator) -> Any:
+    """Numbers of unit variance for each float of a tree, in nested lists; None for all else."""
+    items = children(value)
+    if items is not None:
+        return [random_like(item, random) for item in items]
+    if not is_float(value):
+        return None
+    made = random.standard_normal(np.shape(value))
+    return made.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else float(made)
+
+
+def moved(value: Any, tangent: Any, t: float) -> Any:
+    """``value + t * tangent``, with the structure and types of ``value``."""
+    match value:
+        case tuple() if hasattr(value, "_fields"):
+            return type(value)(*(moved(v, d, t) for v, d in zip(value, tangent, strict=True)))
+        case tuple() | list():
+            return type(value)(moved(v, d, t) for v, d in zip(value, tangent, strict=True))
+        case dict():
+            return {k: moved(v, d, t) for (k, v), d in zip(value.items(), tangent, strict=True)}
+    if tangent is None:
+        return fresh(value)
+    if not isinstance(tangent, list):
+        kind = type(value)
+        shifted = value + np.asarray(tangent * t, getattr(value, "dtype", None))
+        return shifted if isinstance(value, np.ndarray) else kind(shifted)
+    made = copy.copy(value)
+    for name, d in zip(record_names(value), tangent, strict=True):
+        object.__setattr__(made, name, moved(getattr(value, name), d, t))
+    return made
+
+
+def dot(value: Any, tangent: Any) -> float:
+    """The inner product of a tree with a tangent; what carries no float counts nothing."""
+    if tangent is None or value is None:
+        return 0.0
+    items = children(value)
+    if items is not None:
+        return sum(dot(v, d) for v, d in zip(items, tangent, strict=True))
+    return float(np.sum(np.asarray(value, float) * np.asarray(tangent, float)))

@@ -1,0 +1,88 @@
+"""Checks a gradient made of IR text: verified, run in both modes, compared with central differences."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import symgrad.ops.arrays
+import symgrad.ops.constants
+import symgrad.ops.elementwise
+import symgrad.ops.engine
+import symgrad.ops.linalg
+import symgrad.ops.reductions  # noqa: F401
+from symgrad.adjoint.reverse import gradient
+from symgrad.ir.core import Func
+from symgrad.ir.parse import parse
+from symgrad.ir.show import show
+from symgrad.ir.verify import verify
+from tests.interpreter import execute, interpret
+
+
+def differences(value: Callable[[list[Any]], float], args: Sequence[Any], k: int, step: float = 1e-6) -> Any:
+    """Central differences of ``value`` in each number of argument ``k``."""
+    if isinstance(args[k], float):
+        ends = [value([*args[:k], args[k] + s, *args[k + 1 :]]) for s in (step, -step)]
+        return (ends[0] - ends[1]) / (2 * step)
+    made = np.zeros_like(args[k])
+    for place in np.ndindex(args[k].shape):
+        ends = []
+        for s in (step, -step):
+            moved = [copy.deepcopy(a) for a in args]
+            moved[k][place] += s
+            ends.append(value(moved))
+        made[place] = (ends[0] - ends[1]) / (2 * step)
+    return made
+
+
+def check(text: str | Func, args: Sequence[Any], wrt: Sequence[int], order: int = 1, tolerance: float = 2e-6) -> Func:
+    """Raise unless the gradient of the first result is right; the gradient's IR is returned.
+
+    For ``order`` 2 the gradient's own gradient, of a weighted sum of its results, is checked too.
+    """
+    func = parse(text) if isinstance(text, str) else text
+    verify(func)
+    made = gradient(func, wrt)
+    try:
+        verify(made)
+        compare(func, made, args, wrt, tolerance)
+    except Exception:
+        print(show(made))
+        raise
+    if order > 1:
+        for k in range(len(wrt)):
+            check(summed(gradient(func, [wrt[k]], value=False), args), args, wrt, order - 1, tolerance * 20)
+    return made
+
+
+def compare(func: Func, made: Func, args: Sequence[Any], wrt: Sequence[int], tolerance: float) -> None:
+    """The two modes agree with each other and with differences."""
+    pure = interpret(made, copy.deepcopy(list(args)))
+    given = copy.deepcopy(list(args))
+    done = execute(made, given)
+    value = interpret(func, copy.deepcopy(list(args)))
+    count = len(func.body.yields)
+    for a, b in zip(value, pure[:count], strict=True):
+        np.testing.assert_allclose(b, a, err_msg="value")
+    for a, b in zip(pure, done, strict=True):
+        np.testing.assert_allclose(b, a, err_msg="in place and functional")
+    for k, found in zip(wrt, pure[count:], strict=True):
+        wanted = differences(lambda moved: float(interpret(func, moved)[0]), args, k)
+        assert np.shape(found) == np.shape(args[k]), (np.shape(found), np.shape(args[k]))
+        np.testing.assert_allclose(found, wanted, rtol=tolerance * 10, atol=tolerance, err_msg=f"argument {k}")
+
+
+def summed(func: Func, args: Sequence[Any]) -> Func:
+    """A scalar made of a gradient's one result: the sum of its cubes and itself, as another function."""
+    from symgrad.ops.build import Builder
+
+    builder = Builder(func.body)
+    result = func.body.yields[0]
+    cube = builder.call("multiply", result, builder.call("multiply", result, result))
+    func.body.yields = [builder.call("sum", builder.call("add", cube, result))]
+    func.results = ["out"]
+    func.split = None
+    return func

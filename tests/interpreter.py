@@ -1,0 +1,369 @@
+"""Runs the IR with NumPy, op by op: the meaning that emitted code is compared with.
+
+Two modes. The first is purely functional: an op that consumes its operand changes a copy. The
+second really writes in place, as emitted code does; where the two differ, something was read
+after it was overwritten.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.types import DTYPES
+from symgrad.ops import engine
+from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.indexing import steps
+
+NUMBERS = (float, complex, np.inexact)
+
+
+def interpret(func: Func, args: Sequence[Any], objects: Mapping[str, Any] | None = None) -> list[Any]:
+    """The results of a function, nothing ever changed in place.
+
+    ``objects`` gives the values of constants that have only a name.
+    """
+    with np.errstate(all="ignore"):
+        return Machine(False, dict(objects or {})).function(func, list(args))
+
+
+def execute(func: Func, args: Sequence[Any], objects: Mapping[str, Any] | None = None) -> list[Any]:
+    """The results of a function run with stores in place, on copies of the arguments."""
+    with np.errstate(all="ignore"):
+        return Machine(True, dict(objects or {})).function(func, [duplicate(a) for a in args])
+
+
+def oracle(func: Func, args: Sequence[Any], objects: Mapping[str, Any] | None = None) -> list[Any]:
+    """The results of both modes, which must agree to the last bit."""
+    pure, stored = interpret(func, args, objects), execute(func, args, objects)
+    for k, (a, b) in enumerate(zip(pure, stored, strict=True)):
+        assert same(a, b), f"result {k} of {func.name} is {a!r}, and with stores in place {b!r}"
+    return pure
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal in structure, type and every bit that matters (NaN equals NaN)?"""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        alike = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape
+        return alike and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and bool(a == b or (isinstance(a, NUMBERS) and np.isnan(a) and np.isnan(b)))
+
+
+def duplicate(x: Any) -> Any:
+    """A copy that shares no memory, layout kept."""
+    if isinstance(x, np.ndarray):
+        return np.array(x, order="K", copy=True)
+    return [duplicate(item) for item in x] if isinstance(x, list) else x
+
+
+@dataclass(slots=True)
+class Machine:
+    """One run: does it write in place, and what do named constants mean."""
+
+    in_place: bool
+    objects: dict[str, Any] = field(default_factory=dict)
+
+    def function(self, func: Func, args: list[Any]) -> list[Any]:
+        assert len(args) == len(func.params), f"{func.name} takes {len(func.params)} arguments, not {len(args)}"
+        return self.block(func.body, args, {})
+
+    def block(self, block: Block, args: Sequence[Any], env: dict[Value, Any]) -> list[Any]:
+        env.update(zip(block.args, args, strict=True))
+        for op in block.ops:
+            env.update(zip(op.outs, self.op(op, env), strict=True))
+        return [self.read(y, env) for y in block.yields]
+
+    def read(self, operand: Operand, env: dict[Value, Any]) -> Any:
+        if isinstance(operand, Value):
+            return env[operand]
+        if operand.name is not None and operand.value is None:
+            return eval(operand.name, {**names(), **self.objects})
+        return operand.value
+
+    def op(self, op: Op, env: dict[Value, Any]) -> Sequence[Any]:
+        match op:
+            case Call():
+                return self.call(op, [self.read(a, env) for a in op.args])
+            case For():
+                return self.run_for(op, env)
+            case While():
+                return self.run_while(op, env)
+            case If():
+                return self.block(op.then if self.read(op.test, env) else op.orelse, [], env)
+            case Apply(func=Func() as func):
+                return self.function(func, [self.read(a, env) for a in op.args])
+        raise AssertionError(op)
+
+    def run_for(self, op: For, env: dict[Value, Any]) -> list[Any]:
+        start, stop, step, *carried = (self.read(o, env) for o in op.operands)
+        indices = range(*map(operator.index, (start, stop, step)))
+        rounds = 0
+        for i in reversed(indices) if op.backward else indices:
+            carried = self.block(op.body, [i, *carried], env)
+            rounds += 1
+            if op.until and carried.pop():
+                break
+        return [*carried, rounds] if op.until else carried
+
+    def run_while(self, op: While, env: dict[Value, Any]) -> list[Any]:
+        carried = [self.read(o, env) for o in op.inits]
+        rounds = 0
+        while self.block(op.test, carried, env)[0]:
+            carried = self.block(op.body, carried, env)
+            rounds += 1
+            if op.until and carried.pop():
+                break
+        return [*carried, rounds]
+
+    def call(self, op: Call, args: list[Any]) -> Sequence[Any]:
+        row = ROWS[op.name]
+        by_hand = BY_HAND.get(op.name)
+        if by_hand is not None:
+            if row.consumes and not self.in_place:
+                args[0] = np.array(args[0], order="K", copy=True) if isinstance(args[0], np.ndarray) else shallow(args[0])
+            return by_hand(args, op.settings)
+        made = evaluate(row, args, op.settings, [a.type for a in op.args])
+        if len(row.outs) == 1 and len(op.outs) == 1:
+            return (made,)
+        return () if not op.outs else tuple(made)
+
+
+def shallow(x: Any) -> Any:
+    return list(x) if isinstance(x, list) else x
+
+
+# ------------------------------------------------------------------ rows, by their text
+
+
+@cache
+def names() -> dict[str, Any]:
+    """What emitted text may name: NumPy, math and the functions of the runtime."""
+    found: dict[str, Any] = {}
+    for module in ("symgrad.runtime.special", "symgrad.runtime.support"):
+        try:
+            found.update(vars(importlib.import_module(module)))
+        except ModuleNotFoundError:
+            continue
+    return {**found, "np": np, "math": math, "unbroadcast": unbroadcast, "take_written": take_written, "add_written": add_written}
+
+
+@cache
+def compiled(text: str, mode: str) -> CodeType:
+    return compile(text, f"<row: {text}>", mode)
+
+
+def evaluate(row: Row, args: Sequence[Any], settings: Mapping[str, Any], types: list[Any]) -> Any:
+    """The value of a row's text."""
+    space = dict(names())
+    given = iter(args)
+    for param in row.params:
+        space[param.lstrip("*")] = tuple(given) if param.startswith("*") else next(given)
+    for name, value in settings.items():
+        space[name] = np.dtype(DTYPES[value]).type if name == "dtype" and isinstance(value, str) and value in DTYPES else value
+    text = row.emit if isinstance(row.emit, str) else row.emit(dict(settings), types)
+    if settings.get("via") == "math" and row.math is not None:
+        text = row.math
+    if row.statement:
+        exec(compiled(text, "exec"), space)  # noqa: S102
+        return None
+    return eval(compiled(text, "eval"), space)
+
+
+# ------------------------------------------------------------------ index paths
+
+
+def resolved(index: str, operands: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Each step of a path: ``""`` and a NumPy index, or a method's name and its arguments."""
+    given = iter(operands)
+    for step, count in steps(index):
+        if step.startswith("."):
+            yield step[1:], [next(given) for _ in range(count)]
+            continue
+        items: list[Any] = []
+        for letter in step:
+            match letter:
+                case "i":
+                    items.append(next(given))
+                case "s":
+                    items.append(slice(next(given), next(given), next(given)))
+                case "n":
+                    items.append(None)
+                case "e":
+                    items.append(Ellipsis)
+        yield "", items[0] if len(items) == 1 else tuple(items)
+
+
+def step_into(x: Any, name: str, argument: Any) -> Any:
+    """``x[index]``, ``x.T`` or ``x.reshape(...)``."""
+    if not name:
+        return x[argument]
+    found = getattr(x, name)
+    return found(*argument) if callable(found) else found
+
+
+def follow(x: Any, index: str, operands: Sequence[Any]) -> Any:
+    for name, argument in resolved(index, operands):
+        x = step_into(x, name, argument)
+    return x
+
+
+def target(x: Any, index: str, operands: Sequence[Any]) -> tuple[Any, Any]:
+    """The array that a store writes to, a view of ``x``, and the index it writes at."""
+    *leading, (name, argument) = resolved(index, operands)
+    place = x
+    for method, value in leading:
+        place = step_into(place, method, value)
+    if name:
+        place, argument = step_into(place, name, argument), Ellipsis
+    if isinstance(x, np.ndarray) and place is not x and x.size:
+        assert not place.size or np.may_share_memory(place, x), f"a store by the path {index!r} does not reach the array"
+    return place, argument
+
+
+# ------------------------------------------------------------------ the engine's ops, by hand
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
+    """``g`` summed to ``shape``, from which it was broadcast; a NumPy scalar for ``()`` unless ``array``."""
+    if isinstance(g, np.ndarray) and g.shape == tuple(shape) and (shape or array):
+        return g
+    g = np.asarray(g)
+    lead = g.ndim - len(shape)
+    if lead < 0:
+        return np.array(np.broadcast_to(g, shape))
+    g = g.sum(axis=tuple(range(lead)))
+    g = g.sum(axis=tuple(k for k, n in enumerate(shape) if n == 1 and g.shape[k] != 1), keepdims=True) if len(shape) else g
+    if g.shape != tuple(shape):
+        g = np.broadcast_to(g, shape)
+    return np.array(g) if array or len(shape) else g[()]
+
+
+def last_writers(x: Any, path: Any) -> Any:
+    """For each element of ``x[path]``: is it the last one that names its cell?"""
+    cells = np.asarray(np.arange(x.size).reshape(x.shape)[path])
+    order = np.arange(cells.size).reshape(cells.shape)
+    last = np.full(x.size, -1)
+    for cell, k in zip(cells.flat, order.flat, strict=True):
+        last[cell] = max(last[cell], k)
+    return last[cells] == order
+
+
+def take_written(x: Any, path: Any) -> Any:
+    """``x[path]``, zero where a later element names the same cell."""
+    return np.where(last_writers(x, path), x[path], np.zeros((), x.dtype))[()]
+
+
+def add_written(x: Any, path: Any, v: Any) -> Any:
+    """Adds ``v`` at ``x[path]``, to each cell only what its last writer brings."""
+    np.add.at(x, path, np.where(last_writers(x, path), v, np.zeros((), x.dtype)))
+    return x
+
+
+def do_take(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    found = follow(args[0], settings["index"], args[1:])
+    return (found.copy() if isinstance(found, np.ndarray) and np.may_share_memory(found, args[0]) else found,)
+
+
+def do_take_written(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    place, index = target(args[0], settings["index"], args[1:])
+    return (take_written(place, index),)
+
+
+def do_set_at(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    place, index = target(args[0], settings["index"], args[2:])
+    place[index] = args[1]
+    return (args[0],)
+
+
+def do_add_at(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    place, index = target(args[0], settings["index"], args[2:])
+    np.add.at(place, index, args[1])
+    return (args[0],)
+
+
+def do_add_written(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    place, index = target(args[0], settings["index"], args[2:])
+    add_written(place, index, args[1])
+    return (args[0],)
+
+
+def do_accumulate(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    buffer, g = args
+    buffer += g
+    return (buffer,)
+
+
+def do_push(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    return ((args[0], tuple(args[1:])),)
+
+
+def do_pop(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    rest, values = args[0]
+    return (rest, *values)
+
+
+def do_list_append(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    args[0].append(args[1])
+    return (args[0],)
+
+
+def do_list_drop(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    del args[0][-1]
+    return (args[0],)
+
+
+def do_list_set(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    args[0][args[1]] = args[2]
+    return (args[0],)
+
+
+def do_list_add_at(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    args[0][args[1]] = args[0][args[1]] + args[2]
+    return (args[0],)
+
+
+def do_opaque(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    function, *given = args
+    keywords = settings.get("names", ())
+    plain = len(given) - len(keywords)
+    return (function(*given[:plain], **dict(zip(keywords, given[plain:], strict=True))),)
+
+
+#: a tape is empty, ``()``, or the pair of what is below and what was pushed last
+BY_HAND: dict[str, Callable[[list[Any], dict[str, Any]], Sequence[Any]]] = {
+    "view": lambda args, settings: (follow(args[0], settings["index"], args[1:]),),
+    "take": do_take,
+    "take_written": do_take_written,
+    "set_at": do_set_at,
+    "add_at": do_add_at,
+    "add_written": do_add_written,
+    "copy": lambda args, settings: (duplicate(args[0]),),
+    "accumulate": do_accumulate,
+    "unbroadcast": lambda args, settings: (unbroadcast(*args, settings["array"]),),
+    "tape": lambda args, settings: ((),),
+    "push": do_push,
+    "pop": do_pop,
+    "list_append": do_list_append,
+    "list_drop": do_list_drop,
+    "list_set": do_list_set,
+    "list_add_at": do_list_add_at,
+    "opaque": do_opaque,
+    "opaque_pure": do_opaque,
+    "stop_gradient": lambda args, settings: (args[0],),
+}  # fmt: skip
+
+
+assert engine.__all__  # imported for its rows
+
+__all__ = ["duplicate", "execute", "interpret", "oracle", "same"]

@@ -1,0 +1,63 @@
+"""Each pass against its file of pairs: text before, text after."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from symgrad.ir.core import Func
+from symgrad.ir.parse import parse
+from symgrad.ir.show import show
+from symgrad.ir.verify import verify
+from symgrad.ops import declare
+
+HERE = Path(__file__).parent
+for rows in ("engine", "elementwise", "reductions"):
+    importlib.import_module(f"symgrad.ops.{rows}")
+
+
+def pairs(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Title, text before and text after of each case of a file."""
+    title, before, after, target = "", [], [], []
+    for line in path.read_text().splitlines():
+        if line == "--- becomes":
+            target = after
+        elif line.startswith("--- "):
+            if title:
+                yield title, "\n".join(before), "\n".join(after)
+            title, before, after = line[4:], [], []
+            target = before
+        else:
+            target.append(line)
+    yield title, "\n".join(before), "\n".join(after)
+
+
+CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in sorted(HERE.glob("*.ir")) for title, b, a in pairs(path)]
+
+
+def load(name: str) -> Callable[[Func], Func]:
+    found: Callable[[Func], Func] = getattr(importlib.import_module(f"symgrad.passes.{name}"), name)
+    return found
+
+
+@pytest.mark.parametrize(("name", "before", "after"), CASES)
+def test_a_pass_turns_the_text_before_into_the_text_after(name: str, before: str, after: str) -> None:
+    assert declare.ROWS
+    func, expected = parse(before), parse(after)
+    verify(func)
+    verify(expected)
+    made = load(name)(func)
+    verify(made)
+
+    assert show(made) == show(expected)
+
+
+@pytest.mark.parametrize(("name", "before", "after"), CASES)
+def test_a_pass_run_twice_changes_nothing_more(name: str, before: str, after: str) -> None:
+    run = load(name)
+    once = show(run(parse(before)))
+
+    assert show(run(parse(once))) == once

@@ -1,0 +1,3472 @@
+"""Plain NumPy functions, grouped by the construct they use, each with sample arguments: what the corpus tests differentiate.
+
+A program is a function as a user would write it; nothing in it knows of derivatives. ``PROGRAMS`` lists
+them all, with the sizes at which the arguments are made and what they are differentiated by.
+"""
+# ruff: noqa: B007, B011, C408, C416, C417, E731, F841, PERF401, PLR1704, PLW2901, RET, SIM, UP032 - the constructs are the point
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A function of the corpus; ``arguments(n)`` makes its arguments at size ``n``."""
+
+    function: Callable[..., Any]
+    group: str
+    arguments: Callable[[int], tuple[Any, ...]]
+    sizes: tuple[int, ...]
+    wrt: int | tuple[int, ...]
+    second: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.group}-{self.function.__name__}"
+
+
+PROGRAMS: list[Program] = []
+
+
+def vector(n: int) -> np.ndarray:
+    """Distinct numbers between 0.5 and 1.7, in no order.
+
+    >>> vector(3).round(2).tolist()
+    [0.86, 1.6, 1.14]
+    """
+    return 0.5 + 1.2 * ((np.arange(n) * 0.618034 + 0.3) % 1.0)
+
+
+def signed(n: int) -> np.ndarray:
+    """Distinct numbers between -1.1 and 1.1, none near zero."""
+    drawn = vector(n) - 1.1
+    return drawn + 0.5 * np.sign(drawn)
+
+
+def matrix(rows: int, columns: int) -> np.ndarray:
+    """Distinct numbers as a table."""
+    return vector(rows * columns).reshape(rows, columns).copy()
+
+
+def one_vector(n: int) -> tuple[Any, ...]:
+    return (vector(n),)
+
+
+def two_vectors(n: int) -> tuple[Any, ...]:
+    return vector(n), vector(n + 3)[3:].copy()
+
+
+def one_matrix(n: int) -> tuple[Any, ...]:
+    return (matrix(n, 3),)
+
+
+def square_matrix(n: int) -> tuple[Any, ...]:
+    return (matrix(n, n),)
+
+
+def two_floats(n: int) -> tuple[Any, ...]:
+    return 0.7 + 0.01 * n, 1.3
+
+
+@dataclass(frozen=True)
+class Group:
+    """Enters the functions it decorates in ``PROGRAMS`` and leaves them as they are."""
+
+    name: str
+
+    def __call__(
+        self,
+        arguments: Callable[[int], tuple[Any, ...]] = one_vector,
+        sizes: tuple[int, ...] = (4, 6),
+        wrt: int | tuple[int, ...] = 0,
+        second: bool = True,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+            PROGRAMS.append(Program(function, self.name, arguments, sizes, wrt, second))
+            return function
+
+        return enter
+
+
+# ------------------------------------------------------------------ assignment
+
+assignment = Group("assignment")
+
+
+@assignment()
+def tuple_targets(x):
+    a, b = x[0] * x[1], x[2] + x[3]
+    a, b = b * a, a - b
+    return a * b
+
+
+@assignment(sizes=(4, 5))
+def starred_target(x):
+    first, *rest = [x[0] * 2.0, x[1] * x[1], x[2], x[3]]
+    return first * rest[0] + rest[1] * rest[2]
+
+
+@assignment()
+def starred_target_in_the_middle(x):
+    first, *middle, last = (x[0], x[1] * x[0], x[2] * x[2], x[3])
+    return first * last + middle[0] * middle[1]
+
+
+@assignment()
+def chained_targets(x):
+    a = b = c = x * x
+    return np.sum(a * b) + c[0]
+
+
+@assignment()
+def chained_targets_stored_through(x):
+    a = b = x * x
+    b[0] = b[0] * b[1]
+    return np.sum(a * a)
+
+
+@assignment()
+def nested_targets(x):
+    (a, (b, c)), d = (x[0], (x[1], x[2])), x[3]
+    return a * b + c * d * a
+
+
+@assignment(two_floats, wrt=(0, 1))
+def augmented_scalars(x, y):
+    a = x
+    a += y
+    a *= x
+    a -= y * y
+    a /= x + 2.0
+    a **= 2
+    return a
+
+
+@assignment(two_floats, wrt=(0, 1))
+def annotated(x, y):
+    a: float = x * y
+    b: float
+    b = a * x
+    return a * b
+
+
+@assignment()
+def unpacked_array(x):
+    a, b, c, d = x[:4] * 2.0
+    return a * b + c * d
+
+
+@assignment()
+def unpacked_rows(x):
+    first, second = np.reshape(x[:4], (2, 2)) * x[0]
+    return np.sum(first * second)
+
+
+@assignment()
+def rebound_many_times(x):
+    a = x * x
+    a = a + x
+    a = np.sin(a)
+    a = a.sum()
+    a = a * a
+    return a
+
+
+@assignment()
+def swap_of_elements(x):
+    y = x * x
+    y[0], y[1] = y[1] * y[2], y[0]
+    return y[0] * x[0] + y[1] * x[1] * y[3]
+
+
+@assignment()
+def multiple_stores_from_one_value(x):
+    y = np.zeros(4)
+    z = np.zeros(4)
+    y[0] = z[1] = x[0] * x[1]
+    return np.sum(y * y) + z[1] * x[2]
+
+
+@assignment()
+def augmented_with_own_value(x):
+    y = x * 1.0
+    y += y
+    y *= y
+    return np.sum(y * x)
+
+
+# ------------------------------------------------------------------ for loops
+
+loops = Group("loops")
+
+
+@loops()
+def accumulates(x):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] ** 3
+    return s
+
+
+@loops()
+def product_by_hand(x):
+    p = 1.0
+    for i in range(len(x)):
+        p = p * x[i]
+    return p
+
+
+@loops()
+def range_downward(x):
+    s = 1.0
+    for i in range(len(x) - 1, -1, -1):
+        s = s * x[i] + 0.5
+    return s
+
+
+@loops()
+def range_with_step(x):
+    s = 0.3
+    for i in range(0, len(x), 2):
+        s = s * s + x[i]
+    return s
+
+
+@loops()
+def range_downward_with_step(x):
+    s = 0.3
+    for i in range(len(x) - 1, 0, -2):
+        s = np.sin(s) + x[i] * s
+    return s
+
+
+@loops()
+def range_that_is_empty(x):
+    s = x[0] * x[1]
+    for i in range(5, 2):
+        s = s * x[2]
+    return s * s
+
+
+@loops()
+def range_with_offset(x):
+    s = 1.0
+    for i in range(1, len(x)):
+        s = s * (x[i] - 0.5 * x[i - 1])
+    return s
+
+
+@loops(lambda n: (vector(n), 3))
+def trip_count_by_argument(x, n):
+    h = x
+    for i in range(n):
+        h = np.tanh(h * x + 0.1)
+    return np.sum(h)
+
+
+@loops(lambda n: (vector(n), 0))
+def trip_count_of_zero(x, n):
+    h = x * x
+    for i in range(n):
+        h = np.tanh(h)
+    return np.sum(h)
+
+
+@loops()
+def over_array(x):
+    s = 1.0
+    for a in x:
+        s = s * a + a
+    return s
+
+
+@loops(one_matrix)
+def over_rows(x):
+    s = 0.0
+    for row in x:
+        s = s + np.sum(row) * row[0] * s + row[1]
+    return s
+
+
+@loops()
+def over_list(x):
+    s = 1.0
+    for a in [x[0], x[1] * x[2], x[3]]:
+        s = s * a + 0.1
+    return s
+
+
+@loops()
+def over_list_of_constants(x):
+    s = x[0]
+    for k in [0.5, 1.5, 2.0]:
+        s = s * k * x[1] + k
+    return s
+
+
+@loops()
+def over_tuple_of_arrays(x):
+    s = 0.0
+    for a in (x, x * x, np.sin(x)):
+        s = s + np.sum(a * a)
+    return s
+
+
+@loops()
+def with_enumerate(x):
+    s = 1.0
+    for i, a in enumerate(x):
+        s = s + (i + 1) * a * s
+    return s
+
+
+@loops()
+def with_enumerate_from_three(x):
+    s = 0.0
+    for i, a in enumerate(x, 3):
+        s = s + a**i
+    return s
+
+
+@loops(two_vectors, wrt=(0, 1))
+def with_zip(x, y):
+    s = 0.0
+    for a, b in zip(x, y):
+        s = s * a + b * b
+    return s
+
+
+@loops(two_vectors, wrt=(0, 1))
+def zip_with_uneven_lengths(x, y):
+    s = 1.0
+    for a, b in zip(x, y[1:]):
+        s = s * a - b
+    return s
+
+
+@loops(two_vectors, wrt=(0, 1))
+def enumerate_of_zip(x, y):
+    s = 0.0
+    for i, (a, b) in enumerate(zip(x, y)):
+        s = s + i * a * b * b
+    return s
+
+
+@loops()
+def with_reversed_range(x):
+    s = 0.2
+    for i in reversed(range(len(x))):
+        s = s * x[i] + 1.0
+    return s
+
+
+@loops()
+def with_reversed_array(x):
+    s = 0.2
+    for a in reversed(x):
+        s = s * a + 1.0
+    return s
+
+
+@loops()
+def nested_triangular(x):
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            s = s + x[i] * x[j] * x[j]
+    return s
+
+
+@loops()
+def nested_three_deep(x):
+    s = 1.0
+    for i in range(2):
+        for j in range(2):
+            for k in range(2):
+                s = s + 0.1 * s * x[i] * x[j + k]
+    return s
+
+
+@loops()
+def carried_integer_index(x):
+    j = 0
+    s = 1.0
+    for i in range(6):
+        j = (j * 3 + 1) % 4
+        s = s * x[j]
+    return s
+
+
+@loops()
+def carried_swap(x):
+    a = x[0]
+    b = x[1]
+    for i in range(4):
+        a, b = b, 0.5 * a * b + x[2]
+    return a * b
+
+
+@loops()
+def invariant_inside(x):
+    s = x * 0.0
+    for i in range(3):
+        t = np.exp(x) * x
+        s = s + t * (i + 1) + s * t
+    return np.sum(s)
+
+
+@loops()
+def branch_inside(x):
+    s = x[0]
+    for i in range(6):
+        if s > 1.5:
+            s = s * 0.4 * x[1]
+        else:
+            s = s * s + x[2]
+    return s
+
+
+@loops()
+def branch_by_index_inside(x):
+    s = 1.0
+    for i in range(len(x)):
+        if i % 2 == 0:
+            s = s * x[i]
+        else:
+            s = s + x[i]
+    return s
+
+
+@loops()
+def variable_read_after_loop(x):
+    for i in range(3):
+        last = x[i] * x[i]
+    return last * last + i
+
+
+@loops()
+def for_else(x):
+    s = 1.0
+    for i in range(3):
+        s = s * x[i]
+    else:
+        s = s * s
+    return s
+
+
+@loops()
+def loop_variable_rebound(x):
+    s = 1.0
+    for i in range(3):
+        i = i + 1
+        s = s * x[i]
+    return s
+
+
+@loops()
+def array_carried_and_stored(x):
+    h = np.zeros(len(x))
+    for t in range(3):
+        h = np.tanh(x + h)
+        h[0] = h[1] * x[0]
+    return np.sum(h * h)
+
+
+@loops()
+def scalar_that_becomes_an_array(x):
+    s = 0.0
+    for i in range(3):
+        s = s + x * x[i]
+    return np.sum(s * s)
+
+
+@loops()
+def integer_that_becomes_a_float(x):
+    s = 0
+    for i in range(3):
+        s = s + x[i] * x[i]
+    return s * s
+
+
+@loops()
+def over_slices(x):
+    s = 1.0
+    for i in range(1, len(x) - 1):
+        s = s + np.sum(x[i - 1 : i + 2]) * s * 0.1
+    return s
+
+
+@loops()
+def horner(x):
+    r = 0.0
+    for c in x[::-1]:
+        r = r * 0.7 + c * c
+    return r
+
+
+@loops(lambda n: (vector(n), 0.7))
+def sequence_kept_in_a_list(x, w):
+    states = [x]
+    for t in range(3):
+        states.append(np.tanh(w * states[-1] + x))
+    return np.sum(states[-1] * states[1])
+
+
+# ------------------------------------------------------------------ while loops
+
+whiles = Group("while")
+
+
+@whiles()
+def until_large(x):
+    s = x[0]
+    while s < 20.0:
+        s = s * s + x[1]
+    return s
+
+
+@whiles()
+def never_entered(x):
+    s = x[0]
+    while s > 100.0:
+        s = s * 0.5
+    return s * s
+
+
+@whiles()
+def with_counter(x):
+    i = 0
+    s = 1.0
+    while i < len(x):
+        s = s * x[i] + 0.1
+        i += 1
+    return s
+
+
+@whiles()
+def true_with_break(x):
+    s = x[0]
+    n = 0
+    while True:
+        s = s * x[1] + 0.1
+        n += 1
+        if n > 3:
+            break
+    return s
+
+
+@whiles(lambda n: (2.3 + 0.1 * n,))
+def newton_square_root(a):
+    r = a
+    while abs(r * r - a) > 1e-13:
+        r = 0.5 * (r + a / r)
+    return r
+
+
+@whiles()
+def while_else(x):
+    s = x[0]
+    while s < 4.0:
+        s = s * 1.5 + x[1]
+    else:
+        s = s * x[2]
+    return s
+
+
+@whiles()
+def while_else_with_break(x):
+    s = x[0]
+    while s < 400.0:
+        s = s * 1.5 + x[1]
+        if s > 5.0:
+            break
+    else:
+        s = s * 100.0 * x[2]
+    return s * s
+
+
+@whiles()
+def while_in_for(x):
+    s = 0.1
+    for i in range(3):
+        t = x[i]
+        while t < 3.0:
+            t = t * 1.7
+        s = s * t + x[i]
+    return s
+
+
+@whiles()
+def compound_test(x):
+    i = 0
+    s = 1.0
+    while i < len(x) and s < 2.0:
+        s = s * (0.9 + x[i])
+        i = i + 1
+    return s * s + x[0]
+
+
+@whiles()
+def array_state(x):
+    h = x * 1.0
+    while np.sum(h * h) > 0.05:
+        h = h * 0.5 * np.sin(x)
+    return np.sum(h * x)
+
+
+@whiles()
+def walrus_in_test(x):
+    s = x[0]
+    while (t := s * x[1] + 0.6) < 3.0:
+        s = t * 1.2
+    return s * t
+
+
+@whiles()
+def stores_in_while(x):
+    y = np.zeros(len(x))
+    i = 0
+    while i < 3:
+        y[i] = x[i] * x[i + 1]
+        i += 1
+    return np.sum(y * y)
+
+
+@whiles()
+def two_whiles_in_a_row(x):
+    s = x[0]
+    while s < 3.0:
+        s = s * 1.5
+    while s > 0.5:
+        s = s * 0.6 * x[1] ** 0.1
+    return s
+
+
+# ------------------------------------------------------------------ exits
+
+exits = Group("exits")
+
+
+@exits()
+def break_by_index(x):
+    s = 0.2
+    for i in range(4):
+        if i == 2:
+            break
+        s = s + x[i] * x[i] * s + x[i]
+    return s
+
+
+@exits()
+def break_by_data(x):
+    s = 1.0
+    for a in x:
+        s = s * (1.0 + a)
+        if s > 5.0:
+            break
+    return s * s
+
+
+@exits()
+def continue_by_index(x):
+    s = 1.0
+    for i in range(len(x)):
+        if i == 1:
+            continue
+        s = s * x[i]
+    return s
+
+
+@exits()
+def continue_by_data(x):
+    s = 0.5
+    for a in x:
+        if a < 1.0:
+            s = s + 0.1 * a
+            continue
+        s = s * a
+    return s
+
+
+@exits()
+def early_return(x):
+    if x[0] > 0.5:
+        return x[0] * x[1]
+    return x[2] * x[3]
+
+
+@exits()
+def early_return_not_taken(x):
+    if x[0] > 50.0:
+        return x[0] * x[1]
+    y = x * x
+    return np.sum(y * y)
+
+
+@exits()
+def returns_in_all_branches(x):
+    if x[0] > 1.5:
+        return x[1]
+    elif x[0] > 0.7:
+        return x[1] * x[2] * x[0]
+    else:
+        return x[3]
+
+
+@exits()
+def return_in_loop(x):
+    s = 1.0
+    for i in range(len(x)):
+        s = s * x[i]
+        if i == 2:
+            return s * s
+    return s
+
+
+@exits()
+def return_in_loop_by_data(x):
+    s = 0.4
+    for a in x:
+        s = s * a + 0.5
+        if s > 1.4:
+            return s * a
+    return s
+
+
+@exits()
+def return_in_nested_loop(x):
+    s = 0.4
+    for i in range(len(x)):
+        for j in range(i, len(x)):
+            s = s + 0.3 * s * x[i] * x[j]
+            if s > 2.0:
+                return s * x[j] + i
+        s = s * 0.9
+    return s
+
+
+@exits()
+def break_in_both_loops(x):
+    s = 0.4
+    for i in range(len(x)):
+        for j in range(len(x)):
+            s = s + 0.2 * x[i] * x[j] * s
+            if j > i:
+                break
+        if s > 1.5:
+            break
+    return s * x[0]
+
+
+@exits()
+def break_under_for_else(x):
+    s = 1.0
+    for a in x:
+        s = s * a
+        if s > 1000.0:
+            break
+    else:
+        s = s + x[0] * x[1]
+    return s * s
+
+
+@exits()
+def break_taken_under_for_else(x):
+    s = 1.0
+    for a in x:
+        s = s * (a + 1.0)
+        if s > 4.0:
+            break
+    else:
+        s = s + 100.0 * x[0]
+    return s * s
+
+
+@exits()
+def return_under_both_elses(x):
+    y = x * 1.0
+    s = x[0]
+    for i in range(len(x)):
+        y[i] = y[i] * s
+        if y[i] < 0.6:
+            s = s + 0.1 * y[i]
+            continue
+        for j in range(i, len(x)):
+            y[j] = y[j] + 0.3 * s * x[i]
+            if y[j] > 2.4:
+                return s * y[j] + j
+            s = s * 0.9 + y[j] * 0.1
+            if s > 2.2:
+                break
+        else:
+            s = s * 1.1
+        if s < -1.0:
+            break
+    else:
+        s = s * s + y[0]
+    return s + y.sum() * x[-1]
+
+
+@exits()
+def continue_in_while(x):
+    i = 0
+    s = 0.5
+    while i < len(x):
+        i += 1
+        if i == 2:
+            continue
+        s = s * x[i - 1] + 0.3
+    return s
+
+
+@exits()
+def return_in_while(x):
+    s = x[0]
+    while True:
+        s = s * 1.3 + x[1]
+        if s > 6.0:
+            return s * s
+
+
+@exits()
+def store_before_break(x):
+    y = x * 1.0
+    for i in range(len(x)):
+        y[i] = y[i] * y[i - 1]
+        if i == 2:
+            break
+    return np.sum(y * y)
+
+
+@exits(second=False)
+def long_range_left_early(x):
+    s = x[0]
+    for i in range(10**9):
+        s = 0.5 * s + 0.1 * x[1] * s
+        if s < 1e-2:
+            break
+    return s
+
+
+@exits()
+def return_of_different_expressions(x):
+    for i in range(len(x)):
+        if x[i] > 1.5:
+            return x[i] * x[0]
+        if x[i] < 0.55:
+            return np.sum(x * x)
+    return x[0] * x[1] * x[2]
+
+
+@exits()
+def guard_clauses(x):
+    if len(x) == 0:
+        return 0.0
+    if len(x) == 1:
+        return x[0]
+    return x[0] * x[1] + np.sum(x * x * x)
+
+
+# ------------------------------------------------------------------ conditions
+
+conditions = Group("conditions")
+
+
+@conditions()
+def if_elif_else(x):
+    if x[0] > 2.0:
+        r = x[1] * x[1]
+    elif x[0] > 0.5:
+        r = x[1] * x[2]
+    else:
+        r = x[3]
+    return r * r
+
+
+@conditions()
+def if_without_else(x):
+    r = x[0] * x[0]
+    if x[1] > 0.9:
+        r = r * x[1]
+    if x[1] > 900.0:
+        r = r * x[2]
+    return r
+
+
+@conditions()
+def nested_ifs(x):
+    r = 1.0
+    if x[0] > 0.5:
+        if x[1] > 5.0:
+            r = x[2]
+        else:
+            r = x[2] * x[3] * x[0]
+    return r * r
+
+
+@conditions()
+def ternary(x):
+    a = x[0] * x[1] if x[0] > 0.5 else x[2]
+    return a * a
+
+
+@conditions()
+def nested_ternary(x):
+    a = x[0] if x[0] > 5.0 else x[1] * x[2] if x[1] > 0.1 else x[3]
+    return a * a * a
+
+
+@conditions()
+def ternary_guards_division(x):
+    d = x[0] - x[0]
+    r = x[1] / d if d != 0.0 else x[1] * x[2]
+    return r * r
+
+
+@conditions()
+def walrus_in_if(x):
+    if (s := x[0] * x[1]) > 0.1:
+        return s * s
+    return s
+
+
+@conditions()
+def comparison_chain(x):
+    if 0.0 < x[0] < 1.0 <= x[1]:
+        r = x[0] * x[1]
+    else:
+        r = x[2] * x[3]
+    return r * r
+
+
+@conditions()
+def and_or_not(x):
+    if x[0] > 0.5 and not x[1] > 100.0 or x[2] < 0.0:
+        r = x[0] * x[1]
+    else:
+        r = x[2]
+    return r * r
+
+
+@conditions()
+def and_guards_an_index(x):
+    s = 1.0
+    for i in range(6):
+        if i < len(x) and x[i] > 0.7:
+            s = s * x[i]
+    return s
+
+
+@conditions()
+def or_chooses_a_value(x):
+    k = 0 or 3
+    return x[k] * x[0] * x[k]
+
+
+@conditions()
+def boolean_in_a_variable(x):
+    large = x[0] > 0.2
+    small = not large
+    r = x[1] * x[1]
+    if large and not small:
+        r = r * x[0]
+    return r
+
+
+@conditions()
+def array_any_and_all(x):
+    if np.any(x > 1.0) and np.all(x > 0.0):
+        return np.sum(x * x)
+    return np.sum(x)
+
+
+@conditions()
+def test_on_array_method(x):
+    if (x > 0.0).all():
+        y = x * x
+    else:
+        y = x
+    return (y * x).sum()
+
+
+@conditions()
+def defined_in_one_branch_only(x):
+    flag = x[0] > 0.1
+    if flag:
+        extra = x[1] * x[2]
+    r = x[0]
+    if flag:
+        r = r * extra
+    return r
+
+
+@conditions()
+def stores_in_branches(x):
+    y = x * 1.0
+    if x[0] > 0.2:
+        y[0] = y[1] * y[2]
+    else:
+        y[1] = 0.0
+    return np.sum(y * y)
+
+
+@conditions()
+def dead_branch_with_infinity(x):
+    r = x[0] * x[0]
+    if x[1] < -1.0:
+        r = r / (x[0] - x[0]) * x[1]
+    return r + x[3] * r
+
+
+@conditions(lambda n: (vector(n), None))
+def comparison_with_none(x, weights):
+    if weights is None:
+        weights = np.ones(len(x))
+    return np.sum(weights * x * x)
+
+
+@conditions(lambda n: (vector(n), "square"))
+def choice_by_string(x, kind):
+    if kind == "square":
+        y = x * x
+    elif kind in ("sine", "wave"):
+        y = np.sin(x)
+    else:
+        y = x
+    return np.sum(y * x)
+
+
+# ------------------------------------------------------------------ stores
+
+stores = Group("stores")
+
+
+@stores()
+def recurrence_in_an_array(x):
+    y = np.zeros(len(x))
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = y[i - 1] * x[i] + 0.1
+    return np.sum(y * y)
+
+
+@stores()
+def augmented_elements(x):
+    y = np.ones(len(x))
+    for i in range(len(x)):
+        y[i] += x[i] * x[i]
+        y[i] *= x[0]
+    return np.prod(y)
+
+
+@stores()
+def element_overwritten_repeatedly(x):
+    y = x * 1.0
+    for t in range(3):
+        y[0] = y[0] * y[0] * 0.5 + y[1]
+        y[1] = y[1] * y[0] * 0.3
+    return np.sum(y * y)
+
+
+@stores()
+def all_augmented_operators(x):
+    y = x * 1.0
+    y[0] += x[1]
+    y[1] -= x[2] * x[0]
+    y[2] *= x[3]
+    y[3] /= x[0]
+    y[0] **= 2
+    return np.sum(y * y)
+
+
+@stores()
+def stencil_in_place(x):
+    y = x * x
+    for t in range(3):
+        y[1:-1] = y[1:-1] * (y[:-2] + y[2:]) * 0.3
+    return np.sum(y * y)
+
+
+@stores()
+def linear_stencil(x):
+    y = x * x
+    for t in range(4):
+        y[1:-1] = y[1:-1] + 0.1 * (y[:-2] - 2.0 * y[1:-1] + y[2:])
+    return np.sum(y * y)
+
+
+@stores()
+def overlapping_shift_right(x):
+    y = x * x
+    y[1:] = y[:-1] * 2.0
+    return np.sum(y * y)
+
+
+@stores()
+def overlapping_shift_left(x):
+    y = x * x
+    y[:-1] = y[1:]
+    return np.sum(y * y * x)
+
+
+@stores()
+def overlapping_reversal(x):
+    y = x * x
+    y[:] = y[::-1]
+    return np.sum(y * x)
+
+
+@stores()
+def overlapping_augmented(x):
+    y = x * x
+    y[1:] += y[:-1] * y[1:]
+    return np.sum(y * y)
+
+
+@stores()
+def scalar_into_slice(x):
+    y = x * x
+    y[1:3] = x[0] * x[3]
+    return np.sum(y * y)
+
+
+@stores()
+def scalar_augments_slice(x):
+    y = x * x
+    y[1:] *= x[0]
+    y[:2] += x[3] * x[3]
+    return np.sum(y * y)
+
+
+@stores()
+def constant_into_slice(x):
+    y = x * x
+    y[1:3] = 0.5
+    return np.sum(y * y)
+
+
+@stores()
+def zero_into_elements(x):
+    y = x * x
+    y[0] = 0
+    y[-1] = 0.0
+    return np.sum(y * y)
+
+
+@stores()
+def slices_with_step(x):
+    y = x * x
+    y[::2] = y[::2] * 3.0 * x[::2]
+    y[1::2] -= x[0]
+    return np.sum(y * y)
+
+
+@stores()
+def negative_step_store(x):
+    y = np.zeros(len(x))
+    y[::-1] = x * x
+    return np.sum(y * x)
+
+
+@stores()
+def negative_indices(x):
+    y = x * 1.0
+    y[-1] = y[-2] * y[0]
+    y[-2] += y[-1]
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def rows_and_columns(x):
+    y = x * x
+    y[0] = y[1] * y[0]
+    y[:, 1] = y[:, 0] * 2.0
+    y[1, 2] = y[0, 0] * x[1, 1]
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def row_broadcast_into_matrix(x):
+    y = np.zeros(x.shape)
+    y[:] = x[0] * x[1]
+    y[:, :2] += x[1, :2]
+    return np.sum(y * y * x)
+
+
+@stores(one_matrix)
+def none_in_the_value(x):
+    y = x * 1.0
+    y[:] = x[:, 0][:, None] * x[0][None, :]
+    return np.sum(y * y)
+
+
+@stores(lambda n: (vector(n * 6).reshape(n, 2, 3).copy(),))
+def ellipsis_store(x):
+    y = x * x
+    y[..., 0] = y[..., 1] * 2.0
+    y[0, ...] *= x[1]
+    return np.sum(y * y)
+
+
+@stores()
+def integer_array_store(x):
+    y = np.zeros(len(x))
+    index = np.array([3, 0, 2])
+    y[index] = x[:3] * x[1]
+    return np.sum(y * y * x)
+
+
+@stores()
+def integer_array_store_with_repeats(x):
+    y = x * 1.0
+    index = np.array([0, 0, 2])
+    y[index] = x[:3] * x[1:4]
+    return np.sum(y * y * x)
+
+
+@stores()
+def integer_array_augmented_with_repeats(x):
+    y = x * 1.0
+    index = np.array([1, 1, 3])
+    y[index] += x[:3] * x[:3]
+    return np.sum(y * y)
+
+
+@stores()
+def scalar_into_integer_array(x):
+    y = x * x
+    y[np.array([0, 2, 2])] = x[1] * x[3]
+    return np.sum(y * y)
+
+
+@stores()
+def list_as_index(x):
+    y = x * x
+    y[[0, 2]] = y[[1, 3]] * x[0]
+    return np.sum(y * y)
+
+
+@stores()
+def mask_store_of_constant(x):
+    y = x * x
+    y[y > 1.0] = 0.0
+    return np.sum(y * x)
+
+
+@stores()
+def mask_store_of_values(x):
+    y = x * x
+    mask = x > 1.0
+    y[mask] = x[mask] * 3.0 * y[0]
+    return np.sum(y * y)
+
+
+@stores()
+def mask_augmented(x):
+    y = x * 1.0
+    y[x > 1.0] *= x[0]
+    y[x < 1.0] += 2.0 * x[1]
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def mask_of_rows(x):
+    y = x * x
+    y[x[:, 0] > 1.0] = x[0] * x[1]
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def mask_of_two_dimensions(x):
+    y = x * x
+    y[x > 1.0] *= 0.5
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def pairs_of_integer_arrays(x):
+    y = x * 1.0
+    rows, columns = np.array([0, 1, 0]), np.array([2, 0, 1])
+    y[rows, columns] = x[0] * x[1, 1]
+    y[rows, 0] *= 2.0
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def integer_and_slice(x):
+    y = x * x
+    y[1, 1:] = y[0, :-1] * y[1, :2]
+    y[:2, -1] += x[0, 0]
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def integer_array_and_slice(x):
+    y = x * x
+    y[np.array([1, 0]), 1:] = x[:2, :2] * 2.0 * x[0, 0]
+    return np.sum(y * y)
+
+
+@stores()
+def add_at_with_repeats(x):
+    y = np.zeros(3)
+    np.add.at(y, np.array([0, 2, 0, 1]), x[:4] * x[:4])
+    return np.sum(y * y)
+
+
+@stores(one_matrix)
+def triangular_factor_by_hand(x):
+    low = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(i + 1):
+            s = x[i, j] + x[j, i]
+            for k in range(j):
+                s = s - 0.1 * low[i, k] * low[j, k]
+            low[i, j] = s
+    return np.sum(low * low)
+
+
+@stores()
+def whole_array_augmented(x):
+    y = x.copy()
+    y += x * x
+    y *= 2.0
+    y -= x[0]
+    y /= x + 1.0
+    return np.sum(y * y)
+
+
+@stores()
+def whole_array_by_colon_and_ellipsis(x):
+    y = np.empty(len(x))
+    y[:] = x * x
+    z = np.empty_like(x)
+    z[...] = y * x
+    return np.sum(y * z)
+
+
+@stores()
+def value_read_before_it_is_overwritten(x):
+    y = x * x
+    old = y[0]
+    y[0] = y[1] * 3.0
+    return old * y[0] + np.sum(y * y)
+
+
+@stores()
+def no_identity_removes_an_allocation(x):
+    y = x * 1.0
+    z = y + 0.0
+    y[0] = 0.0
+    return np.sum(y * z * x)
+
+
+@stores()
+def index_computed_from_data(x):
+    y = x * 1.0
+    k = int(np.argmax(x))
+    y[k] = y[k] * y[0]
+    return np.sum(y * y)
+
+
+@stores()
+def extended_index_loads(x):
+    a = x[:, None] * x[None, :]
+    return np.sum(a[1:, ::-1] * a[:-1, :]) + a[-1, -2] * a[..., 0].sum()
+
+
+@stores()
+def gather_with_repeats(x):
+    index = np.array([0, 1, 1, 3, 1])
+    return np.sum(x[index] * x[index] * np.arange(5.0))
+
+
+@stores()
+def gather_by_matrix_of_indices(x):
+    index = np.array([[0, 1], [3, 1]])
+    return np.sum(x[index] ** 2 * np.array([[1.0, 2.0], [3.0, 4.0]]))
+
+
+@stores()
+def mask_load(x):
+    return np.sum(x[x > 1.0] ** 3) * x[0]
+
+
+@stores()
+def store_in_a_loop_over_slices(x):
+    y = np.zeros((3, len(x)))
+    y[0] = x
+    for t in range(1, 3):
+        y[t, 1:] = y[t - 1, :-1] * x[1:]
+        y[t, 0] = np.sum(y[t - 1])
+    return np.sum(y * y)
+
+
+@stores()
+def prefix_sums_in_place(x):
+    y = x * x
+    for i in range(1, len(x)):
+        y[i] += y[i - 1]
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ views
+
+views = Group("views")
+
+
+@views()
+def slice_scaled_in_place(x):
+    y = x * 1.0
+    v = y[1:3]
+    v *= x[0]
+    return np.sum(y * y)
+
+
+@views()
+def view_written_base_read(x):
+    y = x * 1.0
+    v = y[:2]
+    v[0] = x[2] * x[3]
+    return np.sum(y * y) * y[0]
+
+
+@views()
+def base_written_view_read(x):
+    y = x * 1.0
+    v = y[1:3]
+    y[1] = x[0] * x[3]
+    return np.sum(v * v) * y[0]
+
+
+@views()
+def base_and_view_written_by_turns(x):
+    y = x * 1.0
+    v = y[1:3]
+    y[1] *= 2.0
+    v[1] = y[1] * x[0]
+    y[2] += v[0]
+    v += x[3]
+    return np.sum(y * y) + np.sum(v * v * v)
+
+
+@views()
+def view_of_a_view(x):
+    y = x * 1.0
+    v = y[1:]
+    w = v[1:]
+    w[0] = w[0] * x[0]
+    v[0] *= w[0]
+    return np.sum(y * y)
+
+
+@views()
+def view_of_a_view_with_step(x):
+    y = x * 1.0
+    v = y[::-1]
+    w = v[::2]
+    w *= x[0]
+    v[1] = w[0] * w[1]
+    return np.sum(y * y * x)
+
+
+@views()
+def overlapping_views(x):
+    y = x * 1.0
+    a = y[:3]
+    b = y[1:4]
+    a *= x[0]
+    b += a[0]
+    a[2] = b[0] * b[2]
+    return np.sum(y * y)
+
+
+@views()
+def reshape_is_a_view(x):
+    y = x[:4] * 1.0
+    m = y.reshape(2, 2)
+    m[0, 1] = x[0] * x[3]
+    m[1] *= 2.0
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def transpose_is_a_view(x):
+    y = x * 1.0
+    t = y.T
+    t[0] *= x[0, 1]
+    t[1, 0] = t[2, 1] * t[0, 0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def ravel_is_a_view_of_contiguous(x):
+    y = x * 1.0
+    r = y.ravel()
+    r[1:3] = r[3:5] * x[0, 0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def flatten_is_a_copy(x):
+    y = x * 1.0
+    r = y.flatten()
+    r[0] = 100.0
+    return np.sum(y * y) + np.sum(r * r)
+
+
+@views(one_matrix)
+def ravel_of_a_transpose_is_a_copy(x):
+    y = x * 1.0
+    r = y.T.ravel()
+    r[0] = r[1] * 3.0
+    return np.sum(y * y) + np.sum(r * r)
+
+
+@views(one_matrix)
+def row_is_a_view(x):
+    y = x * 1.0
+    row = y[1]
+    row[0] = row[1] * row[2]
+    y[1, 1] += row[0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def column_is_a_view(x):
+    y = x * 1.0
+    column = y[:, 0]
+    column *= y[:, 1]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def rows_written_while_iterating(x):
+    y = x * 1.0
+    for row in y:
+        row *= row[0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def rows_written_by_index(x):
+    y = x * 1.0
+    for i in range(len(y)):
+        row = y[i]
+        row[1:] = row[:-1] * x[0, 0]
+    return np.sum(y * y)
+
+
+@views()
+def integer_indexing_copies(x):
+    y = x * 1.0
+    c = y[np.array([0, 1])]
+    c *= 10.0
+    return np.sum(y * y) + np.sum(c * c)
+
+
+@views()
+def mask_indexing_copies(x):
+    y = x * 1.0
+    c = y[x > 1.0]
+    c += x[0]
+    return np.sum(y * y) + np.sum(c * c)
+
+
+@views()
+def view_taken_before_the_base_is_rebound(x):
+    y = x * 1.0
+    v = y[:2]
+    y = y * x[0]
+    v[0] = 5.0 * x[1]
+    return np.sum(y * y) + np.sum(v * v)
+
+
+@views()
+def view_with_new_axis(x):
+    y = x * 1.0
+    v = y[:, None]
+    v[0, 0] = y[1] * y[2]
+    return np.sum(y * y)
+
+
+@views()
+def view_by_ellipsis(x):
+    y = x * 1.0
+    v = y[...]
+    v *= x[0]
+    return np.sum(y * y)
+
+
+@views()
+def zero_dimensional_view(x):
+    y = x * 1.0
+    v = y[0, ...]
+    v += x[1] * x[1]
+    return np.sum(y * y)
+
+
+@views()
+def element_is_not_a_view(x):
+    y = x * 1.0
+    a = y[0]
+    a += 10.0
+    return np.sum(y * y) * a
+
+
+@views(one_matrix)
+def swapaxes_and_expand_dims(x):
+    y = x * 1.0
+    v = np.swapaxes(y, 0, 1)
+    v[0, 1] = v[1, 0] * x[0, 0]
+    w = np.expand_dims(y, 0)
+    w[0, 0] *= 2.0
+    return np.sum(y * y)
+
+
+@views(square_matrix)
+def diagonal_read_through(x):
+    y = x * x
+    d = np.diagonal(y)
+    y[0, 0] = y[0, 1] * 3.0
+    return np.sum(d * d)
+
+
+@views()
+def split_gives_views(x):
+    y = x[:4] * 1.0
+    a, b = np.split(y, 2)
+    a *= b
+    return np.sum(y * y)
+
+
+@views()
+def view_written_in_a_loop(x):
+    y = np.zeros(len(x) + 2)
+    inside = y[1:-1]
+    inside[:] = x
+    for t in range(3):
+        inside *= 0.5
+        inside += 0.1 * (y[:-2] + y[2:]) * x
+    return np.sum(y * y)
+
+
+@views()
+def view_made_in_a_loop(x):
+    y = x * 1.0
+    for i in range(len(x) - 1):
+        v = y[i : i + 2]
+        v *= x[i]
+    return np.sum(y * y)
+
+
+@views()
+def view_kept_from_the_round_before(x):
+    y = np.zeros((4, len(x)))
+    before = x
+    s = 0.0
+    for t in range(4):
+        y[t] = np.tanh(before * x)
+        before = y[t]
+        s = s + np.sum(before * before)
+    return s
+
+
+@views()
+def views_in_a_tuple(x):
+    y = x * 1.0
+    parts = (y[:2], y[2:])
+    parts[0][:] = parts[1][:2] * x[0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
+def flip_is_a_view(x):
+    y = x * 1.0
+    v = np.flip(y, 0)
+    v[0] *= x[1]
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ aliases
+
+aliases = Group("aliases")
+
+
+@aliases()
+def written_through_another_name(x):
+    y = x * 1.0
+    z = y
+    z[0] = z[0] * z[1]
+    return np.sum(y * y)
+
+
+@aliases()
+def augmented_through_another_name(x):
+    y = x * 1.0
+    z = y
+    z += x * x
+    return np.sum(y * y)
+
+
+@aliases()
+def rebinding_is_not_a_write(x):
+    y = x * 1.0
+    z = y
+    z = z + x
+    return np.sum(y * y * z)
+
+
+@aliases()
+def copy_breaks_the_link(x):
+    y = x * 1.0
+    z = y.copy()
+    z[0] = 0.0
+    y[1] = x[2] * x[3]
+    return np.sum(y * y) + np.sum(z * z)
+
+
+@aliases()
+def numpy_copy_and_array_break_the_link(x):
+    y = x * 1.0
+    a = np.copy(y)
+    b = np.array(y)
+    a *= 2.0
+    b += x
+    return np.sum(y * a * b)
+
+
+@aliases()
+def asarray_is_the_same_object(x):
+    y = x * 1.0
+    z = np.asarray(y)
+    z[0] = x[1] * x[1]
+    return np.sum(y * y)
+
+
+@aliases()
+def alias_of_the_argument(x):
+    y = x
+    z = y * y
+    return np.sum(z * x)
+
+
+@aliases(lambda n: (vector(n), True))
+def same_alias_in_both_branches(x, flag):
+    y = x * 1.0
+    if flag:
+        z = y
+        z[0] = z[1] * 2.0
+    else:
+        z = y
+        z[1] = z[0]
+    return np.sum(y * y)
+
+
+@aliases()
+def alias_through_a_tuple(x):
+    y = x * 1.0
+    pair = (y, x)
+    pair[0][1] = x[0] * x[2]
+    return np.sum(y * y)
+
+
+@aliases()
+def alias_through_a_list(x):
+    y = x * 1.0
+    items = [y, y * 2.0]
+    items[0][1] = x[0] * x[2]
+    items[1] *= 3.0
+    return np.sum(y * y) + np.sum(items[1] * x)
+
+
+@aliases()
+def alias_through_a_function(x):
+    def same(a):
+        return a
+
+    y = x * 1.0
+    z = same(y)
+    z[0] = x[1] * x[2]
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ arguments that are written to
+
+arguments = Group("arguments")
+
+
+@arguments()
+def element_of_the_argument(x):
+    x[0] = x[0] * x[1]
+    x[0] = x[0] * x[0]
+    return np.sum(x * x)
+
+
+@arguments()
+def whole_argument_in_place(x):
+    x *= x
+    x += 1.0
+    return np.sum(x * x)
+
+
+@arguments()
+def view_of_the_argument(x):
+    v = x[1:3]
+    v *= x[0]
+    return np.sum(x * x)
+
+
+@arguments(two_vectors, wrt=(0, 1))
+def both_arguments(x, y):
+    x[:2] = y[:2] * x[0]
+    y *= x
+    return np.sum(x * y)
+
+
+@arguments(lambda n: (vector(n), np.zeros(n)))
+def workspace_argument(x, work):
+    for i in range(len(x)):
+        work[i] = x[i] * x[i - 1]
+    return np.sum(work * work)
+
+
+@arguments(lambda n: (vector(n), np.array([2, 0, 3, 1])))
+def permutation_sorted_in_place(x, order):
+    y = x[order] * np.arange(4.0)
+    order.sort()
+    return np.sum(y * x[order])
+
+
+@arguments(lambda n: (vector(2 * n)[::2],))
+def strided_argument_in_place(x):
+    x[1:] *= x[:-1]
+    return np.sum(x * x)
+
+
+@arguments(lambda n: (np.asfortranarray(matrix(n, 3)),))
+def column_major_argument_in_place(x):
+    x[0] *= x[1]
+    r = x.ravel()
+    return np.sum(r * r * np.arange(1.0, r.size + 1.0))
+
+
+def add_twice(a, b):
+    a += b
+    a *= b
+    return np.sum(a * b)
+
+
+@arguments()
+def same_array_passed_twice(x):
+    y = x * 1.0
+    return add_twice(y, y) + np.sum(y)
+
+
+# ------------------------------------------------------------------ created arrays
+
+creation = Group("creation")
+
+
+@creation()
+def zeros_filled(x):
+    y = np.zeros((2, len(x)))
+    y[0] = x * x
+    y[1] = y[0] * x
+    return np.sum(y * y)
+
+
+@creation()
+def empty_filled(x):
+    y = np.empty(3)
+    y[0] = x[0] * x[1]
+    y[1] = y[0] * x[2]
+    y[2] = y[1] + y[0] ** 2
+    return np.sum(y * y)
+
+
+@creation()
+def full_of_an_active_value(x):
+    y = np.full(5, x[0] * x[1])
+    y[2] = x[2]
+    return np.sum(y * y)
+
+
+@creation()
+def likes(x):
+    a = np.zeros_like(x)
+    b = np.ones_like(x)
+    c = np.full_like(x, 2.0)
+    d = np.empty_like(x)
+    a += x
+    b *= x
+    c -= x
+    d[:] = a * b * c
+    return np.sum(d * d)
+
+
+@creation()
+def array_from_scalars(x):
+    y = np.array([x[0] * x[1], x[2], 1.0, x[3] ** 2])
+    return np.sum(y * y * np.arange(4.0))
+
+
+@creation()
+def nested_array_from_scalars(x):
+    m = np.array([[x[0], x[1] * 2.0], [0.0, x[2] * x[3]]])
+    return np.sum(m @ m)
+
+
+@creation()
+def array_from_arrays(x):
+    m = np.array([x, x * x, np.sin(x)])
+    return np.sum(m * m[::-1])
+
+
+@creation()
+def ranges_and_identity(x):
+    t = np.linspace(0.0, 1.0, len(x))
+    k = np.arange(len(x))
+    e = np.eye(len(x))
+    return np.sum((e * 2.0 + 1.0) @ (x * t * k)) * x[0]
+
+
+@creation()
+def array_from_appended_list(x):
+    values = []
+    for i in range(len(x)):
+        values.append(x[i] * x[i - 1])
+    y = np.array(values)
+    return np.sum(y * y)
+
+
+@creation()
+def array_from_comprehension(x):
+    y = np.array([a * a for a in x])
+    return np.sum(y * x)
+
+
+@creation()
+def stacked_list(x):
+    rows = [x * (i + 1.0) for i in range(3)]
+    return np.sum(np.stack(rows) ** 2) + np.sum(np.concatenate(rows) ** 3)
+
+
+# ------------------------------------------------------------------ buffers
+
+buffers = Group("buffers")
+
+
+@buffers()
+def double_buffer(x):
+    a = x * 1.0
+    b = np.zeros(len(x))
+    for t in range(4):
+        b[1:-1] = a[1:-1] * 0.5 + 0.25 * (a[:-2] * a[2:])
+        b[0] = a[0]
+        b[-1] = a[-1]
+        a, b = b, a
+    return np.sum(a * a)
+
+
+@buffers()
+def double_buffer_with_temporary(x):
+    old = x * 1.0
+    new = np.empty_like(x)
+    for t in range(3):
+        for i in range(len(x)):
+            new[i] = np.sin(old[i - 1]) * old[i]
+        temporary = old
+        old = new
+        new = temporary
+    return np.sum(old * old)
+
+
+@buffers()
+def triple_buffer_wave(x):
+    before = np.zeros(len(x))
+    now = x * 1.0
+    after = np.zeros(len(x))
+    for t in range(4):
+        after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + 0.1 * (now[2:] - 2.0 * now[1:-1] + now[:-2]) * now[1:-1]
+        before, now, after = now, after, before
+    return np.sum(now * now)
+
+
+@buffers()
+def views_taken_before_a_swap(x):
+    a = x * 1.0
+    b = x * x
+    v = a[1:3]
+    a, b = b, a
+    v *= 2.0
+    a[0] = v[0]
+    return np.sum(a * a) + np.sum(b * b * b)
+
+
+@buffers()
+def ring_of_rows(x):
+    ring = np.zeros((3, len(x)))
+    ring[0] = x
+    ring[1] = x * x
+    for t in range(2, 7):
+        ring[t % 3] = np.tanh(ring[(t - 1) % 3] + ring[(t - 2) % 3])
+    return np.sum(ring[6 % 3] * x)
+
+
+@buffers()
+def buffer_returned_from_a_function(x):
+    def step(source, target):
+        target[:] = np.sin(source) * x
+        return target, source
+
+    a = x * 1.0
+    b = np.zeros(len(x))
+    a, b = step(a, b)
+    a, b = step(a, b)
+    return np.sum(a * a) + np.sum(b)
+
+
+# ------------------------------------------------------------------ calls
+
+calls = Group("calls")
+
+FACTOR = 1.7
+TABLE = np.array([1.0, -2.0, 0.5, 3.0, 0.25, 1.5])
+
+
+def scaled_square(a, scale=2.0):
+    """A function with a default."""
+    return a * a * scale
+
+
+def sum_of_squares(*values):
+    total = 0.0
+    for v in values:
+        total = total + v * v
+    return total
+
+
+def weighted(a, *, weight=1.0, shift=0.0):
+    return weight * a * a + shift
+
+
+def normalise(a):
+    """Writes to its argument."""
+    a -= np.sum(a) / len(a)
+    a *= 2.0
+
+
+def fill(target, source, start=0):
+    for i in range(start, len(source)):
+        target[i] = source[i] * source[i - 1]
+
+
+def power(a, n):
+    if n == 0:
+        return 1.0
+    return a * power(a, n - 1)
+
+
+def two_results(a):
+    return np.sin(a), a * a
+
+
+def first_large(values, limit):
+    for v in values:
+        if v > limit:
+            return v * v
+    return values[0]
+
+
+@calls()
+def function_called_twice(x):
+    return scaled_square(x[0]) * scaled_square(x[1])
+
+
+@calls()
+def keyword_and_default(x):
+    return scaled_square(x[0], scale=3.0) + scaled_square(scale=x[1], a=x[2])
+
+
+@calls()
+def keyword_only(x):
+    return weighted(x[0], weight=x[1]) * weighted(x[2], shift=x[3])
+
+
+@calls()
+def star_parameters(x):
+    return sum_of_squares(x[0], x[1], x[2]) * sum_of_squares(x[3])
+
+
+@calls()
+def starred_call(x):
+    values = (x[0], x[1])
+    return sum_of_squares(*values) * sum_of_squares(*values, x[2])
+
+
+@calls()
+def double_starred_call(x):
+    settings = {"weight": x[1], "shift": x[2]}
+    return weighted(x[0], **settings) ** 2
+
+
+@calls()
+def takes_keyword_dictionary(x):
+    def combine(a, **parts):
+        return a * parts["b"] + parts["c"] ** 2
+
+    return combine(x[0], b=x[1], c=x[2])
+
+
+@calls()
+def writes_to_its_argument(x):
+    y = x * x
+    normalise(y)
+    return np.sum(y * y * x)
+
+
+@calls()
+def writes_to_a_view_of_the_caller(x):
+    y = x * x
+    normalise(y[:3])
+    return np.sum(y * y)
+
+
+@calls()
+def fills_a_buffer_of_the_caller(x):
+    y = np.zeros(len(x))
+    fill(y, x)
+    fill(y, y * 1.0, start=2)
+    return np.sum(y * y)
+
+
+@calls()
+def recursion_by_count(x):
+    return power(x[0], 3) + power(x[1], 2) * x[2]
+
+
+def tree_sum(a, low, high):
+    if high - low == 1:
+        return a[low] * a[low]
+    middle = (low + high) // 2
+    return np.sin(tree_sum(a, low, middle)) + tree_sum(a, middle, high) * a[low]
+
+
+@calls()
+def recursion_on_halves(x):
+    return tree_sum(x, 0, len(x))
+
+
+def collatz_like(a, depth):
+    if a > 8.0 or depth > 20:
+        return a
+    return collatz_like(a * 1.5 + 0.1, depth + 1) * 0.9
+
+
+@calls()
+def recursion_by_data(x):
+    return collatz_like(x[0] * x[1], 0)
+
+
+def is_even_step(a, n):
+    return a if n == 0 else np.sin(is_odd_step(a, n - 1))
+
+
+def is_odd_step(a, n):
+    return a * a if n == 0 else 1.3 * is_even_step(a, n - 1)
+
+
+@calls()
+def mutual_recursion(x):
+    return is_even_step(x[0], 5) * is_odd_step(x[1], 4)
+
+
+@calls()
+def closure_over_a_local(x):
+    k = x[2]
+
+    def inner(a):
+        return a * k
+
+    return inner(x[0]) * inner(x[1])
+
+
+@calls()
+def closure_sees_a_later_value(x):
+    k = x[2]
+
+    def inner(a):
+        return a * k
+
+    first = inner(x[0])
+    k = k * x[3]
+    return first * inner(x[1])
+
+
+@calls()
+def closure_writes_an_array(x):
+    y = x * 1.0
+
+    def scale(i, factor):
+        y[i] *= factor
+
+    scale(0, x[1])
+    scale(1, y[0])
+    return np.sum(y * y)
+
+
+@calls()
+def lambda_in_a_variable(x):
+    square = lambda a: a * a + 1.0
+    return square(x[0]) * square(x[1])
+
+
+@calls()
+def lambda_with_default(x):
+    scale = lambda a, k=2.0: a * k
+    return scale(x[0]) * scale(x[1], x[2])
+
+
+@calls()
+def nested_definitions(x):
+    def outer(a):
+        def inner(b):
+            return a * b
+
+        return inner(a) + inner(x[1])
+
+    return outer(x[0]) * outer(x[2])
+
+
+@calls()
+def function_as_an_argument(x):
+    def twice(f, a):
+        return f(f(a))
+
+    return np.sum(twice(np.sin, x)) + twice(lambda a: a * a, x[0])
+
+
+@calls()
+def function_that_returns_a_function(x):
+    def make(k):
+        return lambda a: a**2 * k
+
+    f, g = make(x[0]), make(2.0)
+    return f(x[1]) * g(x[2])
+
+
+@calls()
+def chosen_function(x):
+    f = np.sin if x[0] > 0.1 else np.cos
+    return np.sum(f(x) * x)
+
+
+@calls()
+def several_results(x):
+    s, q = two_results(x)
+    t, r = two_results(s[0])
+    return np.sum(s * q) + t * r
+
+
+@calls()
+def early_return_in_a_callee(x):
+    return first_large(x, 1.2) * first_large(x * 0.1, 5.0)
+
+
+@calls()
+def call_in_a_loop(x):
+    s = 0.3
+    for i in range(len(x)):
+        s = scaled_square(s, x[i]) + 0.4
+    return s
+
+
+@calls()
+def globals_are_read(x):
+    return FACTOR * np.sum(x * x * TABLE[: len(x)])
+
+
+@calls(second=False)
+def global_helper_with_constant(x):
+    return np.sum(TABLE[: len(x)] * np.exp(x)) / math.pi
+
+
+@calls(lambda n: (vector(n),))
+def default_argument_not_given(x, scale=1.5, shift=None):
+    if shift is None:
+        shift = x[0]
+    return np.sum(scale * x * x) + shift
+
+
+@calls()
+def comprehension_calls_a_function(x):
+    parts = [scaled_square(a, x[0]) for a in x]
+    return parts[0] * parts[1] + parts[-1]
+
+
+# ------------------------------------------------------------------ lists, tuples, dicts
+
+containers = Group("containers")
+
+
+@containers()
+def list_display_indexed(x):
+    items = [x[0] * x[1], x[2] * x[2], x[3]]
+    return items[0] * items[1] + items[-1] * items[0]
+
+
+@containers()
+def list_element_replaced(x):
+    items = [x[0], x[1], x[2]]
+    items[1] = items[0] * items[2]
+    items[0] += x[3]
+    return items[0] * items[1] * items[2]
+
+
+@containers()
+def list_appended(x):
+    items = []
+    for i in range(len(x)):
+        items.append(x[i] * x[i])
+    return items[0] * items[3] + items[1]
+
+
+@containers()
+def list_appended_under_a_branch(x):
+    items = []
+    for a in x:
+        if a > 1.0:
+            items.append(a * a)
+    s = 0.5
+    for b in items:
+        s = s * b + 0.2
+    return s + len(items) * x[0] ** 2
+
+
+@containers()
+def list_comprehension(x):
+    items = [x[i] * x[i] for i in range(4)]
+    return items[0] * items[1] + items[2] * items[3]
+
+
+@containers()
+def comprehension_with_condition(x):
+    items = [a * a for a in x if a > 0.9]
+    return sum(items) * x[0]
+
+
+@containers()
+def nested_comprehension(x):
+    table = [[x[i] * x[j] for j in range(2)] for i in range(3)]
+    return table[0][1] * table[2][0] + table[1][1]
+
+
+@containers()
+def comprehension_of_two_loops(x):
+    items = [a * b for a in x[:2] for b in x[1:3]]
+    return items[0] * items[3] + items[1] * items[2]
+
+
+@containers()
+def generator_summed(x):
+    return sum(a * a for a in x) * x[0]
+
+
+@containers()
+def generator_with_zip(x):
+    return sum(a * b * b for a, b in zip(x[1:], x[:-1]))
+
+
+@containers()
+def generator_in_maximum(x):
+    return max(a * a for a in x) * x[0] + min(a * 2.0 for a in x)
+
+
+@containers()
+def sum_of_list_with_start(x):
+    return sum([x[0] * x[1], x[2]], x[3]) ** 2
+
+
+@containers()
+def list_of_arrays(x):
+    layers = [x, x * x, np.tanh(x)]
+    out = layers[0]
+    for layer in layers[1:]:
+        out = np.sin(out * layer)
+    return np.sum(out)
+
+
+@containers()
+def list_concatenated_and_sliced(x):
+    items = [x[0], x[1]] + [x[2] * x[0]]
+    tail = items[1:]
+    return tail[0] * tail[1] + items[0]
+
+
+@containers()
+def list_popped(x):
+    stack = [x[0], x[1] * x[0], x[2]]
+    a = stack.pop()
+    b = stack.pop()
+    return a * b + stack[0] ** 2
+
+
+@containers()
+def list_multiplied(x):
+    items = [0.0] * 4
+    for i in range(4):
+        items[i] = x[i] * x[i - 1]
+    return items[0] * items[1] + items[2] * items[3]
+
+
+@containers()
+def list_of_rows_filled(x):
+    rows = [np.zeros(len(x)) for _ in range(2)]
+    rows[0][:] = x * x
+    rows[1][0] = rows[0][1] * x[0]
+    return np.sum(rows[0] * x) + np.sum(rows[1] ** 2)
+
+
+@containers()
+def tuple_indexed(x):
+    pair = (x[0] * x[1], x[2])
+    return pair[0] * pair[1] * pair[-1]
+
+
+@containers()
+def tuple_of_tuples(x):
+    t = ((x[0], x[1]), (x[2] * x[2], x[3]))
+    (a, b), c = t[0], t[1]
+    return a * b * c[0] + c[1]
+
+
+@containers()
+def tuple_carried_through_a_loop(x):
+    state = (x[0], x[1])
+    for i in range(3):
+        state = (state[1] * x[2], state[0] + 0.5 * state[1])
+    return state[0] * state[1]
+
+
+@containers()
+def dict_display(x):
+    d = {"a": x[0] * x[1], "b": x[2]}
+    return d["a"] * d["b"] * d["b"]
+
+
+@containers()
+def dict_entry_replaced(x):
+    d = {"a": x[0], "b": x * x}
+    d["a"] = d["a"] * x[1]
+    d["c"] = np.sum(d["b"])
+    d["b"][0] = d["a"]
+    return d["a"] * d["c"] + np.sum(d["b"] ** 2)
+
+
+@containers()
+def dict_iterated(x):
+    d = {"a": x[0], "b": x[1] * x[2]}
+    s = 0.5
+    for key in d:
+        s = s * d[key] + 0.1
+    for key, value in d.items():
+        s = s + value * value
+    return s + sum(d.values())
+
+
+@containers()
+def dict_by_call(x):
+    d = dict(first=x[0] * 2.0, second=x[1])
+    return d["first"] * d.get("second") + d.get("third", 1.0) * x[2] ** 2
+
+
+@containers()
+def dict_with_integer_keys(x):
+    d = {0: x[0], 1: x[1] * x[2]}
+    return d[0] * d[1]
+
+
+@containers()
+def map_and_len(x):
+    items = [x[0], x[1], x[2]]
+    return items[len(items) - 1] * items[0] + len(x) * x[3] ** 2
+
+
+# ------------------------------------------------------------------ classes
+
+classes = Group("classes")
+
+
+class Scale:
+    """A class with a method and an attribute."""
+
+    def __init__(self, weight, shift=0.5):
+        self.weight = weight
+        self.shift = shift
+
+    def apply(self, a):
+        return self.weight * a * a + self.shift
+
+    def __call__(self, a):
+        return self.apply(a) * 2.0
+
+    @property
+    def doubled(self):
+        return 2.0 * self.weight
+
+    @staticmethod
+    def cube(a):
+        return a * a * a
+
+
+class Accumulator:
+    """An object whose state is rebound by its methods."""
+
+    def __init__(self):
+        self.total = 0.0
+        self.count = 0
+
+    def add(self, a):
+        self.total = self.total + a * a
+        self.count += 1
+        return self
+
+    def mean(self):
+        return self.total / self.count
+
+
+class Shifted(Scale):
+    """A subclass that calls its parent."""
+
+    def apply(self, a):
+        return super().apply(a) + a
+
+
+@dataclass
+class Pair:
+    """A dataclass of the user's."""
+
+    left: Any
+    right: Any
+
+    def product(self):
+        return self.left * self.right
+
+
+Point = namedtuple("Point", ["horizontal", "vertical"])
+
+
+@classes()
+def method_of_an_instance(x):
+    s = Scale(x[0])
+    return s.apply(x[1]) * s.apply(x[2])
+
+
+@classes()
+def attribute_assigned(x):
+    s = Scale(x[0])
+    s.shift = x[1] * x[2]
+    s.weight *= 3.0
+    return s.apply(x[3])
+
+
+@classes()
+def instance_called(x):
+    s = Scale(x[0], shift=x[1])
+    return np.sum(s(x))
+
+
+@classes()
+def property_and_static_method(x):
+    s = Scale(x[0] * x[1])
+    return s.doubled * Scale.cube(x[2])
+
+
+@classes()
+def state_changed_by_methods(x):
+    box = Accumulator()
+    for a in x:
+        box.add(a)
+    return box.mean() * x[0]
+
+
+@classes()
+def inheritance(x):
+    return Shifted(x[0]).apply(x[1] * x[2])
+
+
+@classes()
+def dataclass_made_inside(x):
+    p = Pair(x[0] * x[1], x[2])
+    q = Pair(p.product(), right=x[3])
+    return p.product() * q.product()
+
+
+@classes()
+def namedtuple_made_inside(x):
+    p = Point(x[0], x[1] * x[2])
+    h, v = p
+    return p.horizontal * p.vertical + h * v * v
+
+
+# ------------------------------------------------------------------ statements that carry no derivative
+
+statements = Group("statements")
+
+
+@statements()
+def try_that_raises_nothing(x):
+    try:
+        r = x[0] * x[1]
+    except ValueError:
+        r = x[2]
+    return r * r
+
+
+@statements()
+def try_else_finally(x):
+    r = x[0]
+    try:
+        r = r * x[1]
+    except (ValueError, ZeroDivisionError) as problem:
+        r = 0.0
+    else:
+        r = r * x[2]
+    finally:
+        r = r + x[3]
+    return r * r
+
+
+@statements()
+def formatted_and_printed(x):
+    label = f"value {2:d} of {'x'}"
+    r = x[0] * x[1]
+    print(label, r)
+    return r * r
+
+
+@statements()
+def formatted_active_value(x):
+    r = x[0] * x[1]
+    print(f"{r:.3f}")
+    return r * r
+
+
+@statements()
+def asserted(x):
+    assert x.ndim == 1
+    assert x[0] > 0.0, "positive only"
+    return x[0] * np.sum(x)
+
+
+@statements()
+def raised_on_another_path(x):
+    if x[0] < 0.0:
+        raise ValueError(f"negative: {x[0]}")
+    return np.sqrt(x[0]) * x[1]
+
+
+@statements()
+def deleted_names(x):
+    a = x * x
+    b = a[0] * x[1]
+    del a
+    a = b * x[2]
+    return a * b
+
+
+@statements()
+def pass_and_docstring(x):
+    """Does little."""
+    if x[0] > 0.0:
+        pass
+    for i in range(3):
+        pass
+    return x[0] * x[1]
+
+
+@statements()
+def expression_statements(x):
+    x[0] * 3.0
+    "a string"
+    np.sin(x)
+    return x[0] * x[1]
+
+
+@statements()
+def import_inside(x):
+    import math as m
+
+    return np.sum(x * x) * m.pi
+
+
+@statements(lambda n: (vector(n), np.random.default_rng(3)), second=False)
+def unused_generator(x, generator):
+    return np.sum(x * x)
+
+
+# ------------------------------------------------------------------ linear algebra
+
+linear = Group("linear")
+
+
+@linear(lambda n: (matrix(3, n), vector(n)), wrt=(0, 1))
+def matrix_times_vector(a, x):
+    return np.sum(np.tanh(a @ x))
+
+
+@linear(lambda n: (matrix(n, 3), vector(n)), wrt=(0, 1))
+def vector_times_matrix(a, x):
+    return np.sum(np.sin(x @ a))
+
+
+@linear(lambda n: (matrix(n, 3), matrix(3, n)), wrt=(0, 1))
+def matrix_times_matrix(a, b):
+    return np.sum(np.sin(a @ b))
+
+
+@linear(two_vectors, wrt=(0, 1))
+def inner_products(x, y):
+    return np.dot(x, y) * (x @ x) + np.vdot(x, y) + np.inner(y, y)
+
+
+@linear(two_vectors, wrt=(0, 1))
+def outer_product(x, y):
+    return np.sum(np.outer(x, y * y) ** 2)
+
+
+@linear(lambda n: (matrix(2 * n, 3).reshape(2, n, 3).copy(), matrix(3, 2)), wrt=(0, 1))
+def stacked_matmul(a, b):
+    return np.sum(np.tanh(a @ b))
+
+
+@linear(lambda n: (matrix(n, 3), matrix(3, 4)), wrt=(0, 1))
+def dot_of_matrices(a, b):
+    return np.sum(np.dot(a, b) ** 2) + np.sum(a.dot(b))
+
+
+@linear(lambda n: (matrix(n, 3), matrix(n, 3)), wrt=(0, 1))
+def einsum_forms(a, b):
+    return np.sum(np.einsum("ij,kj->ik", a, b) ** 2) + np.einsum("ij,ij->", a, b) ** 2
+
+
+@linear(lambda n: (matrix(n, 3), matrix(3, 2)), wrt=(0, 1))
+def tensordot_form(a, b):
+    return np.sum(np.tensordot(a, b, axes=1) ** 2)
+
+
+@linear(lambda n: (matrix(n, n) + 3.0 * np.eye(n), vector(n)), wrt=(0, 1))
+def solve_system(a, b):
+    return np.sum(np.linalg.solve(a, b) ** 2)
+
+
+@linear(lambda n: (matrix(n, n) + 3.0 * np.eye(n),))
+def inverse_and_determinant(a):
+    return np.sum(np.linalg.inv(a) ** 2) + np.linalg.det(a)
+
+
+@linear(lambda n: (matrix(n, n) + 3.0 * np.eye(n),))
+def log_determinant(a):
+    sign, logarithm = np.linalg.slogdet(a)
+    return sign * logarithm**2
+
+
+@linear(lambda n: (matrix(n, n) * 0.3,), sizes=(3, 4))
+def cholesky_factor(a):
+    s = a @ a.T + 2.0 * np.eye(a.shape[0])
+    low = np.linalg.cholesky(s)
+    return np.sum(np.log(np.diag(low))) + np.sum(low**3)
+
+
+@linear()
+def norms(x):
+    return np.linalg.norm(x) * np.linalg.norm(x.reshape(2, -1))
+
+
+@linear(square_matrix)
+def trace_and_diagonal(a):
+    return np.trace(a @ a) + np.sum(np.diag(a) ** 2) * np.sum(np.diag(a[0]))
+
+
+@linear(square_matrix)
+def triangles(a):
+    return np.sum(np.triu(a) @ np.tril(a)) + np.sum(np.tril(a, -1) ** 3)
+
+
+@linear(lambda n: (matrix(n, n), 4))
+def matrix_power_by_loop(a, steps):
+    m = np.eye(a.shape[0])
+    for i in range(steps):
+        m = m @ a * 0.3
+    return np.sum(m)
+
+
+@linear(lambda n: (matrix(n, 3), vector(n)), wrt=(0, 1))
+def least_squares_residual(a, b):
+    normal = a.T @ a + 0.1 * np.eye(3)
+    solution = np.linalg.solve(normal, a.T @ b)
+    residual = a @ solution - b
+    return residual @ residual
+
+
+# ------------------------------------------------------------------ reductions
+
+reductions = Group("reductions")
+
+
+@reductions(one_matrix)
+def sums_over_axes(x):
+    return np.sum(np.sum(x, axis=0) ** 2) + np.sum(x.sum(axis=1) ** 3) + x.sum(axis=(0, 1)) ** 2
+
+
+@reductions(one_matrix)
+def sum_keeps_dimensions(x):
+    return np.sum(x / np.sum(x, axis=1, keepdims=True) * x)
+
+
+@reductions(one_matrix)
+def means(x):
+    return np.mean(x) * np.sum(np.mean(x, axis=0) ** 2) + np.sum(x.mean(axis=-1, keepdims=True) * x)
+
+
+@reductions(one_matrix)
+def products(x):
+    return np.prod(x) + np.sum(np.prod(x, axis=1) * x[:, 0]) + x.prod(axis=0)[1]
+
+
+@reductions()
+def product_with_a_zero(x):
+    y = x * 1.0
+    y[1] = x[0] - x[0]
+    return np.prod(y) + np.sum(x * x)
+
+
+@reductions(one_matrix)
+def extremes(x):
+    return np.max(x) * np.min(x) + np.sum(np.max(x, axis=0) ** 2) + np.sum(x.min(axis=1, keepdims=True) * x)
+
+
+@reductions(one_matrix)
+def spread(x):
+    return np.var(x) + np.std(x) ** 3 + np.sum(np.var(x, axis=0)) + np.sum(x.std(axis=1, ddof=1))
+
+
+@reductions(one_matrix)
+def cumulative(x):
+    return np.sum(np.cumsum(x) ** 2) + np.sum(np.cumsum(x, axis=1) ** 3) + np.sum(x.cumsum(axis=0) * x)
+
+
+@reductions()
+def peak_to_peak(x):
+    return np.ptp(x) ** 2 * x[0]
+
+
+@reductions()
+def log_sum_exp(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+
+
+@reductions(one_matrix)
+def softmax_by_rows(x):
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    return np.sum(p * p * x)
+
+
+@reductions()
+def built_in_sum_of_an_array(x):
+    return sum(x) ** 2 + sum(x * x)
+
+
+@reductions()
+def built_in_extremes(x):
+    return max(x[0], x[1]) * min(x[2], x[3], 0.2 * x[0]) + max(x) + min(x) ** 2
+
+
+@reductions(one_matrix)
+def reduction_of_a_view(x):
+    return np.sum(x[1:, ::2]) * np.mean(x[:, -1]) ** 2
+
+
+@reductions()
+def sum_with_mask(x):
+    return np.sum(x**2 * (x > 1.0)) + np.sum(np.where(x > 1.0, 0.0, x**3))
+
+
+# ------------------------------------------------------------------ broadcasting
+
+broadcasting = Group("broadcasting")
+
+
+@broadcasting(lambda n: (vector(n), 0.7), wrt=(0, 1))
+def scalar_with_vector(x, w):
+    return np.sum(w * x + x**w / w - w)
+
+
+@broadcasting(lambda n: (matrix(3, n), vector(n)), wrt=(0, 1))
+def matrix_with_row(a, x):
+    return np.sum(a * x + np.sin(a - x) / x)
+
+
+@broadcasting(lambda n: (matrix(n, 3), vector(n)), wrt=(0, 1))
+def matrix_with_column(a, x):
+    return np.sum(a**2 * x[:, None] + np.exp(a / x.reshape(-1, 1)))
+
+
+@broadcasting(two_vectors, wrt=(0, 1))
+def column_with_row(x, y):
+    return np.sum(np.reshape(x, (-1, 1)) ** np.reshape(y, (1, -1)))
+
+
+@broadcasting(lambda n: (matrix(n, 1), matrix(1, 3)), wrt=(0, 1))
+def unit_dimensions(a, b):
+    return np.sum((a + b) * a / b)
+
+
+@broadcasting(lambda n: (vector(n), np.array([1.3])), wrt=(0, 1))
+def array_of_one_element(x, w):
+    return np.sum(x * w) * w[0] + np.sum(x / w)
+
+
+@broadcasting(lambda n: (vector(n), np.array(1.3)), wrt=(0, 1))
+def array_of_no_dimension(x, w):
+    return np.sum(x * w * w)
+
+
+@broadcasting(lambda n: (vector(n), vector(n)[:1].copy()), sizes=(4, 1, 6), wrt=(0, 1))
+def extent_that_may_be_one(x, w):
+    return np.sum(x * w + w)
+
+
+@broadcasting(two_vectors, wrt=(0, 1))
+def pairwise_distances(x, y):
+    d = x[:, None] - y[None, :]
+    return np.sum(np.exp(-d * d))
+
+
+@broadcasting(lambda n: (matrix(n, 3), matrix(2, 3)), wrt=(0, 1))
+def pairwise_in_three_dimensions(a, b):
+    d = np.sum((a[:, None, :] - b[None, :, :]) ** 2, axis=2)
+    return np.sum(np.sqrt(d + 1.0))
+
+
+@broadcasting(lambda n: (matrix(n, 3), 0.4, vector(3)), wrt=(0, 1, 2))
+def everything_at_once(a, s, v):
+    return np.mean(np.tanh(a * v + s) * (s - v) ** 2)
+
+
+@broadcasting()
+def broadcast_to_a_shape(x):
+    return np.sum(np.broadcast_to(x, (3, len(x))) * np.arange(3.0)[:, None] * x)
+
+
+@broadcasting(lambda n: (vector(n), 0.7), wrt=(0, 1))
+def augmented_with_broadcasting(x, w):
+    y = np.outer(x, x)
+    y += w
+    y *= x
+    y -= x[:, None]
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ shapes
+
+shapes = Group("shapes")
+
+
+@shapes()
+def reshaped_and_transposed(x):
+    m = np.reshape(x[:4], (2, 2))
+    return np.sum(m @ m.T) + np.sum(m.transpose() * m)
+
+
+@shapes(one_matrix)
+def ravel_and_flatten(x):
+    return np.sum(x.ravel()[1:] * x.flatten()[:-1]) + np.sum(np.ravel(x.T) * np.ravel(x))
+
+
+@shapes()
+def concatenated(x):
+    y = np.concatenate([x * x, x[:2], np.ones(2)])
+    return np.sum(y[1:] * y[:-1])
+
+
+@shapes(one_matrix)
+def concatenated_by_columns(x):
+    y = np.concatenate((x, x * x[0], x[:, :1]), axis=1)
+    return np.sum(y[:, 1:] * y[:, :-1])
+
+
+@shapes()
+def stacks(x):
+    a = np.stack([x, x * x], axis=1)
+    b = np.vstack([x, x * x[0]])
+    c = np.hstack([x, x[:1]])
+    return np.sum(a[:, 0] * a[:, 1]) + np.sum(b[0] * b[1]) + np.sum(c * c)
+
+
+@shapes()
+def flipped_and_rolled(x):
+    return np.sum(np.flip(x) * x) + np.sum(np.roll(x, 1) * x**2) + np.sum(np.roll(x, -2) * x)
+
+
+@shapes()
+def tiled_and_repeated(x):
+    t = np.tile(x, 2)
+    r = np.repeat(x, 3)
+    return np.sum(t * np.arange(float(len(t))) * t) + np.sum(r[::2] ** 3)
+
+
+@shapes(one_matrix)
+def axes_moved(x):
+    c = x[:, :, None] * x[0]
+    m = np.moveaxis(c, 0, -1)
+    s = np.swapaxes(c, 0, 2)
+    return np.sum(m * m[0]) + np.sum(np.squeeze(s[:1]) ** 2) + np.sum(np.transpose(c, (2, 0, 1))[0] * x)
+
+
+@shapes()
+def taken(x):
+    return np.sum(np.take(x, np.array([0, 2, 2])) ** 2) * x[1]
+
+
+@shapes()
+def shapes_as_numbers(x):
+    n = x.shape[0]
+    m = x.size
+    return np.sum(x) ** 2 / n + np.sum(x * x) * x.ndim / (m - 1)
+
+
+@shapes(one_matrix)
+def shape_unpacked(x):
+    rows, columns = x.shape
+    s = 0.0
+    for i in range(rows):
+        for j in range(columns):
+            s = s + x[i, j] ** 2 * (i + 2 * j)
+    return s
+
+
+@shapes()
+def differences_and_interpolation_by_slices(x):
+    d = x[1:] - x[:-1]
+    return np.sum(d * d * d) + np.sum((x[1:] + x[:-1]) * 0.5 * d)
+
+
+# ------------------------------------------------------------------ kinds of numbers
+
+numbers = Group("numbers")
+
+
+@numbers(lambda n: (vector(n).astype(np.float32),), second=False)
+def single_precision(x):
+    return np.sum(np.sin(x) * x)
+
+
+@numbers(lambda n: (vector(n).astype(np.float32), 0.5), second=False)
+def single_precision_with_python_float(x, w):
+    y = x * 2.0 + w
+    y[1:] *= y[:-1]
+    return np.sum(y * y)
+
+
+@numbers(lambda n: (vector(n).astype(np.float32), 3), second=False)
+def single_precision_in_a_loop(x, n):
+    h = x
+    for i in range(n):
+        h = np.tanh(h * x)
+    return np.sum(h)
+
+
+@numbers(lambda n: (vector(n).astype(np.float32), vector(n)), wrt=(0, 1), second=False)
+def mixed_precision(x, y):
+    return np.sum(x * y * y)
+
+
+@numbers(lambda n: (np.array(0.3 * n),))
+def zero_dimensional(x):
+    return x * np.sin(x)
+
+
+@numbers(lambda n: (np.array(0.3 * n),))
+def zero_dimensional_augmented(x):
+    y = x
+    y += 1.0
+    return x * y
+
+
+@numbers(lambda n: (np.array(0.3 * n),))
+def zero_dimensional_stored(x):
+    y = np.zeros(())
+    y[...] = x * x
+    y[()] = y * x
+    return y * 2.0
+
+
+@numbers(lambda n: (np.float64(0.3 * n),))
+def numpy_scalar(x):
+    y = x
+    y += 1.0
+    return x * y
+
+
+@numbers(lambda n: (np.zeros(0),), sizes=(4,), second=False)
+def empty_array(x):
+    s = 1.0
+    for a in x:
+        s = s * a
+    return np.sum(x * x) + s
+
+
+@numbers(lambda n: (vector(1),), sizes=(4,))
+def array_of_size_one(x):
+    y = x * x
+    y[1:] = y[:-1]
+    return np.sum(y * x) + y[0] * x[-1]
+
+
+@numbers(lambda n: (vector(n),), sizes=(4, 1, 0, 7))
+def any_size(x):
+    return np.sum(np.sin(x) * x)
+
+
+@numbers(lambda n: (vector(n), np.arange(n)))
+def integer_array_argument(x, k):
+    return np.sum(x[k] ** k * (k // 2) + x * (k % 3))
+
+
+@numbers(lambda n: (vector(n), vector(n) > 1.0))
+def boolean_array_argument(x, mask):
+    return np.sum(x[mask] ** 2) + np.sum(x * mask * x[0])
+
+
+@numbers(lambda n: (vector(n), 3, True))
+def python_integers_and_booleans(x, k, flag):
+    return np.sum(x**k) * (k // 2) + flag * x[0] ** 2 + (-7 % k) * x[1] ** 2
+
+
+@numbers()
+def integer_arithmetic_of_indices(x):
+    s = 0.0
+    for i in range(8):
+        s = s + x[i // 2] * x[(i * 3) % 4] * (i & 1) + x[i >> 1] ** 2
+    return s
+
+
+@numbers()
+def conversions(x):
+    a = float(x[0]) * float(x[1])
+    n = int(3.7)
+    return a * n * abs(-x[2]) + round(2.6) * x[3] ** 2
+
+
+@numbers(lambda n: (vector(n),), second=False)
+def astype_and_back(x):
+    y = x.astype(np.float64) * 2.0
+    return np.sum(y.astype(float) ** 2)
+
+
+# ------------------------------------------------------------------ scalars and the math module
+
+scalars = Group("scalars")
+
+
+@scalars(two_floats, wrt=(0, 1))
+def polynomial(x, y):
+    return 3.0 * x**2 * y - x * y**3 + x / y - 4.0
+
+
+@scalars(two_floats, wrt=(0, 1))
+def powers(x, y):
+    return x**y + y**x + x**2 + y**-1.5 + 2.0**x + pow(x, 3)
+
+
+@scalars(two_floats, wrt=(0, 1))
+def math_functions(x, y):
+    return math.sin(x) * math.exp(y) + math.log(x) * math.sqrt(y) - math.tan(x * 0.5) + math.pow(x, y)
+
+
+@scalars(two_floats, wrt=(0, 1))
+def more_math_functions(x, y):
+    return math.atan2(y, x) * math.hypot(x, y) + math.tanh(x) * math.cosh(y) + math.asin(x * 0.5) + math.log1p(x) * math.expm1(y)
+
+
+@scalars(two_floats, wrt=(0, 1))
+def error_and_gamma_functions(x, y):
+    return math.erf(x) * math.erfc(y) + math.gamma(x + 1.0) + math.lgamma(y + 2.0)
+
+
+@scalars(two_floats, wrt=(0, 1))
+def numpy_functions_on_floats(x, y):
+    return np.sin(x) * np.exp(y) + np.log(x) / np.sqrt(y)
+
+
+@scalars(two_floats, wrt=(0, 1))
+def unary_operators(x, y):
+    return -x * +y - abs(-x) * (-(-y)) ** 2
+
+
+@scalars(two_floats, wrt=(0, 1))
+def floor_division_and_remainder(x, y):
+    return (7.0 * x) % y * x + (x // 0.3) * y**2
+
+
+@scalars(lambda n: (0.9 + 0.01 * n,))
+def one_number(x):
+    return x * x * x * math.sin(x)
+
+
+@scalars(lambda n: (0.9, 5))
+def iterated_map(x, n):
+    r = 3.1
+    for i in range(n):
+        x = r * x * (1.0 - 0.3 * x)
+    return x
+
+
+@scalars(two_floats, wrt=1)
+def one_argument_of_two(x, y):
+    return x * y * y
+
+
+@scalars(two_floats, wrt=(1, 0))
+def arguments_in_other_order(x, y):
+    return x * y * y
+
+
+# ------------------------------------------------------------------ arguments that are trees
+
+trees = Group("trees")
+
+
+@dataclass
+class Parameters:
+    """A tree of parameters."""
+
+    weights: np.ndarray
+    bias: float = 0.0
+    steps: int = 2
+
+
+@dataclass
+class Network:
+    """A tree with a tree and a list inside."""
+
+    layers: list[Parameters] = field(default_factory=list)
+    scale: float = 1.0
+
+
+@trees(lambda n: ((vector(n), 0.7), vector(n)), second=False)
+def tuple_argument(pair, x):
+    w, b = pair
+    return np.sum(np.tanh(w * x + b))
+
+
+@trees(lambda n: ([matrix(3, n), matrix(3, 3)], vector(n)), second=False)
+def list_argument(layers, x):
+    h = x
+    for w in layers:
+        h = np.tanh(w @ h)
+    return np.sum(h)
+
+
+@trees(lambda n: ({"w": vector(n), "b": 0.3}, vector(n)), wrt=(0, 1), second=False)
+def dict_argument(p, x):
+    return np.sum((p["w"] * x + p["b"]) ** 2)
+
+
+@trees(lambda n: (Parameters(vector(n), 0.2), vector(n)), second=False)
+def dataclass_argument(p, x):
+    h = x
+    for i in range(p.steps):
+        h = np.sin(p.weights * h + p.bias)
+    return np.sum(h)
+
+
+@trees(lambda n: (Point(vector(n), 0.3),), second=False)
+def namedtuple_argument(p):
+    return np.sum(p.horizontal * p.horizontal) * p.vertical
+
+
+@trees(lambda n: (Network([Parameters(vector(n), 0.1), Parameters(vector(n), 0.4)], 1.2),), second=False)
+def nested_tree(net):
+    h = net.layers[0].weights * net.scale + net.layers[0].bias
+    g = net.layers[1].weights * h + net.layers[1].bias
+    return np.sum(g * h)
+
+
+@trees(lambda n: (vector(n), [1, 2, 3]), second=False)
+def list_of_integers(x, steps):
+    s = 0.0
+    for k in steps:
+        s = s + np.sum(x**k)
+    return s
+
+
+@trees(lambda n: ([0.5, 1.5, 0.75],), second=False)
+def list_of_floats(values):
+    s = 1.0
+    for v in values:
+        s = s * v + v * v
+    return s
+
+
+# ------------------------------------------------------------------ the vocabulary in context
+
+vocabulary = Group("vocabulary")
+
+
+@vocabulary()
+def exponentials_and_logarithms(x):
+    return np.sum(np.exp(-x) + np.exp2(x) * np.expm1(x) + np.log(x) * np.log2(x) - np.log10(x) / np.log1p(x))
+
+
+@vocabulary()
+def roots_and_powers(x):
+    return np.sum(np.sqrt(x) * np.cbrt(x) + np.square(x) * np.reciprocal(x + 1.0) + np.power(x, 1.5) + np.float_power(x, 0.5))
+
+
+@vocabulary(lambda n: (0.4 * signed(n),))
+def trigonometric(x):
+    return np.sum(np.sin(x) * np.cos(x) + np.tan(x) + np.arcsin(x) * np.arccos(x) + np.arctan(x) + np.arctan2(x, x + 2.0))
+
+
+@vocabulary(lambda n: (0.4 * signed(n),))
+def hyperbolic(x):
+    return np.sum(np.sinh(x) * np.cosh(x) + np.tanh(x) + np.arcsinh(x) * np.arccosh(x + 2.0) + np.arctanh(x) + np.hypot(x, 1.0))
+
+
+@vocabulary(lambda n: (signed(n),))
+def piecewise(x):
+    return np.sum(np.abs(x) * x**2 + np.sign(x) * x + np.maximum(x, 0.1) ** 2 + np.minimum(x, -0.2 * x**2) + np.fabs(x) ** 3)
+
+
+@vocabulary(lambda n: (signed(n),))
+def steps_and_clips(x):
+    return np.sum(np.floor(x) * x**2 + np.ceil(x) * x + np.clip(x, -0.7, 0.7) ** 3 + np.fmax(x, 0.0) * np.fmin(x, 0.3))
+
+
+@vocabulary(lambda n: (signed(n),))
+def where_is_safe(x):
+    return np.sum(np.where(x > 0.0, np.sqrt(np.where(x > 0.0, x, 1.0)), x**2) * x)
+
+
+@vocabulary(two_vectors, wrt=(0, 1))
+def log_add_exp_and_remainder(x, y):
+    return np.sum(np.logaddexp(x, y) * x + np.mod(5.0 * x, y) * x)
+
+
+@vocabulary(two_vectors, wrt=(0, 1))
+def operator_names(x, y):
+    a = np.add(x, y)
+    b = np.subtract(a, x * 2.0)
+    c = np.multiply(a, b)
+    d = np.divide(c, np.negative(y))
+    return np.sum(np.true_divide(d, x) ** 2)
+
+
+@vocabulary(lambda n: (signed(n),))
+def relu_network(x):
+    h = np.maximum(0.0, x * 2.0 + 0.1)
+    return np.sum(h * np.tanh(h) * x)
+
+
+@vocabulary(lambda n: (signed(n),))
+def logistic_loss(x):
+    p = 1.0 / (1.0 + np.exp(-x))
+    return -np.mean(np.log(p) * 0.3 + np.log(1.0 - p) * 0.7)
+
+
+@vocabulary(lambda n: (signed(n),))
+def masks_as_numbers(x):
+    positive = x > 0.0
+    both = np.logical_and(positive, x < 1.0)
+    return np.sum(positive * x**2 - (~both) * x**3 + (x != 0.0) * x)
+
+
+@vocabulary(lambda n: (matrix(n, 3),))
+def methods_of_arrays(x):
+    return x.sum() * x.mean() + x.max() * x.min() + (x.T @ x).trace() + x.clip(0.6, 1.5).sum() ** 2 + x.dot(x[0]).std()
+
+
+@vocabulary(lambda n: (vector(n),))
+def sorted_by_argsort(x):
+    order = np.argsort(x)
+    return np.sum(x[order] ** 2 * np.arange(len(x)))
+
+
+@vocabulary(lambda n: (vector(n), 0.01, 20))
+def gradient_descent_inside(x, rate, steps):
+    w = np.zeros(len(x))
+    for i in range(steps):
+        w -= rate * (w**3 - x)
+    return np.sum(w * w)
+
+
+@vocabulary(lambda n: (vector(n),))
+def moving_average(x):
+    s = 0.0
+    m = x[0]
+    for i in range(1, len(x)):
+        m = 0.8 * m + 0.2 * x[i]
+        s += (x[i] - m) ** 2
+    return np.sqrt(s)
+
+
+@vocabulary(lambda n: (vector(3), n))
+def runge_kutta(y0, steps):
+    def slope(y):
+        return np.array([y[1], -y[0] * y[2], -0.1 * y[2]])
+
+    y = y0
+    h = 0.1
+    for i in range(steps):
+        a = slope(y)
+        b = slope(y + 0.5 * h * a)
+        c = slope(y + 0.5 * h * b)
+        d = slope(y + h * c)
+        y = y + h / 6.0 * (a + 2.0 * b + 2.0 * c + d)
+    return np.sum(y * y)
+
+
+@vocabulary(lambda n: (vector(2), n))
+def fixed_point_with_tolerance(p, limit):
+    z = 0.0
+    for i in range(50):
+        new = np.cos(z * p[0]) * 0.5 * p[1]
+        if abs(new - z) < 1e-14:
+            break
+        z = new
+    return z * p[0]
+
+
+@vocabulary(lambda n: (matrix(n, 2),))
+def n_body_energy(position):
+    energy = 0.0
+    for i in range(len(position)):
+        for j in range(i + 1, len(position)):
+            d = position[i] - position[j]
+            energy -= 1.0 / np.sqrt(np.dot(d, d) + 0.1)
+    return energy
+
+
+@vocabulary(lambda n: (vector(n), matrix(n, n) * 0.2), wrt=(0, 1))
+def hidden_markov_forward(start, transition):
+    alpha = start / np.sum(start)
+    total = 0.0
+    for t in range(4):
+        alpha = alpha @ transition * np.cos(0.1 * t + np.arange(len(alpha)) * 0.2)
+        size = np.sum(alpha)
+        total += np.log(size)
+        alpha = alpha / size
+    return total

@@ -1,0 +1,203 @@
+"""Every kind of error: its class, its section in docs/errors.md, and a program that provokes it."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad import errors
+from symgrad.errors import SymgradError, UnknownFunction, UnsupportedSyntax, kinds, render, together
+from symgrad.frontend.source import from_source
+from symgrad.location import Loc
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "errors.md"
+TWO = np.array([1.0, 2.0])
+
+
+def unknown_function(x):
+    return np.linalg.eigvals(x).real.sum()
+
+
+def unsupported_syntax(x):
+    def inner():
+        yield x
+
+    return sum(inner()) + (yield x)
+
+
+def no_derivative(x):
+    return np.linalg.svd(x)[0].sum()
+
+
+def unsupported_argument(x):
+    return np.sum(x, where=[True, False])
+
+
+def shape_mismatch(x):
+    return (x[:3].sum() + np.ones(2) * np.ones(3)).sum()
+
+
+def unsure_alias(x, choose):
+    y = x.copy()
+    other = x.copy()
+    v = y if choose else other
+    v[0] = 0.0
+    return y.sum()
+
+
+def written_and_read(x, y):
+    x[0] = 2.0
+    return (x * y).sum()
+
+
+def opaque():
+    return TWO.copy()
+
+
+opaque_of_library = type("Opaque", (), {"__call__": staticmethod(np.lib.stride_tricks.as_strided)})()
+
+
+def unknown_type(x):
+    y = np.lib.stride_tricks.as_strided(TWO)
+    y[0] = x
+    return y[0]
+
+
+def cast_store(x):
+    y = np.zeros(3, dtype=int)
+    y[0] = x
+    return y.sum()
+
+
+def not_active(x, w):
+    return x * x
+
+
+def not_scalar(x):
+    return 2.0 * x
+
+
+def caught(x):
+    try:
+        y = x[10]
+    except IndexError:
+        y = x[0]
+    return y
+
+
+def square(x):
+    return x * x
+
+
+def stale():
+    function = from_source("def f(x): return x * x")
+    function.__code__ = function.__code__.replace(co_consts=(None, 1.0), co_name="other")
+    return symgrad.grad(function)(1.0)
+
+
+def unsaved():
+    data = np.ones(3)
+
+    def f(w):
+        return (data * w).sum()
+
+    symgrad.save(symgrad.grad(f), Path("never_written.py"), 1.0)
+
+
+PROVOKED: dict[str, Callable[[], Any]] = {
+    "UnsupportedSyntax": lambda: symgrad.grad(unsupported_syntax)(1.0),
+    "UnknownFunction": lambda: symgrad.grad(unknown_function)(np.eye(2)),
+    "UnsupportedArgument": lambda: symgrad.grad(unsupported_argument)(TWO),
+    "NoDerivative": lambda: symgrad.grad(no_derivative)(np.eye(2)),
+    "ShapeMismatch": lambda: symgrad.grad(shape_mismatch)(TWO),
+    "CaughtException": lambda: symgrad.grad(caught)(TWO),
+    "UnsureAlias": lambda: symgrad.grad(unsure_alias)(TWO, True),
+    "UnknownType": lambda: symgrad.grad(unknown_type)(1.0),
+    "CastStore": lambda: symgrad.grad(cast_store)(1.0),
+    "BadArgument": lambda: symgrad.grad(square, wrt="q"),
+    "IntegerArgument": lambda: symgrad.grad(square)(2),
+    "NotActive": lambda: symgrad.grad(not_active, wrt="w")(1.0, 2.0),
+    "NotScalar": lambda: symgrad.grad(not_scalar)(TWO),
+    "SourceNotFound": lambda: symgrad.grad(eval("lambda x: x * x"))(1.0),
+    "StaleSource": stale,
+    "SaveError": unsaved,
+}
+#: refusals that must name the user's file and line
+LOCATED = set(PROVOKED) - {"SourceNotFound", "StaleSource", "SaveError", "CaughtException"}
+
+
+def test_classes_sections_and_tests_are_the_same() -> None:
+    names = [kind.__name__ for kind in kinds()]
+    sections = re.findall(r"^## (\w+)$", DOCUMENT.read_text(), re.MULTILINE)
+    assert sections == names
+    assert set(PROVOKED) == set(names) - {"InvalidIR"}, "InvalidIR is provoked in tests/ir"
+
+
+@pytest.mark.parametrize("name", PROVOKED)
+def test_provoked(name: str) -> None:
+    with pytest.raises(SymgradError) as caught:
+        PROVOKED[name]()
+    error = caught.value
+    assert type(error) is getattr(errors, name), error
+    assert f"docs/errors.md#{name.lower()}" in str(error)
+    if name in LOCATED:
+        assert error.loc is not None
+        assert Path(__file__).name in error.loc.file
+        assert error.loc.line > 0
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+
+
+LOC = Loc("gated.py", 7, 8, 18, "    z = {w * h, x}")
+
+
+def test_rendered_as_documented() -> None:
+    error = UnsupportedSyntax("a set display cannot be differentiated", LOC, "try a tuple: (w * h, x)")
+    text = DOCUMENT.read_text()
+    assert all(line in text for line in render(error).splitlines())
+    assert render(error).splitlines()[2:4] == ["      z = {w * h, x}", "          ^^^^^^^^^^"]
+
+
+def test_several_offences_are_one_error() -> None:
+    first, second = UnsupportedSyntax("one", LOC), UnknownFunction("two")
+    error = together([first, second, UnsupportedSyntax("one", LOC)])
+    assert error.errors == [first, second]
+    assert "one" in str(error)
+    assert "two" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert [type(e) for e in again.errors] == [UnsupportedSyntax, UnknownFunction]
+
+
+def test_nearest_names_are_the_hint() -> None:
+    assert "arctan2" in str(UnknownFunction("unknown", name="atan_2", known=["arctan2", "exp", "atan2"]))
+
+
+def test_other_python_errors_catch_them() -> None:
+    with pytest.raises(TypeError):
+        symgrad.grad(square)(2)
+    with pytest.raises(ValueError, match="no parameter"):
+        symgrad.grad(square, wrt=3)
+
+
+def test_a_failure_is_not_kept() -> None:
+    state = {"value": 1}
+
+    def f(x):
+        return x * scale()
+
+    def scale():
+        return state["value"]
+
+    derivative = symgrad.grad(f)
+    for _ in range(2):
+        with pytest.raises(SymgradError):
+            derivative(2)
+    assert derivative(2.0) == 1.0

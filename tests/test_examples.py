@@ -1,0 +1,145 @@
+"""The examples run as programs and find what is known: published estimates, the truth behind made-up data, closed formulas."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from differences import derivative, direction_for, inner
+
+import symgrad
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
+
+
+@cache
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_runs_as_a_program(name: str) -> None:
+    ran = subprocess.run([sys.executable, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True, timeout=120)
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip()
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_is_short(name: str) -> None:
+    assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < 80
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_at_the_example_arguments_agree_with_differences(name: str) -> None:
+    module = example(name)
+    for function_name, arguments in module.example_arguments.items():
+        function = getattr(module, function_name)
+        direction = direction_for(arguments[0], np.random.default_rng(0))
+        value, gradient = symgrad.value_and_grad(function)(*arguments)
+        expected = derivative(lambda t, f=function, a=arguments: f(t, *a[1:]), arguments[0], direction, 1e-5)
+
+        assert value == pytest.approx(function(*arguments), rel=1e-12)
+        assert inner(gradient, direction) == pytest.approx(expected, rel=1e-6)
+
+
+def test_logistic_regression_finds_the_published_estimate() -> None:
+    module = example("logistic_regression")
+    temperature, distress = module.load()
+    weights = module.fit(temperature, distress)
+
+    assert weights[0] - 70.0 * weights[1] == pytest.approx(15.0429, abs=5e-5)
+    assert weights[1] == pytest.approx(-0.2322, abs=5e-5)
+    assert 2.0 * module.loss(weights, temperature, distress) == pytest.approx(20.315, abs=5e-4)
+    np.testing.assert_allclose(weights, reweighted_least_squares(temperature - 70.0, distress), rtol=1e-10)
+
+
+def reweighted_least_squares(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """The same optimum by formulas worked out by hand."""
+    design = np.column_stack([np.ones_like(inputs), inputs])
+    weights = np.zeros(2)
+    for _ in range(25):
+        chance = 1.0 / (1.0 + np.exp(-design @ weights))
+        weights += np.linalg.solve((design.T * (chance * (1.0 - chance))) @ design, design.T @ (outputs - chance))
+    return weights
+
+
+def test_logistic_regression_agrees_with_an_independent_optimiser() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    module = example("logistic_regression")
+    found = optimize.minimize(module.loss, np.zeros(2), args=module.load(), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
+
+    np.testing.assert_allclose(module.fit(*module.load()), found.x, atol=1e-6)
+
+
+def test_kalman_filter_finds_the_published_variances() -> None:
+    module = example("kalman_filter")
+    flow = module.load()
+    parameters = module.fit(flow)
+
+    np.testing.assert_allclose(np.exp(parameters), [15099.0, 1469.1], rtol=2e-4)
+    assert module.log_likelihood(parameters, flow) == pytest.approx(-632.545, abs=1e-3)
+
+
+def test_heat_inversion_recovers_the_initial_temperature() -> None:
+    module = example("heat_inversion")
+    start, conductivity = module.truth()
+    measured = module.simulate(start, conductivity)
+    found = module.invert(conductivity, measured)
+
+    assert module.misfit(found, conductivity, measured) < 1e-4 * module.misfit(0.0 * start, conductivity, measured)
+    assert np.sqrt(np.mean((found - start) ** 2)) < 0.1
+
+
+def test_rates_of_the_differential_equation_are_recovered() -> None:
+    module = example("ode_fit")
+
+    np.testing.assert_allclose(module.fit(*module.example_arguments["loss"]), module.TRUE_RATES, rtol=1e-5)
+
+
+def test_greeks_agree_with_their_formulas() -> None:
+    module = example("option_price")
+    spot, strike, rate, volatility, years = arguments = module.example_arguments["price"]
+    found = module.greeks(*arguments)
+    width = volatility * math.sqrt(years)
+    d1 = (math.log(spot / strike) + (rate + 0.5 * volatility**2) * years) / width
+    d2 = d1 - width
+    density = math.exp(-0.5 * d1 * d1) / math.sqrt(2.0 * math.pi)
+    owed = strike * math.exp(-rate * years)
+    expected = {
+        "delta": module.normal(d1),
+        "vega": spot * density * math.sqrt(years),
+        "theta": -spot * density * volatility / (2.0 * math.sqrt(years)) - rate * owed * module.normal(d2),
+        "rho": years * owed * module.normal(d2),
+        "gamma": density / (spot * width),
+        "vanna": -density * d2 / volatility,
+        "charm": -density * (2.0 * rate * years - d2 * width) / (2.0 * years * width),
+        "volga": spot * density * math.sqrt(years) * d1 * d2 / volatility,
+        "veta": spot * density * math.sqrt(years) * (rate * d1 / width - (1.0 + d1 * d2) / (2.0 * years)),
+        "speed": -density / (spot * width) / spot * (d1 / width + 1.0),
+    }
+
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-10), name
+
+
+def test_the_valley_of_rosenbrock_has_its_minimum_at_ones() -> None:
+    module = example("rosenbrock")
+
+    np.testing.assert_allclose(module.newton(*module.example_arguments["loss"]), np.ones(3), rtol=1e-9)

@@ -1,0 +1,92 @@
+"""The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "symgrad"
+
+#: rows from the top; every name is a module or a package of symgrad
+ROWS = [
+    {"location"},
+    {"errors"},
+    {"ir"},
+    {"signature"},
+    {"ops"},
+    {"runtime"},
+    {"frontend", "passes", "adjoint", "codegen"},
+    {"dispatch", "pickling"},
+    {"compile"},
+    {"api"},
+    {"testing"},
+    {"__main__"},
+]
+LEVELS = {name: level for level, row in enumerate(ROWS) for name in row}
+#: what runtime may import: generated code must drag nothing in
+RUNTIME = {"errors", "location", "runtime"}
+#: the IR's text form and verifier read the table of rows, which is below them: settings are printed where they differ
+EXCEPTIONS = {("ir", "symgrad.ops.declare")}
+#: the package's face imports from anywhere
+FACE = "__init__"
+#: imported inside functions only, because they are slow to import: where, and what
+LAZY = {"sympy", "numba"}
+
+FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
+
+
+def unit(path: Path) -> str:
+    """The module or package of symgrad that a file belongs to."""
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> list[str]:
+    """Every module that is imported, anywhere in the file but under TYPE_CHECKING."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "imports are absolute"
+            found.append(node.module)
+        elif isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_up(path: Path) -> None:
+    here = unit(path)
+    if here == FACE:
+        return
+    assert here in LEVELS, f"{here} has no row in this test's table"
+    for name in imports(ast.parse(path.read_text())):
+        parts = name.split(".")
+        if parts[0] != "symgrad":
+            continue
+        if (here, name) in EXCEPTIONS:
+            continue
+        there = parts[1] if len(parts) > 1 else FACE
+        if here == "__main__":
+            continue
+        assert there != FACE, f"{path.name} imports the package's face"
+        if here == "runtime":
+            assert there in RUNTIME, f"runtime imports {name}"
+        assert there == here or LEVELS[there] < LEVELS[here], f"{here} imports {name}, which is not above it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_slow_modules_are_imported_late(path: Path) -> None:
+    for node in ast.parse(path.read_text()).body:
+        assert not {name.split(".")[0] for name in imports(node)} & LAZY or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    text = path.read_text()
+    if not text:
+        return
+    doc = ast.get_docstring(ast.parse(text))
+    assert doc, "a module has a docstring"
+    assert len(doc.splitlines()) <= 7, "of at most six lines"

@@ -1,0 +1,115 @@
+"""Random programs against differences: value, gradient, untouched arguments; a refusal is allowed, a wrong number never."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from differences import changed, copied, derivative, direction_for, inner, same
+from hypothesis import HealthCheck, given, settings
+from strategies import arguments, loaded, programs, random_program
+
+import symgrad
+
+QUICK, SLOW = 500, 20_000
+#: the most of all programs that may be refused
+REFUSED = 0.10
+
+
+@dataclass
+class Tally:
+    """What became of the programs."""
+
+    right: int = 0
+    refused: int = 0
+    at_a_kink: int = 0
+
+    @property
+    def all(self) -> int:
+        return self.right + self.refused + self.at_a_kink
+
+    def report(self) -> str:
+        return f"{self.right} right, {self.refused} refused, {self.at_a_kink} at a kink"
+
+
+def check(text: str, tally: Tally) -> None:
+    """Differentiate one program; what is wrong fails with its source."""
+    with loaded(text) as function:
+        try:
+            derived = symgrad.value_and_grad(function, wrt=(0, 1))
+            given_arguments = arguments()
+            value, gradient = derived(*given_arguments)
+        except symgrad.SymgradError:
+            tally.refused += 1
+            return
+        except Exception as problem:
+            raise AssertionError(f"the derivative of a good program raises\n{text}") from problem
+        assert same(given_arguments, arguments()), f"an argument was written to\n{text}"
+        assert value == pytest.approx(function(*arguments()), rel=1e-12, abs=1e-14), f"the value is wrong\n{text}"
+        agree(text, function, gradient, tally)
+
+
+def agree(text: str, function: Any, gradient: Any, tally: Tally) -> None:
+    """Two directions and two steps; where the steps disagree a branch changes in between, and nothing can be said."""
+
+    def value(at: Any) -> Any:
+        return function(*changed(at, copied))
+
+    for seed in range(2):
+        direction = direction_for(arguments(), np.random.default_rng(seed))
+        wide, narrow = (derivative(value, arguments(), direction, step) for step in (1e-4, 2e-5))
+        if abs(wide - narrow) > 1e-6 * (1.0 + abs(narrow)):
+            tally.at_a_kink += 1
+            return
+        assert inner(gradient, direction) == pytest.approx(narrow, rel=2e-6, abs=1e-7), f"the gradient is wrong\n{text}"
+    tally.right += 1
+
+
+def run(count: int, first: int = 0) -> Tally:
+    tally = Tally()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # an underflow or a division in a branch not taken is the program's own affair
+        for seed in range(first, first + count):
+            check(random_program(seed), tally)
+    return tally
+
+
+def assert_few_refused(tally: Tally) -> None:
+    print(tally.report())
+    assert tally.refused <= REFUSED * tally.all, tally.report()
+    assert tally.at_a_kink <= 0.02 * tally.all, tally.report()
+
+
+def test_random_programs_have_right_gradients() -> None:
+    assert_few_refused(run(QUICK))
+
+
+@pytest.mark.slow
+def test_many_random_programs_have_right_gradients() -> None:
+    assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000"))))
+
+
+SEARCH = settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+
+
+@SEARCH
+@given(programs(size=8))
+def test_searched_programs_have_right_gradients(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        check(text, Tally())
+
+
+@settings(SEARCH, max_examples=20)
+@given(programs(size=5))
+def test_random_programs_are_functions_of_numpy(text: str) -> None:
+    with loaded(text) as function, np.errstate(all="ignore"):
+        assert np.isfinite(function(*arguments()))
+
+
+def test_a_seed_always_gives_the_same_program() -> None:
+    assert random_program(12) == random_program(12)
