@@ -8,13 +8,27 @@ from typing import TYPE_CHECKING, Any
 from symgrad.errors import SymgradError
 
 if TYPE_CHECKING:
-    from symgrad.api import differentiable, from_source, grad, on_backward, save, show_ir, stop_gradient, value_and_grad, vjp
+    from symgrad.api import (
+        constant,
+        custom_vjp,
+        differentiable,
+        elementwise,
+        from_source,
+        grad,
+        on_backward,
+        rule,
+        save,
+        show_ir,
+        stop_gradient,
+        value_and_grad,
+        vjp,
+    )
     from symgrad.testing import check_grads
 
 __version__ = "0.1.0"
 __all__ = [
-    "SymgradError", "check_grads", "differentiable", "from_source", "grad", "on_backward", "save", "show_ir", "stop_gradient",
-    "value_and_grad", "vjp",
+    "SymgradError", "check_grads", "constant", "custom_vjp", "differentiable", "elementwise", "from_source", "grad", "on_backward",
+    "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip
 
 #: public names by the module that defines them, imported when first asked for

@@ -51,7 +51,8 @@ def load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise Usage(f"there is no file {path}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise Usage(f"{path} cannot be read as a module")
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.parent))

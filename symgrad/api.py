@@ -19,16 +19,24 @@ from typing import Any, Literal
 from symgrad.compile import compile_gradient
 from symgrad.dispatch import Entry, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
-from symgrad.frontend.calls import call_function
-from symgrad.frontend.expressions import outside, owner_name
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.show import show
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
-from symgrad.nested import derives, lower_derived
+from symgrad.marks import on_backward, stop_gradient
 from symgrad.pickling import Reference, refer, resolve
-from symgrad.runtime.marks import on_backward, stop_gradient
-from symgrad.signature import Abstract, Compiled, Request, Signature, abstract_value, from_annotation, leaves_of, parse_signature, split_types
+from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.signature import (
+    Abstract,
+    Compiled,
+    Request,
+    Signature,
+    abstract_value,
+    from_annotation,
+    leaves_of,
+    parse_signature,
+    split_types,
+)
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp"]
@@ -60,7 +68,9 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     wrt = tuple(wrt) if isinstance(wrt, list) else wrt
     for item in wrt if isinstance(wrt, tuple) else (wrt,):
         if isinstance(item, bool) or not isinstance(item, int | str | None):
-            raise BadArgument(f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')")
+            raise BadArgument(
+                f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
+            )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     return Options(what, wrt, has_aux, allow_unused, names)
 
@@ -137,7 +147,7 @@ class Derived:
     __slots__ = ("__dict__", "__weakref__")
     _of: Any  #: what was differentiated: a function, or another ``Derived``
     _options: Options
-    _function: types.FunctionType  #: the user's function at the bottom
+    _function: Any  #: the user's function at the bottom
     _table: Table
 
     def __init__(self, of: Any, wanted: Options) -> None:
@@ -149,12 +159,11 @@ class Derived:
         self.__qualname__ = self.__name__
         self.__module__ = self._function.__module__
         self.__doc__ = f"{wanted.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
-        self.__wrapped__ = self._function
 
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
-        cls.__call__ = guard  # type: ignore[attr-defined]
+        setattr(cls, "__call__", guard)  # noqa: B010  # for mypy, a method is not assigned to
 
     def _make(self, function: types.FunctionType, signature: Signature) -> Compiled:
         wanted = self._options
@@ -163,12 +172,14 @@ class Derived:
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
                           wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad)  # fmt: skip
-        inner = self._of._table.entry(signature).compiled.function if isinstance(self._of, Derived) else function
+        inner: Any = self._of._table.entry(signature).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
         parameters = self._table.parameters.parameters
-        positional = [n for n in signature.names if parameters[n].kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)]
+        positional = [
+            n for n in signature.names if parameters[n].kind not in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        ]
         found = tuple(n for n in positional[self._options.bound :] if carries_derivative(signature[n]))
         if not found:
             raise IntegerArgument(f"no argument of {self._function.__qualname__} carries a derivative", function_loc(self._function))
@@ -178,9 +189,14 @@ class Derived:
         """The code for a signature."""
         return self._table.entry(signature).compiled
 
-    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """What the frontend does for a call of this object inside another function."""
-        return lower_derived(ctx, self._function, self.derive, args, kwargs, node)
+    @property
+    def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str]] | None:
+        """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad."""
+        wanted = self._options
+        if wanted.what == "vjp":
+            return None
+        names = resolve_wrt(wanted, self._function)
+        return self._of, wanted.what, names if isinstance(wanted.wrt, tuple) else names[0], wanted.has_aux, wanted.no_grad
 
     # -------------------------------------------------------------- being a function
 
@@ -201,8 +217,9 @@ class Derived:
         return restore, (of, self._options)
 
     def __repr__(self) -> str:
-        wrt = self._options.wrt
-        return f"{self._options.what}({describe(self._of) if not isinstance(self._of, Derived) else self._of!r}{'' if wrt is None else f', wrt={wrt!r}'})"
+        of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of)
+        wrt = "" if self._options.wrt is None else f", wrt={self._options.wrt!r}"
+        return f"{self._options.what}({of}{wrt})"
 
     # -------------------------------------------------------------- looking at what was made
 
@@ -235,17 +252,13 @@ class Derived:
 class Bound:
     """A derived function with the instance it was looked up on: ``M().loss.grad``."""
 
-    def __init__(self, derived: Any, instance: Any) -> None:
+    def __init__(self, derived: Derived, instance: Any) -> None:
         self._derived, self._instance = derived, instance
         self.__name__, self.__doc__ = derived.__name__, derived.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._derived(self._instance, *args, **kwargs)
-
-    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """What the frontend does for a call of this object inside another function."""
-        instance = outside(ctx, self._instance, f"{owner_name(ctx, self)}._instance", "self")
-        return lower_derived(ctx, self._derived._function, self._derived.derive, [instance, *args], kwargs, node)
+        call: Any = self._derived
+        return call(self._instance, *args, **kwargs)
 
     @property
     def __self__(self) -> Any:
@@ -257,7 +270,7 @@ class Bound:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        signature = inspect.signature(self._derived)
+        signature = self._derived.__signature__
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @property
@@ -345,7 +358,7 @@ def derived(function: Any, wanted: Options) -> Any:
             raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"wrap it: lambda x: {describe(function)}(x)")
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
-    call = getattr(type(function), "__call__", None)
+    call = getattr(type(function), "__call__", None)  # noqa: B004  # the function of the class, not whether there is one
     if isinstance(call, types.FunctionType) and not getattr(type(function), "symgrad_transparent", False):
         return Bound(derive(call, replace(wanted, bound=True)), function)
     plain = plain_function(function)
@@ -358,7 +371,6 @@ def derived(function: Any, wanted: Options) -> Any:
 # ------------------------------------------------------------------ the public functions
 
 
-@derives
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
@@ -370,14 +382,20 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
 
-@derives
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
     return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
 
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), **kwargs: Any) -> Any:
+# calls of these inside a function that is differentiated are known to the frontend by this attribute
+grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
+value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
+
+
+def vjp(
+    function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), **kwargs: Any
+) -> Any:
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats.
@@ -390,7 +408,9 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
                    allow_unused: bool = False, jit: bool = False) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
     if function is None:
-        return functools.partial(differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, jit=jit)
+        return functools.partial(
+            differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, jit=jit
+        )
     wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
@@ -429,10 +449,6 @@ class Differentiable:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else BoundDifferentiable(self, instance)
 
-    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """What the frontend does for a call of this object inside another function."""
-        return call_function(ctx, self.__wrapped__, args, kwargs, node)  # type: ignore[attr-defined]
-
     def _derived(self, what: What, bound: bool) -> Derived:
         return derive(self.__wrapped__, replace(self._options, what=what, bound=bound))  # type: ignore[attr-defined]
 
@@ -461,11 +477,6 @@ class BoundDifferentiable:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
-
-    def __symgrad_lower__(self, ctx: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        """What the frontend does for a call of this object inside another function."""
-        instance = outside(ctx, self.__self__, f"{owner_name(ctx, self)}.__self__", "self")
-        return self.__func__.__symgrad_lower__(ctx, [instance, *args], kwargs, node)
 
     @property
     def grad(self) -> Bound:
@@ -552,6 +563,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "Options", "differentiable", "from_source", "grad", "on_backward", "save", "show_ir",
-    "stop_gradient", "value_and_grad", "vjp",
+    "Bound", "Derived", "Differentiable", "Options", "constant", "custom_vjp", "differentiable", "elementwise", "from_source", "grad",
+    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ import re
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -147,7 +148,7 @@ class Entry:
         return any(path == name or path.startswith((f"{name}[", f"{name}.")) for name in self.compiled.mutated)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Table:
     """The compiled code of one derived function. ``function`` is the user's; ``install`` is handed each new guard."""
 
@@ -160,6 +161,7 @@ class Table:
     parameters: inspect.Signature = field(init=False)
 
     def __post_init__(self) -> None:
+        TABLES.add(self)
         self.reset()
 
     def reset(self) -> None:
@@ -248,6 +250,17 @@ class Table:
             return entry
 
 
+#: every table alive, so that a new rule can make them start anew
+TABLES: weakref.WeakSet[Table] = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Compile everything anew when next called: the vocabulary has changed."""
+    with LOCK:
+        for table in list(TABLES):
+            table.reset()
+
+
 def read_captured(
     function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]
 ) -> Abstract | None:
@@ -286,11 +299,15 @@ def refuse_overlap(arguments: Mapping[str, Any], entry: Entry) -> None:
     for (path, one), (other_path, other) in combinations(leaves, 2):
         written = entry.writes(path) or entry.writes(other_path)
         if written and one is not other and _overlap(one, other):
-            raise UnsureAlias(f"{path} and {other_path} share memory, and the function writes to it", hint="pass a .copy() of one of the two")
+            raise UnsureAlias(
+                f"{path} and {other_path} share memory, and the function writes to it", hint="pass a .copy() of one of the two"
+            )
 
 
 def _overlap(one: Any, other: Any) -> bool:
-    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other) and np.shares_memory(one, other)
+    return (
+        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other) and np.shares_memory(one, other)
+    )
 
 
 # ------------------------------------------------------------------ the guard
@@ -476,7 +493,11 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
         case Scalar(dtype=str() as dtype):
             return [f"{names.of(type)}({text}) is {names.of(np.dtype(DTYPES[dtype]).type)}"]
         case Array(dtype=str() as dtype, shape=shape) if shape is not None:
-            known = f"{names.of(type)}({text}) is {names.of(np.ndarray)}", f"{text}.dtype is {names.of(np.dtype(DTYPES[dtype]))}", f"{text}.ndim == {len(shape)}"
+            known = (
+                f"{names.of(type)}({text}) is {names.of(np.ndarray)}",
+                f"{text}.dtype is {names.of(np.dtype(DTYPES[dtype]))}",
+                f"{text}.ndim == {len(shape)}",
+            )
             return [*known, *_extent_tests(text, [extent == 1 for extent in shape], names)]
         case List(item=Scalar(dtype=None, kind=kind)):
             return [
@@ -507,7 +528,7 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
     if isinstance(value, str):
         return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {value!r}"]
     if isinstance(value, types.FunctionType):
-        return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"] if not value.__closure__ else None
+        return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
     if item.key == (type(value), id(value)):
         return [f"{text} is {names.of(value)}"]
     return None
@@ -548,7 +569,7 @@ def captured_text(function: types.FunctionType, expression: str, objects: Mappin
     rest = expression[len(root) :]
     if root in objects:
         return f"{names.of(objects[root])}{rest}"
-    if function.__code__.co_varnames[:_parameter_count(function.__code__)].count(root):
+    if function.__code__.co_varnames[: _parameter_count(function.__code__)].count(root):
         return expression
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if root in cells:

@@ -226,4 +226,6 @@ class InvalidIR(SymgradError):
 
 def kinds() -> list[type[SymgradError]]:
     """Every kind of error, in the order of this file."""
-    return [value for value in globals().values() if isinstance(value, type) and issubclass(value, SymgradError) and value is not SymgradError]
+    return [
+        value for value in globals().values() if isinstance(value, type) and issubclass(value, SymgradError) and value is not SymgradError
+    ]

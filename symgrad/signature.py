@@ -128,7 +128,6 @@ class Compiled:
     stages: Mapping[str, Func] = field(default_factory=dict)
     saved: Callable[[], str] | None = None
     objects: Mapping[str, Any] = field(default_factory=dict)
-    objects: Mapping[str, Any] = field(default_factory=dict)  #: names in the text, and in ``captured``, for objects of the user's
 
 
 def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:
@@ -248,20 +247,12 @@ def static(value: Any) -> Static:
 
 
 def function_key(function: types.FunctionType) -> tuple[Any, ...]:
-    """A function is its code and the types in its cells, so that a fresh lambda is not a new signature."""
-    return ("function", function.__code__, id(function.__globals__), tuple(cell_key(cell) for cell in function.__closure__ or ()))
+    """A function is its code, its cells and its defaults: generated code reads those of the function first seen.
 
-
-def cell_key(cell: types.CellType) -> Any:
-    """The type of what a cell holds."""
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return "empty"
-    if isinstance(value, types.FunctionType):
-        return ("function", value.__code__)
-    made = abstract_value(value, "c")
-    return made if not isinstance(made, Tree) else (made.kind, made.names)
+    ``Static.value`` keeps that function, and so the objects whose identities stand here, alive.
+    """
+    held = (*(function.__closure__ or ()), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return ("function", function.__code__, id(function.__globals__), tuple(map(id, held)))
 
 
 def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:

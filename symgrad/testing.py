@@ -91,7 +91,7 @@ def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         return dot(run(t), seed)
 
     differences = (8.0 * (along(step) - along(-step)) - (along(2 * step) - along(-2 * step))) / (12.0 * step)
-    out, pullback = vjp(function, *(fresh(value) for value in args), wrt=tuple(chosen), **fresh(kwargs))
+    _, pullback = vjp(function, *(fresh(value) for value in args), wrt=tuple(chosen), **fresh(kwargs))
     generated = sum(dot(gradient, tangents[i]) for i, gradient in zip(chosen, pullback(seed), strict=True))
     return Comparison(order, direction, float(generated), float(differences), allowed if tolerance is None else tolerance)
 

@@ -277,6 +277,10 @@ class Writer:
         name = self.pick(self.scope.arrays)
         target, shape = self.pick(views_of(name, self.scope.arrays[name], self.index))
         value = self.array(shape, 1) if self.choose(3) else self.scalar(1)
+        # NumPy does not look for overlap where the strides of two vectors differ in size, so such a store has no meaning of its own
+        bare = re.fullmatch(r"(\w+)(\[[^()]*\])?", value)
+        if bare and shape and ("::2" in target or "::2" in value or {name, bare[1]} & self.shared):
+            value = f"{value} * 1.0"
         self.write(f"{bracketed(target)} = {value}")
 
     def slice_augmented(self) -> None:

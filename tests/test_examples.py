@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import subprocess
 import sys
 from functools import cache
@@ -33,7 +34,10 @@ def example(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_example_runs_as_a_program(name: str) -> None:
-    ran = subprocess.run([sys.executable, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True, timeout=120)
+    # so that it runs from a checkout that is not installed, too
+    path = os.pathsep.join([str(EXAMPLES.parent), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path})
 
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()

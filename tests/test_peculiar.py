@@ -226,9 +226,11 @@ def test_the_same_array_passed_as_two_arguments() -> None:
         return np.sum(x * y)
 
     x = X.copy()
-    value = symgrad.value_and_grad(f, wrt=(0, 1))(x, x)[0]
+    value, gradient = symgrad.value_and_grad(f)(x, x)
 
+    # both names are one array, so the value is the sum of (2 x)**2
     assert value == pytest.approx(np.sum(4.0 * X * X))
+    np.testing.assert_allclose(gradient, 8.0 * X)
     np.testing.assert_array_equal(x, X)
 
 

@@ -72,7 +72,11 @@ def test_keys() -> None:
     def fresh(k: float) -> Any:
         return lambda x: x
 
+    def closed(k: float) -> Any:
+        return lambda x: k
+
     assert key(f=fresh(1)) == key(f=fresh(2))
+    assert key(f=closed(1)) != key(f=closed(2)), "the cells of the first would be read"
 
 
 def test_same_objects() -> None:

@@ -190,6 +190,10 @@ UNDO: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+#: buffers, each with its place among what the block yields; None where rounds of a loop may have swapped them
+Held = dict[Value, int | None]
+
+
 @dataclass(slots=True)
 class Trace:
     """How the buffers of one class move: ``moved[block, value]`` is the op of the block that takes the value over.
@@ -210,10 +214,12 @@ class Trace:
 
     def run(self, func: Func) -> Trace:
         """Follow the class through the function."""
-        self.back(func.body, [], True)
+        self.back(func.body, {}, True)
+        # a store that was not met is in a buffer that lives inside a loop only
+        self.ok = self.ok and all((place[0], store.args[0]) in self.moved for store, place in self.memory.stores[self.root])
         return self
 
-    def back(self, block: Block, held: list[Value], top: bool) -> list[Value]:
+    def back(self, block: Block, held: Held, top: bool) -> Held:
         """From the buffers held at the end of a block to those held at its start."""
         for index in reversed(range(len(block.ops))):
             op = block.ops[index]
@@ -223,44 +229,41 @@ class Trace:
             if isinstance(op, Call) and ROWS[op.name].alias != "fresh":
                 self.ok = self.ok and not any(op.outs[k] in held for k in mine)
                 continue
-            taken = self.taken(op, mine)
-            for k in mine:
-                if op.outs[k] in held:
-                    held.remove(op.outs[k])
-                elif not top:
-                    self.ok = False
-            for value in taken:
+            self.ok = self.ok and (top or all(op.outs[k] in held for k in mine))
+            for value, place in self.taken(op, mine, [held.pop(op.outs[k], None) for k in mine]).items():
                 self.ok = self.ok and value not in held
                 self.moved[block, value] = index
-                held.append(value)
+                held[value] = place
         return held
 
-    def taken(self, op: Op, mine: list[int]) -> list[Value]:
-        """The values whose buffers the op takes over."""
+    def taken(self, op: Op, mine: list[int], places: list[int | None]) -> Held:
+        """The values whose buffers the op takes over, each with the place at the end of the block that it comes to."""
         match op:
             case Call():
                 if not ROWS[op.name].consumes:
-                    return []
+                    return {}
                 self.ok = self.ok and op.name in UNDO
-                return [a for a in op.args[:1] if isinstance(a, Value)]
+                return {a: places[0] for a in op.args[:1] if isinstance(a, Value)}
             case For() | While():
                 self.slots[op] = mine
                 start = self.back(op.body, self.values(op.body.yields, mine), False)
-                self.ok = self.ok and sorted(map(id, start)) == sorted(id(op.carried[k]) for k in mine)
-                return self.values(op.inits, mine)
+                self.ok = self.ok and set(start) == {op.carried[k] for k in mine}
+                steady = all(start.get(op.carried[k]) == k for k in mine)
+                made = self.values(op.inits, mine)
+                return dict(zip(made, places if steady else [None] * len(mine), strict=False))
             case If():
                 self.slots[op] = mine
                 then, orelse = (self.back(b, self.values(b.yields, mine), False) for b in op.blocks)
-                self.ok = self.ok and sorted(map(id, then)) == sorted(map(id, orelse))
-                self.passed[op] = then
-                return then
+                self.ok = self.ok and then == orelse and None not in then.values()
+                self.passed[op] = list(then)
+                return {value: places[mine.index(k)] for value, k in then.items() if k is not None}
         self.ok = False
-        return []
+        return {}
 
-    def values(self, operands: list[Operand], chosen: list[int]) -> list[Value]:
-        """The chosen operands, which must be different values of the class."""
-        found = [o for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)]
-        self.ok = self.ok and len(set(found)) == len(chosen)
+    def values(self, operands: list[Operand], chosen: list[int]) -> Held:
+        """The chosen operands, which must be different values of the class, with their places."""
+        found: Held = {o: k for k in chosen if isinstance(o := operands[k], Value) and self.mine(o)}
+        self.ok = self.ok and len(found) == len(chosen)
         return found
 
 

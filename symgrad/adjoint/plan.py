@@ -91,8 +91,8 @@ class Plan:
             return None
         for other in self.layout.places:
             if isinstance(other.type, Array) and same_shape(other.type.shape, value.type.shape) and self.alive(other):
-                if self.layout.places[other][0] is self.func.body:
-                    return other
+                if self.layout.places[other][0] is self.func.body and not isinstance(self.layout.op_of(other), If):
+                    return other  # the result of a branch may be a name without a value
         return None
 
     def shape(self, value: Value, op: Call) -> Value:
@@ -235,10 +235,8 @@ class Plan:
             if root in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
         for root, trace in list(self.traces.items()):
-            needy = self.depending(root)
-            self.known.clear()
-            states = self.states(needy)
-            self.known.clear()
+            having, needy = self.depending(root)
+            states = self.states(having)
             wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
             price = sum(self.price(store) for store in self.undone_in(root, wanted))
             gain = sum(self.weight(v) for v in needy if isinstance(v.type, Array))
@@ -246,15 +244,16 @@ class Plan:
                 del self.traces[root]
                 self.known.clear()
 
-    def depending(self, root: Value) -> list[Value]:
-        """The values read that can be had only if this class is turned back."""
+    def depending(self, root: Value) -> tuple[list[Value], list[Value]]:
+        """The values read that can be had, and those of them that can be had only if this class is turned back."""
         self.known.clear()
         having = [v for v, where in self.required.items() if all(self.can(v, *d) for d in where)]
         trace = self.traces.pop(root)
         self.known.clear()
         needy = [v for v in having if not all(self.can(v, *d) for d in self.required[v])]
         self.traces[root] = trace
-        return needy
+        self.known.clear()
+        return having, needy
 
     def weight(self, value: Value) -> int:
         """What saving a value is thought to cost."""

@@ -7,7 +7,7 @@ forward half were still there; ``tape`` then makes that true.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,11 @@ from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, c
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, operand, parsed
 from symgrad.adjoint.fit import conformed, fitted
+from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.prune import prune
 from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import available
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone
+from symgrad.ir.core import ONE, UNDEF, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, join, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
@@ -60,9 +61,11 @@ class Sweep:
     scopes: dict[Block, Scope] = field(default_factory=dict)
     turns: dict[Op, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
+    unbound: dict[Value, tuple[Operand, int] | None] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.builder, homes(self.func.body))
+        self.unbound = unbound(self.func.body)
 
     # ---------------------------------------------------------------- from results to parameters
 
@@ -306,9 +309,23 @@ class Sweep:
         made = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
         for value in self.touched(sides):
             self.joined(scope, value, sides, made)
-        for inner in sides:
-            inner.op = made
+        self.separate(scope, made, sides)
         self.builder.append(made)
+
+    def separate(self, scope: Scope, made: If, sides: list[Scope]) -> None:
+        """Let no two results of the branch live in one buffer if one of them may be written to."""
+        owners = {cotangent.value: cotangent for cotangent in scope.table.values() if cotangent.value in made.outs}
+        groups = [outside(side.reverse) for side in sides]
+        taken: set[Value] = set()
+        for k, out in sorted(enumerate(made.outs), key=lambda entry: not owners[entry[1]].owned):
+            found = [group(side.reverse.yields[k]) for group, side in zip(groups, sides, strict=True)]
+            for side, buffers in zip(sides, found, strict=True):
+                if buffers & taken:
+                    with self.builder.inside(side.reverse):
+                        side.reverse.yields[k] = self.builder.call("copy", side.reverse.yields[k], hint=out.name)
+                    self.mark(side, len(side.reverse.ops) - 1, -1)
+            if owners[out].owned:
+                taken.update(*found)
 
     def touched(self, sides: list[Scope]) -> list[Value]:
         """Outer values whose cotangent changed on a side, in a fixed order."""
@@ -319,7 +336,10 @@ class Sweep:
         """One result of the reversed branch: the cotangent of ``value`` after it."""
         found = [self.ledger.get(side, value) for side in sides]
         operands: list[Operand] = []
-        for side, grad in zip(sides, found, strict=True):
+        for place, (side, grad) in enumerate(zip(sides, found, strict=True)):
+            if grad is None and value in self.unbound:
+                operands.append(UNDEF if self.unbound[value] == (made.test, place) else Const(0.0))
+                continue
             start = len(side.reverse.ops)
             with self.builder.inside(side.reverse), self.builder.at(made.loc):
                 operands.append(self.ledger.owned(grad, value) if self.mixed(grad, value) else self.settled(grad, value))
@@ -328,7 +348,8 @@ class Sweep:
             side.reverse.yields.append(yielded)
         out = Value(join(operands[0].type, operands[1].type), hinted(value))
         made.outs.append(out)
-        owned = all(grad is None or grad.owned or self.mixed(grad, value) for grad in found) and in_memory(out.type)
+        bound = not any(isinstance(o, Const) and o is not UNDEF for o in operands)
+        owned = bound and all(grad is None or grad.owned or self.mixed(grad, value) for grad in found) and in_memory(out.type)
         masks = [() if grad is None else grad.mask for grad in found]
         scope.table[value] = Cotangent(out, owned, common(masks[0], masks[1]))
 
@@ -391,6 +412,10 @@ class Keeping:
     grad: Cotangent
     aliases: int = 0
     heirs: list[tuple[Value, Cotangent]] = field(default_factory=list)
+    start: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = len(self.sweep.builder.block.ops)
 
     def add(self, target: Value, product: Operand, mask: Mask, fit: bool) -> None:
         """Fit one contribution to its value and add it."""
@@ -411,7 +436,7 @@ class Keeping:
     def fresh(self, product: Operand) -> bool:
         """Was it made just now, in memory that nobody else knows?"""
         ops = self.sweep.builder.block.ops
-        if not ops or not isinstance(last := ops[-1], Call) or product not in last.outs:
+        if len(ops) == self.start or not isinstance(last := ops[-1], Call) or product not in last.outs:
             return False
         row = ROWS[last.name]
         return row.alias == "fresh" and not row.consumes and isinstance(product.type, Array)
@@ -422,6 +447,38 @@ class Keeping:
             target, heir = self.heirs[0]
             if self.scope.table.get(target) is heir:
                 heir.owned = True
+
+
+def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
+    """The values that may stand for a name without a value, each with the test and side on which it does, if that is known."""
+    found: dict[Value, tuple[Operand, int] | None] = {}
+    count = -1
+    while count != len(found):
+        count = len(found)
+        for op in walk(block):
+            if isinstance(op, If):
+                for out, *sides in zip(op.outs, op.then.yields, op.orelse.yields, strict=True):
+                    for place, yielded in enumerate(sides):
+                        if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
+                            found[out] = (op.test, place)
+                        elif yielded in found:
+                            found.setdefault(out, None)
+            elif isinstance(op, For | While):
+                for slot, start, out in zip(op.carried, op.inits, op.outs, strict=False):
+                    if start in found or isinstance(start, Const) and isinstance(start.value, Undef):
+                        found[slot] = found[out] = None
+    return found
+
+
+def outside(block: Block) -> Callable[[Operand], set[Value]]:
+    """For a value yielded by a block: the values of outside that it may share memory with."""
+    layout = Layout()
+    layout.enter(block)
+    memory = Memory.of(Func("", block), layout)
+    shared: dict[Value, set[Value]] = {}
+    for value in [v for v in (*uses(block),) if v not in layout.places and has_memory(v.type)]:
+        shared.setdefault(memory.find(value), set()).add(value)
+    return lambda operand: shared.get(memory.find(operand), set()) if isinstance(operand, Value) and has_memory(operand.type) else set()
 
 
 def squared(op: Call) -> Call:

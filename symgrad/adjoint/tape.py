@@ -418,8 +418,13 @@ class Availability:
             frame.tapes[owner] = out
 
     def states(self, primal: Op) -> list[int]:
-        """The results of a loop or branch that hold buffers to be turned back."""
-        return [k for trace in self.plan.traces.values() for k in trace.slots.get(primal, ()) if primal.outs[k] in self.plan.wanted]
+        """The results of a loop or branch that hold buffers to be turned back to where they were inside it."""
+        made: list[int] = []
+        for trace in self.plan.traces.values():
+            slots = trace.slots.get(primal, [])
+            inside = [primal.carried[k] for k in slots] if isinstance(primal, For | While) else [b.yields[k] for b in primal.blocks for k in slots]
+            made += slots if any(v in self.plan.wanted for v in inside) else []
+        return made
 
     def branch(self, frame: Frame, op: If) -> None:
         """Hand tapes and buffers into both sides, and join them after."""

@@ -44,7 +44,9 @@ def quote(loc: Loc, lines: Lines) -> str:
     return f"# {loc.line}: {text}" if text else f"# {loc.line}"
 
 
-def annotate(text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None) -> tuple[str, list[tuple[int, int]]]:
+def annotate(
+    text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None
+) -> tuple[str, list[tuple[int, int]]]:
     """Text with its comments, and pairs of (line of the text, line of the user's source).
 
     ``made`` are the statements that were printed, ``read`` the same read from the text; without
@@ -64,7 +66,10 @@ def annotate(text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
     out: list[str] = []
     line_map: list[tuple[int, int]] = []
+    starts = {statement.lineno for statement in read[1:]}
     for number, row in enumerate(rows, 1):
+        if number in starts:
+            out += ["", ""]
         mark, first = found.get(number, (Mark(), False))
         if lines is not None and mark.section:
             if mark.section == "backward":

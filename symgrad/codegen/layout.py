@@ -64,6 +64,22 @@ class Layout:
                 yield from self.popped(self.inputs(op))
 
 
+def is_users(name: str | None) -> bool:
+    """Is the name one of the user's, and not one that the compiler gives?"""
+    return name is not None and not name.startswith("%")
+
+
+def shown(name: str | None) -> str:
+    """The name that a variable for the value would like.
+
+    >>> shown("h"), shown("%return"), shown("%choice_12"), shown(None)
+    ('h', 'return', 'choice', 't')
+    """
+    if name is None:
+        return "t"
+    return name if is_users(name) else name.strip("%_0123456789") or "t"
+
+
 def is_pop(op: Op) -> bool:
     """Does the op take one value off a tape?"""
     return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
@@ -104,6 +120,8 @@ class Planner:
                 continue
             if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout):
                 continue
+            if not is_pop(op) and self.layout.memory.writes(op)[1] and not self.leads_to(block, k, root, user):
+                continue  # what has an effect keeps its place among the reads of its statement
             if is_pop(op) and not history.alone(op, k, root, self.layout.memory, taken):
                 continue
             self.root_of[op] = root
@@ -119,9 +137,9 @@ class Planner:
                 self.block(op.test, set(values(op.test.yields)), depth, backward=backward)
                 self.block(op.body, tail_ends(op.body, op.until), depth, backward=backward)
             case If():
-                expression = len(op.outs) == 1 and op.outs[0].name is None
+                expression = len(op.outs) == 1 and not is_users(op.outs[0].name)
                 for block in op.blocks:
-                    self.block(block, set(values(block.yields)) if expression else set(), depth, backward=backward)
+                    self.block(block, set(values(block.yields)), depth, backward=backward)
                 if expression:
                     self.choose(op)
 
@@ -135,20 +153,28 @@ class Planner:
                 if block.yields[0] is op.test and isinstance(op.test, Value) and op not in layout.shortcuts:
                     layout.shortcuts[op] = is_and
                     layout.count[op.test] -= 1
-        else:
-            for block in op.blocks:
-                layout.nested.difference_update(values(block.yields))
+
+    def leads_to(self, block: Block, k: int, root: int, user: dict[Value, Op | None]) -> bool:
+        """Is each op from the k-th to the one at ``root`` read by the next, so that nothing is evaluated between them?"""
+        while k + 1 < root:
+            (value, *others), following = block.ops[k].outs, block.ops[k + 1]
+            if others or user.get(value) is not following or self.layout.is_root(following):
+                return False
+            k += 1
+        return True
 
     def candidate(self, op: Op) -> Value | None:
         """The value that an op might be nested as."""
         if op in self.layout.choices:
+            return op.outs[0] if self.layout.count.get(op.outs[0]) == 1 else None
+        if isinstance(op, Apply) and len(op.outs) == 1:
             return op.outs[0] if self.layout.count.get(op.outs[0]) == 1 else None
         if not isinstance(op, Call) or not op.outs:
             return None
         row = ROWS[op.name]
         if is_pop(op):
             value = op.outs[1]
-        elif len(op.outs) == 1 and not row.statement and not row.effect and not row.consumes:
+        elif len(op.outs) == 1 and not row.statement and not row.consumes:
             value = op.outs[0]
         else:
             return None
@@ -156,7 +182,7 @@ class Planner:
 
     def wanted(self, op: Op, value: Value, use: Op | None) -> bool:
         """Would one write it so?  The user's variables stay; in the backward half those of other lines do."""
-        if value.name is None:
+        if not is_users(value.name):
             return True
         if op not in self.layout.backward:
             return False
@@ -166,33 +192,51 @@ class Planner:
         """Give values of their own line back until every line is short enough."""
         room = WIDTH - INDENT * (depth + 1)
         for op in block.ops:
-            inside = [v for v in values(op.operands) if v in self.layout.nested]
-            total = own_width(op) + sum(self.width(o) for o in self.layout.inputs(op))
-            target = 0 if not self.layout.is_root(op) else sum(len(o.name or "t_1") + 2 for o in op.outs)
+            line = self.on_one_line(op)
+            inside = [v for v in values(line) if v in self.layout.nested]
+            total = own_width(op) + sum(self.width(o) for o in line)
+            target = 0 if not self.layout.is_root(op) else sum(len(shown(o.name)) + 2 for o in op.outs)
+            if op in self.layout.choices:
+                if total + target > room:
+                    self.spread_out(op)
+                inside = []
             while inside and total + target > room:
                 widest = max(inside, key=self.width)
                 inside.remove(widest)
-                total -= self.width(widest) - len(widest.name or "t_1")
+                total -= self.width(widest) - len(shown(widest.name))
                 self.layout.nested.discard(widest)
             for out in op.outs:
-                self.widths[out] = total if out in self.layout.nested else len(out.name or "t_1")
+                self.widths[out] = total if out in self.layout.nested else len(shown(out.name))
         ending = [v for v in values(block.yields) if v in self.layout.nested]
         if sum(self.width(v) + 2 for v in ending) + len("return ()") > room and len(ending) > 1:
             self.layout.nested.difference_update(ending)
 
+    def spread_out(self, op: Op) -> None:
+        """Make an expression that is too long a statement again."""
+        assert isinstance(op, If)
+        self.layout.choices.discard(op)
+        self.layout.nested.difference_update(op.outs)
+        if self.layout.shortcuts.pop(op, None) is not None and isinstance(op.test, Value):
+            self.layout.count[op.test] += 1
+            self.layout.nested.discard(op.test)
+
+    def on_one_line(self, op: Op) -> list[Operand]:
+        """The operands that stand in one line of text with the op; carried variables have lines of their own."""
+        return [op.start, op.stop, op.step] if isinstance(op, For) else [] if isinstance(op, While) else self.layout.inputs(op)
+
     def width(self, operand: Operand) -> int:
         """How wide an operand will be, more or less."""
         if isinstance(operand, Value):
-            return self.widths.get(operand, len(operand.name or "t_1"))
+            return self.widths.get(operand, len(shown(operand.name)))
         return len(operand.name or repr(operand.value))
 
 
 def own_width(op: Op) -> int:
     """The width of an op's text without its operands, more or less."""
-    if isinstance(op, If):
-        return len("if :") + len(op.outs) * len(" else ")
+    if isinstance(op, Apply):
+        return len(op.func.name if op.func else "") + 2 + 2 * len(op.args)
     if not isinstance(op, Call):
-        return len("for i in range():") + 2 * len(op.operands)
+        return len("for i in reversed(range()):") if isinstance(op, For) else len("if  else :")
     row = ROWS[op.name]
     text = row.emit if isinstance(row.emit, str) else row.emit({**row.settings, **op.settings}, [a.type for a in op.args])
     return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from symgrad.codegen.expressions import clean
-from symgrad.codegen.layout import Layout, values
+from symgrad.codegen.layout import Layout, shown, values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
 
 #: a stretch of time, end excluded; time runs backwards from 0
 Stretch = tuple[int, int]
-PLAIN = "t"
 
 
 @dataclass(slots=True)
@@ -316,10 +315,12 @@ def classes_of(func: Func, layout: Layout) -> Classes:
     lifetimes.function(func)
     made = Classes()
     slots = {v for op in _loops(func.body) for v in op.outs}
+    counters = {op.outs[-1] for op in _loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     for value in variables(func.body, layout):
         if value not in made.occupied:
             made.occupied[value] = Occupied(lifetimes.stretches.get(value, []))
-            made.hints[value] = Counter({value.name: 3 if value in slots else 1} if value.name else {})
+            name = shown(value.name) if value.name else "rounds" if value in counters else ""
+            made.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
         made.join(a, b)
     wishes = list(wished(func.body, layout))
@@ -377,7 +378,7 @@ def preferred(made: Classes, root: Value, name_of: dict[Value, str]) -> str:
         hints = made.hints[made.find(other)]
         if hints:
             return hints.most_common(1)[0][0]
-    return PLAIN
+    return shown(None)
 
 
 __all__ = ["assign_names", "values"]

@@ -29,6 +29,7 @@ from symgrad.codegen.naming import assign_names
 from symgrad.codegen.seam import to_text
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array
+from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.find import find
 
@@ -257,7 +258,7 @@ class Writer:
             body += self.section(self.func.body.ops[:split], "forward")
             body += self.section(self.func.body.ops[split:], "backward")
             body += self.give_back(self.func.body.yields)
-        made.body = body
+        made.body = body or [ast.Pass()]
         return made
 
     def entry(self) -> list[ast.stmt]:
@@ -295,6 +296,8 @@ class Writer:
         op = self.layout.producer[operand]
         if isinstance(op, If):
             return self.choice(op)
+        if isinstance(op, Apply):
+            return self.application(op)
         assert isinstance(op, Call)
         if is_pop(op):
             return method(self.expression(op.args[0]), "pop")
@@ -313,6 +316,11 @@ class Writer:
         kind = ast.And if is_and else ast.Or
         parts = rest.values if isinstance(rest, ast.BoolOp) and isinstance(rest.op, kind) else [rest]
         return ast.BoolOp(kind(), [test, *parts])
+
+    def application(self, op: Apply) -> ast.expr:
+        """A call of another emitted function."""
+        assert op.func is not None
+        return ast.Call(ast.Name(self.headers[op.func].name), [self.expression(a) for a in op.args], [])
 
     def operands(self, op: Call) -> list[ast.expr]:
         """The expressions of a call's operands."""
@@ -341,34 +349,56 @@ class Writer:
                 self.marks[statement] = Mark(op.loc, op in self.layout.backward)
         return statements
 
-    def tail(self, block: Block, finish: Finish, splits: bool, yields: list[Operand] | None = None) -> list[ast.stmt]:
-        """The statements of a block and of its end; where it may, an ``if`` at the end takes the end into its branches."""
+    def tail(self, block: Block, finish: Finish, splits: bool, in_loop: bool = False, yields: list[Operand] | None = None) -> list[ast.stmt]:
+        """The statements of a block and of its end.
+
+        If the end ``splits``, or the user wrote ``continue``, an ``if`` that stands last takes the end into its branches.
+        """
         yields = block.yields if yields is None else yields
         roots = [op for op in block.ops if self.layout.is_root(op)]
         last = roots[-1] if roots else None
-        if not splits or not isinstance(last, If) or last in self.layout.choices or not self.splittable(last, block, yields):
+        if not isinstance(last, If) or last in self.layout.choices or not self.splittable(last, block, yields, in_loop):
+            return self.ops(roots) + finish(yields)
+        skips = in_loop and self.goes_on_after(last)
+        if not splits and not skips:
             return self.ops(roots) + finish(yields)
         made = self.ops(roots[:-1])
         sides = []
         for inner in (last.then, last.orelse):
             table = dict(zip(last.outs, inner.yields, strict=True))
             ending = [table.get(y, y) if isinstance(y, Value) else y for y in yields]
-            sides.append(self.tail(inner, finish, splits, ending))
-        return made + self.marked(self.guard(self.expression(last.test), *sides), last)
+            sides.append(self.tail(inner, finish, splits, in_loop, ending))
+        return made + self.marked(self.guard(self.expression(last.test), *sides, skips), last)
 
-    def splittable(self, last: If, block: Block, yields: list[Operand]) -> bool:
-        """Are the outs of the ``if`` only handed on at the end, beside plain variables?"""
+    def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
+        """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
+        if not in_loop and any(isinstance(y, Const) and isinstance(y.value, Undef) for inner in last.blocks for y in inner.yields):
+            return False
         if any(isinstance(y, Value) and y in self.layout.nested for y in yields):
             return False
         handed = [y for y in block.yields if isinstance(y, Value)]
         return bool(last.outs) and all(self.layout.count.get(out, 0) == sum(y is out for y in handed) for out in last.outs)
 
-    def guard(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+    def goes_on_after(self, op: If) -> bool:
+        """Does the other branch stand no deeper in the user's source than the ``if``, which then ended in ``continue``?"""
+        if op in self.layout.backward or not op.orelse.ops:
+            return False
+        mine, theirs = (self.depth_of(place) for place in (op.loc, op.orelse.ops[0].loc))
+        return mine is not None and theirs is not None and theirs <= mine and op.loc.line < op.orelse.ops[0].loc.line
+
+    def depth_of(self, loc: Loc) -> int | None:
+        """How far a line of the source is indented."""
+        text = loc.text or self.header.lines(loc.file, loc.line)
+        return len(text) - len(text.lstrip()) if text.strip() else None
+
+    def guard(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], skips: bool = False) -> list[ast.stmt]:
         """An ``if``; a branch that leaves comes first and the other stands after it."""
         if then and isinstance(then[-1], LEAVES):
             return [ast.If(test, then, []), *orelse]
         if orelse and isinstance(orelse[-1], LEAVES):
             return [ast.If(negated(test), orelse, []), *then]
+        if skips and orelse:
+            return [ast.If(test, [*then, ast.Continue()], []), *orelse]
         return self.branch(test, then, orelse)
 
     def branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
@@ -415,8 +445,8 @@ class Writer:
                 return self.print_for(op)
             case While():
                 return self.print_while(op)
-            case Apply(func=Func() as func):
-                call = ast.Call(ast.Name(self.headers[func].name), [self.expression(a) for a in op.args], [])
+            case Apply():
+                call = self.application(op)
                 return [assign(self.target(op.outs), call)] if op.outs else [ast.Expr(call)]
         raise AssertionError(op)
 
@@ -500,11 +530,17 @@ class Writer:
         then, orelse = (self.tail(block, finish, False) for block in op.blocks)
         return self.branch(self.expression(op.test), then, orelse)
 
-    def loop_end(self, targets: list[Value], until: bool) -> Finish:
+    def needed(self, op: For | While) -> set[Value]:
+        """The carried variables that somebody reads, in the loop or after it."""
+        count = self.layout.count
+        tested = op.test.args if isinstance(op, While) else op.carried
+        return {a for a, t, o in zip(op.carried, tested, op.outs, strict=False) if count.get(a) or count.get(t) or count.get(o)}
+
+    def loop_end(self, targets: list[Value], needed: set[Value], until: bool) -> Finish:
         """What stands at the end of a round: the carried variables of the next, and the way out."""
 
         def finish(yields: list[Operand]) -> list[ast.stmt]:
-            copies = self.copies([(t, y) for t, y in zip(targets, yields, strict=False)])
+            copies = self.copies([(t, y) for t, y in zip(targets, yields, strict=False) if t in needed])
             return self.leave(copies, yields[-1]) if until else copies
 
         return finish
@@ -531,8 +567,8 @@ class Writer:
 
     def enter(self, op: For | While) -> list[ast.stmt]:
         """Assignments before a loop."""
-        pairs = list(zip(op.carried, op.inits, strict=True))
-        made = self.copies(pairs)
+        needed = self.needed(op)
+        made = self.copies([(c, i) for c, i in zip(op.carried, op.inits, strict=True) if c in needed])
         if self.counts(op):
             made.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
         for statement in made:
@@ -548,7 +584,7 @@ class Writer:
         if self.counts(op):
             before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]  # type: ignore[list-item]
         splits = op.until and isinstance(op.body.yields[-1], Value)
-        made = before + self.tail(op.body, self.loop_end(op.carried, op.until), splits)
+        made = before + self.tail(op.body, self.loop_end(op.carried, self.needed(op), op.until), splits, True)
         return made or [ast.Pass()]
 
     def print_for(self, op: For) -> list[ast.stmt]:

@@ -122,6 +122,14 @@ class External(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class Above(Binding):
+    """``super()``: an instance, and the class whose bases are looked at."""
+
+    owner: Binding
+    cls: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Iter(Binding):
     """Something to loop over once: ``range``, ``enumerate``, ``zip``, ``reversed`` and their like."""
 
@@ -302,6 +310,6 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Binding", "Bound", "Broken", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name", "Num", "Obj", "Ref",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name", "Num", "Obj", "Ref",
     "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of", "rebuild", "replace", "skeleton",
 ]  # fmt: skip

@@ -283,6 +283,12 @@ def str_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return Num(ctx.call("format_text", Const("{}"), ctx.read(args[0], node)))
 
 
+@special(round)
+def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    operands = [ctx.read(a, node) for a in args]
+    return ctx.make(ctx.call("rounded", *operands))
+
+
 @special(print)
 def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     opaque(ctx, print, "print", args, kwargs, node)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError, UnknownFunction, UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, External, Fun, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Broken, External, Fun, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.expressions import elements, gather, outside, owner_name
 from symgrad.frontend.flow import NEXT, RETURN, assigned, proceed, run
@@ -44,6 +44,8 @@ def special(*callables: Any) -> Callable[[Special], Special]:
 @expression(ast.Call)
 def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     callee = ctx.evaluate(node.func)
+    if isinstance(callee, Static) and callee.value is super and not node.args:
+        return super_of(ctx, node)
     lazily = isinstance(callee, Static) and callee.value is sum and len(node.args) == 1 and not node.keywords
     if lazily and isinstance(node.args[0], ast.GeneratorExp):
         return sum_generator(ctx, node.args[0], node)
@@ -63,6 +65,19 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     return call(ctx, callee, args, kwargs, node)
 
 
+def super_of(ctx: Lowering, node: ast.AST) -> Binding:
+    """``super()``: the instance, seen from the class after the one that the method is written in."""
+    frame: Frame | None = ctx.frame
+    while frame is not None and frame.parent is not None:
+        frame = frame.parent
+    assert frame is not None
+    cell = frame.source.cells.get("__class__")
+    arguments = parameters(frame.source.node.args)
+    if cell is None or not arguments:
+        raise UnsupportedSyntax("super() is used outside a method", ctx.loc(node))
+    return Above(ctx.state.names[frame, arguments[0]], cell.cell_contents)
+
+
 def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> Binding:
     """``sum(f(a) for a in x)`` adds up in a loop, without a list."""
     from symgrad.frontend.expressions import binary
@@ -72,7 +87,15 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
 
 def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call what a binding stands for."""
+    from symgrad.frontend.nested import Derivative, call_derivative, make_derivative
+
     match callee:
+        case Derivative():
+            return call_derivative(ctx, callee, args, kwargs, node)
+        case Static(value) if (what := getattr(value, "__symgrad_derives__", None)) is not None:
+            return make_derivative(ctx, what, args, kwargs, node)
+        case Static(value) if (given := getattr(value, "__symgrad_derivative__", None)) is not None:
+            return call_derivative(ctx, derivative_of(given), args, kwargs, node)
         case Fun():
             return call_nested(ctx, callee, args, kwargs, node)
         case Bound(owner, _, function) if function is not None:
@@ -94,6 +117,15 @@ def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, 
     raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
 
 
+def derivative_of(given: tuple[Any, str, Any, bool, frozenset[str]]) -> Any:
+    """The binding of a derived function made outside; ``given``: of what, which, wrt, has_aux, no_grad."""
+    from symgrad.frontend.nested import Derivative
+
+    of, what, wrt, has_aux, no_grad = given
+    inner = getattr(of, "__symgrad_derivative__", None)
+    return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
+
+
 def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a Python object known while compiling."""
     from symgrad.ops.composed import COMPOSED
@@ -107,9 +139,6 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         fixed = [outside(ctx, v, f"{owner_name(ctx, value)}.args[{k}]", f"argument_{k}") for k, v in enumerate(value.args)]
         named = {k: outside(ctx, v, f"{owner_name(ctx, value)}.keywords[{k!r}]", k) for k, v in value.keywords.items()}
         return call(ctx, Static(value.func), [*fixed, *args], {**named, **kwargs}, node)
-    lower = getattr(value, "__symgrad_lower__", None)
-    if lower is not None and not isinstance(value, type):
-        return lower(ctx, args, kwargs, node)  # type: ignore[no-any-return]
     try:
         found = SPECIAL.get(value)
         composed = COMPOSED.get(value)
@@ -196,6 +225,50 @@ def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
     return operand
 
 
+FULL = (Const(None), Const(None), Const(None))
+
+
+def axes_of(value: Any, rank: int) -> list[int] | None:
+    """The axes a setting names, counted from 0; None if it is something else."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [k % rank for k in items] if rank and all(isinstance(k, int) and -rank <= k < rank for k in items) else None
+
+
+def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
+    """A row that only rearranges axes, as a step of a view path."""
+    assert type_.shape is not None
+    rank = len(type_.shape)
+    axis = settings.get("axis")
+    match name:
+        case "flip":
+            axes = list(range(rank)) if axis is None else axes_of(axis, rank)
+            if axes is not None:
+                parts = [(Const(None), Const(None), Const(-1)) if k in axes else FULL for k in range(rank)]
+                return Step("s" * rank, tuple(o for p in parts for o in p))
+        case "expand_dims":
+            axes = axes_of(axis, rank + (len(axis) if isinstance(axis, tuple) else 1))
+            if axes is not None:
+                letters = ["n" if k in axes else "s" for k in range(rank + len(axes))]
+                return Step("".join(letters), FULL * rank)
+        case "squeeze":
+            axes = [k for k, e in enumerate(type_.shape) if e == 1] if axis is None else axes_of(axis, rank)
+            if axes is not None and all(isinstance(e, int) or e.plural for e in type_.shape) and all(type_.shape[k] == 1 for k in axes):
+                letters = ["i" if k in axes else "s" for k in range(rank)]
+                if "s" in letters:
+                    return Step("".join(letters), tuple(o for c in letters for o in ((Const(0),) if c == "i" else FULL)))
+        case "swapaxes":
+            axes = axes_of((settings.get("axis1"), settings.get("axis2")), rank)
+            if axes is not None:
+                order = list(range(rank))
+                order[axes[0]], order[axes[1]] = order[axes[1]], order[axes[0]]
+                return Step(f".transpose:{rank}", tuple(map(Const, order)))
+        case "transpose":
+            axes = None if settings.get("axes") is None else axes_of(settings["axes"], rank)
+            if axes is not None:
+                return Step(f".transpose:{rank}", tuple(map(Const, axes)))
+    return None
+
+
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
     """Views that a path can say: writing through them reaches the array itself."""
     if not args or not isinstance(args[0], Ref):
@@ -203,6 +276,9 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     type_ = ctx.type_of(args[0])
     if not isinstance(type_, Array) or type_.shape is None:
         return None
+    step = step_of(name, type_, settings) if len(args) == 1 else None
+    if step is not None:
+        return Ref(args[0].location, (*args[0].path, step))
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:
         return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
     if name in ("reshape", "ravel") and type_.layout in ("C", "CF") and set(settings.get("order", "C") or "C") <= {"C"}:
@@ -471,15 +547,32 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     source = held.get(function.__code__) if isinstance(function, types.FunctionType) else None
     if source is None or source.function is not function:
         source = held[function.__code__] = read(function)
-    if any(code is source.function.__code__ for code, _ in ctx.stack):
+    if calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack):
         from symgrad.frontend.recursion import call_recursive
 
         return call_recursive(ctx, source, args, kwargs, node)
-    defaults = {
-        name: outside(ctx, value, f"{owner_name(ctx, source.function)}.{where}", name) for name, (value, where) in default_places(source).items()
-    }
     frame = Frame(source, None, local_names(source.node))
-    return activate(ctx, frame, source.node, args, kwargs, defaults, node, source.function.__code__)
+    return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, source.function.__code__)
+
+
+def calls_itself(source: Source) -> bool:
+    """Does the text of a function call the function by its own name?"""
+    name = source.function.__name__
+    if source.globals.get(name) is not source.function:
+        return False
+    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(source.node))
+
+
+def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
+    """The defaults of a function, read at each call; those of our own compositions are constants."""
+    ours = source.function.__module__ == "symgrad.ops.composed"
+    made: dict[str, Binding] = {}
+    for name, (value, where) in default_places(source).items():
+        if ours or value is None or isinstance(value, bool | str):
+            made[name] = static_binding(value)
+        else:
+            made[name] = outside(ctx, value, f"{owner_name(ctx, source.function)}.{where}", name)
+    return made
 
 
 def default_places(source: Source) -> dict[str, tuple[Any, str]]:

@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import (
     MISSING,
+    Above,
     Binding,
     Bound,
     Broken,
@@ -84,7 +85,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     if isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc | types.MethodType | str | None):
         return Static(value, spelled_name(ctx, value, name_))
-    if callable(getattr(value, "__symgrad_lower__", None)):
+    if hasattr(value, "__symgrad_derivative__"):
         return Static(value, name_)
     known = abstract_value(value, symbol_of(name_))
     match known:
@@ -232,7 +233,10 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         case (Obj() | Tup(), Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup()) if kind is ast.Mult:
             return repeat(ctx, a if isinstance(a, Obj | Tup) else b, n)
         case Static(one), Static(two):
-            return Static(STATIC_OPERATORS[kind](one, two))
+            try:
+                return Static(STATIC_OPERATORS[kind](one, two))
+            except (KeyError, TypeError) as error:
+                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
             return Num(ctx.call("format_percent", Const(text), ctx.read(b, node)))
     special = own_operator(ctx, kind, a, b, node)
@@ -480,6 +484,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
                     raise UnsupportedSyntax(f"{type(value).__name__!r} object has no attribute {attr!r}", ctx.loc(node))
                 return outside(ctx, getattr(value, attr), f"{text}.{attr}", attr)
             return of_class(ctx, owner, type(value), attr, node)
+        case Above(instance, cls):
+            return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
         case Tup(kind=kind) if kind is not None and isinstance(getattr(kind, attr, None), types.FunctionType):
             return of_class(ctx, owner, kind, attr, node)
     return Bound(owner, attr)
@@ -534,11 +540,19 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
     return Bound(owner, attr)
 
 
-def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST) -> Binding:
-    """A method, property or class attribute of an instance."""
+def kind_of_instance(binding: Binding) -> type:
+    """The class of an instance."""
+    if isinstance(binding, Obj):
+        return binding.key.cls  # type: ignore[no-any-return]
+    return type(binding.value) if isinstance(binding, External) else object
+
+
+def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
+    """A method, property or class attribute of an instance; with ``after`` only from the classes behind that one."""
     from symgrad.frontend.calls import call_function
 
-    for base in cls.__mro__:
+    order = cls.__mro__
+    for base in order[order.index(after) + 1 if after in order else 0 :]:
         if attr in base.__dict__:
             match base.__dict__[attr]:
                 case types.FunctionType() as function:

@@ -723,13 +723,16 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
 # ------------------------------------------------------------------ what a piece of source assigns
 
 
-def assigned(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that statements bind, nested functions and comprehensions left out."""
+def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
+    """Names that statements bind, nested functions and comprehensions left out; without ``augmented`` not by ``x += ...``."""
     found: set[str] = set()
     stack: list[ast.AST] = list(nodes)
     while stack:
         node = stack.pop()
         match node:
+            case ast.AugAssign(target=ast.Name()) if not augmented:
+                stack.append(node.value)
+                continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 found.add(name)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):

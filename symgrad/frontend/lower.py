@@ -18,11 +18,10 @@ from symgrad.frontend.calls import body_result, local_names
 from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
 from symgrad.frontend.expressions import owner_name
 from symgrad.frontend.source import Source
-from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, substitute, walk
-from symgrad.ir.types import Array, List, Scalar
-from symgrad.location import Loc
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.ir.core import Block, Func, Operand, Value
+from symgrad.ir.types import Array, List
 from symgrad.ops.build import Builder
-from symgrad.ops.declare import ROWS
 from symgrad.signature import Abstract, Signature, Tree
 from symgrad.signature import Static as StaticArgument
 
@@ -192,68 +191,6 @@ def result_names(operands: list[Operand]) -> list[str]:
 def root_name(text: str) -> str:
     """The parameter that an expression over the arguments starts with."""
     return text.split(".")[0].split("[")[0]
-
-
-# ------------------------------------------------------------------ what is written to is copied on entry
-
-
-def copy_written(func: Func, loc: Loc) -> list[Value]:
-    """Copy on entry every parameter whose memory the function may write to; returns these parameters."""
-    groups = memory_groups(func)
-    written = {groups.find(op.args[0]) for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value)}
-    found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
-    for param in found:
-        copy = Value(param.type, param.name)
-        substitute(func.body, {param: copy})
-        func.body.ops.insert(0, Call([copy], loc, "copy", [param], dict(ROWS["copy"].settings)))
-    return found
-
-
-@dataclass(slots=True)
-class Groups:
-    """Values that may share memory, as disjoint sets."""
-
-    parent: dict[Value, Value] = field(default_factory=dict)
-
-    def find(self, value: Value) -> Value:
-        root = value
-        while (above := self.parent.get(root, root)) is not root:
-            root = above
-        while (above := self.parent.get(value, value)) is not root:
-            self.parent[value], value = root, above
-        return root
-
-    def join(self, *values: Operand) -> None:
-        real = [v for v in values if isinstance(v, Value) and not isinstance(v.type, Scalar)]
-        for other in real[1:]:
-            one, two = self.find(real[0]), self.find(other)
-            if one is not two:
-                self.parent[two] = one
-
-
-def memory_groups(func: Func) -> Groups:
-    """Which values of a function may share memory: stores, views, and what flows through joins."""
-    groups = Groups()
-    for op in walk(func.body):
-        match op:
-            case Call(name=name, args=args, outs=outs):
-                row = ROWS[name]
-                if row.consumes and args and outs:
-                    groups.join(outs[0], args[0])
-                elif row.alias != "fresh":
-                    groups.join(*outs, *args)
-                if name in ("list_of", "list_append", "list_set", "list_take", "list_slice", "list_join"):
-                    groups.join(*outs, *[a for a in args if isinstance(a.type, Array | List)])
-            case For():
-                for init, arg, end, out in zip(op.inits, op.carried, op.body.yields, op.outs, strict=False):
-                    groups.join(init, arg, end, out)
-            case While():
-                for init, arg, end, out, test in zip(op.inits, op.carried, op.body.yields, op.outs, op.test.args, strict=False):
-                    groups.join(init, arg, end, out, test)
-            case If():
-                for then, orelse, out in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
-                    groups.join(then, orelse, out)
-    return groups
 
 
 __all__ = ["Lowered", "Result", "lower"]

@@ -158,7 +158,9 @@ def read(function: Callable[..., Any]) -> Source:
         if place is not None:
             return _source(plain, place, text)
     if not found_any:
-        raise SourceNotFound(f"Python has kept no source of {describe(plain)} ({code.co_filename})", None if where.file.startswith("<") else where)
+        raise SourceNotFound(
+            f"Python has kept no source of {describe(plain)} ({code.co_filename})", None if where.file.startswith("<") else where
+        )
     raise StaleSource(f"the text of {describe(plain)} is not what was compiled: the file has changed since", where)
 
 
@@ -325,7 +327,9 @@ def same_code(new: types.CodeType, old: types.CodeType) -> bool:
     if any(name.startswith(REWRITTEN) for name in old.co_varnames):
         return _same_but_asserts(new, old)
     fields = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_code")
-    if any(getattr(new, f) != getattr(old, f) for f in fields) or (new.co_flags ^ old.co_flags) & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if any(getattr(new, f) != getattr(old, f) for f in fields) or (new.co_flags ^ old.co_flags) & (
+        inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    ):
         return False
     return len(new.co_consts) == len(old.co_consts) and all(map(_same_const, new.co_consts, old.co_consts))
 

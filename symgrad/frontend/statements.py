@@ -108,8 +108,10 @@ def augmented(ctx: Lowering, item: Any) -> None:
             old = load(ctx, owner, index, node.target)
             value = ctx.evaluate(node.value)
             made = in_place(ctx, old, value, node)
-            if made is not None:
-                store_item(ctx, owner, index, made, node.target)
+            is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
+            if made is not None or not is_view:
+                # an index that copies is written back, as Python does
+                store_item(ctx, owner, index, made if made is not None else old, node.target)
             cut_stored(ctx, node.target)
         case ast.Attribute():
             owner = ctx.evaluate(node.target.value)
@@ -328,8 +330,13 @@ def with_(ctx: Lowering, item: Any) -> bool:
 
 
 def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
-    """Variables that a loop's body assigns, with their frames, in order of their names."""
-    return [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
+    """Variables that a loop's body assigns, with their frames, in order of their names.
+
+    An array that is only augmented keeps its memory, so that it is not one of them.
+    """
+    augmented_only = assigned(nodes) - assigned(nodes, augmented=False)
+    found = [((ctx.home(name) or ctx.frame), name) for name in sorted(assigned(nodes))]
+    return [key for key in found if key[1] not in augmented_only or not isinstance(ctx.state.names.get(key), Ref)]
 
 
 def loop_key(ctx: Lowering, node: ast.AST) -> Any:
@@ -430,6 +437,9 @@ def while_(ctx: Lowering, item: Any) -> bool:
     except TestChanges:
         ctx.state = entry
         made = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
+    if isinstance(node.test, ast.Constant) and node.test.value and made.exits == {RETURN}:
+        leave(ctx, RETURN)  # nothing else leads out of it
+        return False
     return after(ctx, made, node.orelse, rest)
 
 

@@ -18,14 +18,18 @@ from symgrad.ir.types import Array, Box, List, Tape, Unknown
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 
-
 #: rows that give back their operand itself where there is nothing to do
 MAY_RETURN_OPERAND = frozenset({"unbroadcast"})
+
+#: rows whose result is a view that NumPy does not let one write to: one cell of memory may be many of its elements
+READ_ONLY = frozenset({"spread", "broadcast_to", "diagonal"})
+
+#: rows that look only at the shape and dtype of an array, which no store changes
+READS_SHAPE = frozenset({"shape_of", "extent", "zeros_like"})
 
 
 def verify(func: Func) -> None:
     """Raise ``InvalidIR`` unless the function, and all that it calls, is well formed."""
-    _Structure(func).check()
     _Summaries().of(func)
 
 
@@ -181,14 +185,11 @@ class _Summaries:
     """Checks functions once each; recursive ones until their summary is stable."""
 
     known: dict[Func, _Summary] = field(default_factory=dict)
-    done: set[Func] = field(default_factory=set)
 
     def of(self, func: Func) -> _Summary:
         if func in self.known:
             return self.known[func]
-        if func not in self.done:
-            self.done.add(func)
-            _Structure(func).check()
+        _Structure(func).check()
         self.known[func] = _Summary(frozenset(), tuple(NONE for _ in func.body.yields))
         while True:
             found = _Borrows(func, self).check()
@@ -215,6 +216,7 @@ class _Borrows:
         self.killer: dict[Root, Op | None] = {}
         self.log: list[tuple[Root, int]] = []
         self.repeated: set[Root] = set()
+        self.read_only: set[Root] = set()
         self.collective: set[Root] = set()
         self.fresh = count(1)
         self.times = count(1)
@@ -283,6 +285,15 @@ class _Borrows:
             self.generation[r] = next(self.times)
             self.killer[r] = op
 
+    def consume(self, operand: Operand, op: Op) -> None:
+        """A store to what the operand is."""
+        own = self.of(operand).own
+        if own & self.read_only:
+            assert isinstance(operand, Value)
+            names = value_names(self.func)
+            raise fault(self.func, f"{describe(op, names)} writes to {names[operand]}, which may be a broadcast view", op.loc)
+        self.store(own, op)
+
     def read(self, operands: Iterable[Operand], op: Op | None) -> None:
         for operand in operands:
             memory = self.of(operand)
@@ -304,7 +315,8 @@ class _Borrows:
 
     def block(self, block: Block, owner: Op | None) -> None:
         for op in block.ops:
-            self.read(op.operands, op)
+            if not (isinstance(op, Call) and op.name in READS_SHAPE and isinstance(op.args[0].type, Array)):
+                self.read(op.operands, op)
             match op:
                 case Call():
                     self.call(op)
@@ -322,7 +334,7 @@ class _Borrows:
         rest = [self.of(a) for a in op.args[1:]]
         kept = NONE.union(*(m.all for m in rest))
         if row.consumes:
-            self.store(first.own, op)
+            self.consume(op.args[0], op)
         match op.name:
             case "push":
                 repeats = self.touch(kept, first.held)
@@ -350,7 +362,11 @@ class _Borrows:
 
     def plain(self, op: Call, first: _Memory, shares: bool) -> None:
         for out in op.outs:
-            if shares and first.all:
+            if op.name in READ_ONLY:
+                lock = self.root()
+                self.read_only.add(lock)
+                self.set(out, first.own | {lock}, first.held)
+            elif shares and first.all:
                 self.set(out, first.own, first.held)
             else:
                 self.allocate(out)
@@ -362,6 +378,8 @@ class _Borrows:
         near = self.near(held)
         owner = self.root()
         self.join(owner, [r for r in near if r not in self.collective or r in self.repeated])
+        if held & self.read_only:
+            self.read_only.add(owner)
         self.set(out, frozenset({owner}), near if is_container(out) else NONE)
 
     def apply(self, op: Apply) -> None:
@@ -369,7 +387,7 @@ class _Borrows:
         summary = self.summaries.of(op.func)
         given = [self.of(a) for a in op.args]
         for k in summary.consumed:
-            self.store(given[k].own, op)
+            self.consume(op.args[k], op)
         for out, shared in zip(op.outs, summary.shared, strict=True):
             self.allocate(out)
             roots = NONE.union(*(given[k].all for k in shared))
@@ -437,8 +455,10 @@ class _Borrows:
             near = self.near(roots)
             news = self.join(root, [r for r in near if r < first]) or news
             news = self.join(root, [other for other, theirs in slots[at + 1 :] if roots and near & theirs]) or news
-            if near & self.repeated and root in self.collective:
-                self.repeated.add(root)
+            for marked, found in ((self.repeated, near), (self.read_only, roots)):
+                if found & marked and root not in marked and (marked is self.read_only or root in self.collective):
+                    marked.add(root)
+                    news = True
         return news
 
 

@@ -178,6 +178,8 @@ rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", 
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
+rule("item(x)", lambda types, settings, dim: Scalar(types[0].kind) if isinstance(types[0], Array) and types[0].kind else UNKNOWN, emit="x.item()",
+     linear="x", x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
 
@@ -221,7 +223,11 @@ def _joined_dtype(types: list[Type]) -> str | None:
     numbers = [t if isinstance(t, Array) else scalar_of(dtype_of(t)) for t in types]
     dtype = dtype_of(types[0])
     for t in numbers[1:]:
-        dtype = array_dtype(np.add, [Array(dtype, (1,)), t if isinstance(t, Array) else Array(dtype_of(t), (1,))]) if dtype and t.is_number else None
+        dtype = (
+            array_dtype(np.add, [Array(dtype, (1,)), t if isinstance(t, Array) else Array(dtype_of(t), (1,))])
+            if dtype and t.is_number
+            else None
+        )
     return dtype
 
 
@@ -237,13 +243,17 @@ def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
     if axes is None or any(len(s) != len(known[0]) for s in known):
         return Array(dtype, None)
     rows = [s[axes[0]] for s in known]
-    total: Extent = sum(r for r in rows if isinstance(r, int)) if len(known) == len(types) and all(isinstance(r, int) for r in rows) else Dim("?")
+    total: Extent = (
+        sum(r for r in rows if isinstance(r, int)) if len(known) == len(types) and all(isinstance(r, int) for r in rows) else Dim("?")
+    )
     if len(known) == len(types) and sum(isinstance(r, Dim) for r in rows) == 1:
         (one,) = [r for r in rows if isinstance(r, Dim)]
         if one.offset == 0 and one.symbol != "?":  # an offset below zero may have been cut off at zero
             total = Dim(one.symbol, sum(r for r in rows if isinstance(r, int)))
     others = [next((s[k] for s in known if isinstance(s[k], int)), known[0][k]) for k in range(len(known[0]))]
-    return Array(dtype, tuple(total if k == axes[0] else e for k, e in enumerate(others)), "C" if axes[0] == 0 and len(others) == 1 else "?")
+    return Array(
+        dtype, tuple(total if k == axes[0] else e for k, e in enumerate(others)), "C" if axes[0] == 0 and len(others) == 1 else "?"
+    )
 
 
 def _join_text(name: str) -> Emit:
@@ -251,13 +261,13 @@ def _join_text(name: str) -> Emit:
 
 
 def _own_part_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    own = types[1 + settings["position"]]
+    own = types[1 + settings["at"]]
     return Array(dtype_of(types[0]), shape_of(own)) if own.is_number else Array(dtype_of(types[0]), None)
 
 
 def _part_text(settings: dict[str, Any], types: list[Type]) -> str:
     """A literal slice where the extents before are numbers."""
-    axis, position = settings["axis"], settings["position"]
+    axis, position = settings["axis"], settings["at"]
     shapes = [shape_of(t) for t in types[1:]]
     rank = len(shapes[0]) if shapes[0] is not None else None
     axes = None if axis is None or rank is None else axes_of(axis, rank)
@@ -265,9 +275,9 @@ def _part_text(settings: dict[str, Any], types: list[Type]) -> str:
         extents = [None if s is None else s[axes[0]] for s in shapes]
         before, own = extents[:position], extents[position]
         if all(isinstance(e, int) for e in before) and isinstance(own, int):
-            start = sum(int(e) for e in before)  # type: ignore[arg-type]
+            start = sum(e for e in before if isinstance(e, int))
             return f"g[{':, ' * axes[0]}{start}:{start + own}]"
-    return "concatenate_part(g, [*xs], position, axis)"
+    return "concatenate_part(g, [*xs], at, axis)"
 
 
 def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -293,19 +303,21 @@ def _unstacked(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 def _unstack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     made = layout_law(_unstacked)(types, settings, dim)
-    return scalar_of(made.dtype) if made.shape == () else made  # type: ignore[no-any-return]
+    return scalar_of(made.dtype) if made.shape == () else made
 
 
 def _unstack_text(settings: dict[str, Any], types: list[Type]) -> str:
     axis = settings["axis"]
-    return f"g[{':, ' * axis}position]" if axis >= 0 else f"g[..., position{', :' * (-1 - axis)}]"
+    return f"g[{':, ' * axis}at]" if axis >= 0 else f"g[..., at{', :' * (-1 - axis)}]"
 
 
 def _list_join_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     item = types[0].item if isinstance(types[0], List) else UNKNOWN
     shape = shape_of(item)
     axes = None if shape is None or settings["axis"] is None else axes_of(settings["axis"], len(shape))
-    return Array(dtype_of(item), None if shape is None or axes is None else tuple(Dim("?") if k == axes[0] else e for k, e in enumerate(shape)))
+    return Array(
+        dtype_of(item), None if shape is None or axes is None else tuple(Dim("?") if k == axes[0] else e for k, e in enumerate(shape))
+    )
 
 
 def _list_stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -328,24 +340,36 @@ def _list_join_text(name: str) -> Emit:
 
 
 rule("concatenate(*xs, axis=0)", _concatenate_law, emit=_join_text("concatenate"), linear="*xs",
-     xs_grad="concatenate_part(out_grad, *xs, position=position, axis=axis)")  # fmt: skip
-# what the operand at ``position`` contributed to a concatenation, and its cotangent: zeros around it
-rule("concatenate_part(g, *xs, position=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
-     g_grad="concatenate_place(out_grad, shape_of(g), *xs, position=position, axis=axis)", xs_grad=None)  # fmt: skip
-rule("concatenate_place(g, shape, *xs, position=0, axis=0)", _into_shape_law, emit="concatenate_place(g, shape, [*xs], position, axis)", linear="g",
-     g_grad="concatenate_part(out_grad, *xs, position=position, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
-rule("stack(*xs, axis=0)", _stack_law, emit=_join_text("stack"), linear="*xs", xs_grad="stack_part(out_grad, position=position, axis=axis)")
-rule("stack_part(g, position=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
-     g_grad="stack_place(out_grad, shape_of(g), position=position, axis=axis)")  # fmt: skip
-rule("stack_place(g, shape, position=0, axis=0)", _into_shape_law, emit="stack_place(g, shape, position, axis)", linear="g",
-     g_grad="stack_part(out_grad, position=position, axis=axis)", shape_grad=None)  # fmt: skip
-rule("concatenate_list(l, axis=0)", _list_join_law, emit=_list_join_text("concatenate"), linear="l", l_grad="split_like(out_grad, l, axis=axis)")
-rule("split_like(g, l, axis=0)", _like_list_law, emit="split_like(g, l, axis)", linear="g", g_grad="concatenate_list(out_grad, axis=axis)", l_grad=None)
+     xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)")  # fmt: skip
+# what the operand ``at`` contributed to a concatenation, and its cotangent: zeros around it
+rule("concatenate_part(g, *xs, at=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
+     g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)", xs_grad=None)  # fmt: skip
+rule("concatenate_place(g, shape, *xs, at=0, axis=0)", _into_shape_law, emit="concatenate_place(g, shape, [*xs], at, axis)", linear="g",
+     g_grad="concatenate_part(out_grad, *xs, at=at, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
+rule("stack(*xs, axis=0)", _stack_law, emit=_join_text("stack"), linear="*xs", xs_grad="stack_part(out_grad, at=position, axis=axis)")
+rule("stack_part(g, at=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
+     g_grad="stack_place(out_grad, shape_of(g), at=at, axis=axis)")  # fmt: skip
+rule("stack_place(g, shape, at=0, axis=0)", _into_shape_law, emit="stack_place(g, shape, at, axis)", linear="g",
+     g_grad="stack_part(out_grad, at=at, axis=axis)", shape_grad=None)  # fmt: skip
+rule(
+    "concatenate_list(l, axis=0)",
+    _list_join_law,
+    emit=_list_join_text("concatenate"),
+    linear="l",
+    l_grad="split_like(out_grad, l, axis=axis)",
+)
+rule(
+    "split_like(g, l, axis=0)",
+    _like_list_law,
+    emit="split_like(g, l, axis)",
+    linear="g",
+    g_grad="concatenate_list(out_grad, axis=axis)",
+    l_grad=None,
+)
 rule("stack_list(l, axis=0)", _list_stack_law, emit=_list_join_text("stack"), linear="l", l_grad="unstack(out_grad, axis=axis)")
 rule("unstack(g, axis=0)", lambda types, settings, dim: List(_unstack_law(types, settings, dim)),
      emit=lambda s, t: "list(g)" if s["axis"] == 0 else "list(np.moveaxis(g, axis, 0))", linear="g",
      g_grad="stack_list(out_grad, axis=axis)")  # fmt: skip
-
 
 
 def _merged_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -405,11 +429,14 @@ def _tile_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     shape = shape_of(types[0])
     if shape is None:
         return Array(dtype_of(types[0]), None)
-    reps: list[Extent] = [dim(k) for k in range(1, len(types))]
+    reps: Shape = tuple(dim(k) for k in range(1, len(types)))
     rank = max(len(shape), len(reps))
-    long: list[Extent] = [1] * (rank - len(shape)) + list(shape)
-    often: list[Extent] = [1] * (rank - len(reps)) + reps
-    made = [e if r == 1 else r if e == 1 else e * r if isinstance(e, int) and isinstance(r, int) else Dim("?") for e, r in zip(long, often, strict=True)]
+    long: Shape = (1,) * (rank - len(shape)) + shape
+    often: Shape = (1,) * (rank - len(reps)) + reps
+    made = [
+        e if r == 1 else r if e == 1 else e * r if isinstance(e, int) and isinstance(r, int) else Dim("?")
+        for e, r in zip(long, often, strict=True)
+    ]
     return Array(dtype_of(types[0]), tuple(made))
 
 
@@ -480,7 +507,7 @@ rule(f"trace_back(g, shape, {_DIAGONAL})", _into_shape_law, emit="trace_back(g, 
 
 
 def _triangle(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    return shape if len(shape) >= 2 else (shape[0], shape[0])
+    return shape if len(shape) >= 2 else (*shape, *shape) or None
 
 
 for _name in ("triu", "tril"):
@@ -557,13 +584,25 @@ def _eye_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _eye_text(settings: dict[str, Any], types: list[Type]) -> str:
-    words = ["n"] + ([] if is_none(types[1]) else ["m"]) + (["k=k"] if settings["k"] else []) + (["dtype=dtype"] if settings["dtype"] != "f64" else [])
+    words = (
+        ["n"]
+        + ([] if is_none(types[1]) else ["m"])
+        + (["k=k"] if settings["k"] else [])
+        + (["dtype=dtype"] if settings["dtype"] != "f64" else [])
+    )
     return f"np.eye({', '.join(words)})"
 
 
 for _name in ("zeros", "ones", "empty"):
     constant(f'{_name}(*shape, dtype="f64")', _made_law, emit=_made_text(_name))
-rule("full(value, *shape, dtype=None)", _full_law, emit=_full_text, linear="value", value_grad="fit(out_grad, shape_of(value))", shape_grad=None)
+rule(
+    "full(value, *shape, dtype=None)",
+    _full_law,
+    emit=_full_text,
+    linear="value",
+    value_grad="fit(out_grad, shape_of(value))",
+    shape_grad=None,
+)
 constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
 constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
 constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
@@ -571,7 +610,11 @@ rule("full_like(x, value, dtype=None)", _like_law, emit=lambda s, t: "np.full_li
      linear="value", x_grad=None, value_grad="fit(out_grad, shape_of(value))")  # fmt: skip
 rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
-constant("arange(*bounds, dtype=None)", _arange_law, emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)")
+constant(
+    "arange(*bounds, dtype=None)",
+    _arange_law,
+    emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)",
+)
 rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
      start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
      stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip

@@ -51,12 +51,14 @@ def take(a: Any, indices: Any, axis: Any = None) -> Any:
         return a[..., indices]
     if axis == 1:
         return a[:, indices]
-    return np.moveaxis(np.moveaxis(a, axis, 0)[indices], 0, axis)
+    assert axis == 2
+    return a[:, :, indices]
 
 
-def ptp(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.ptp``: largest minus smallest."""
-    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+    made = np.max(a, axis=axis) - np.min(a, axis=axis)
+    return kept(made, a, axis) if keepdims else made
 
 
 def inner(a: Any, b: Any) -> Any:
@@ -113,22 +115,23 @@ def median(a: Any, axis: Any = None) -> Any:
     return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(a: Any, n: Any = None, axis: Any = None) -> Any:
     """``np.diff`` for ``n`` up to 3: differences of neighbours."""
-    once = np.moveaxis(a, axis, -1) if np.ndim(a) > 1 and axis != -1 else a
-    if n >= 1:
-        once = once[..., 1:] - once[..., :-1]
-    if n >= 2:
-        once = once[..., 1:] - once[..., :-1]
-    if n >= 3:
-        once = once[..., 1:] - once[..., :-1]
-    assert n <= 3
-    return np.moveaxis(once, -1, axis) if np.ndim(a) > 1 and axis != -1 else once
+    last = np.ndim(a) == 1 or axis is None or axis == -1
+    moved = a if last else np.moveaxis(a, axis, -1)
+    made = moved[..., 1:] - moved[..., :-1]
+    if n is not None:
+        assert 1 <= n <= 3
+        if n > 1:
+            made = made[..., 1:] - made[..., :-1]
+        if n > 2:
+            made = made[..., 1:] - made[..., :-1]
+    return made if last else np.moveaxis(made, -1, axis)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = None) -> Any:
     """``np.trapezoid``, ``x`` a vector."""
-    moved = np.moveaxis(y, axis, -1) if np.ndim(y) > 1 and axis != -1 else y
+    moved = y if np.ndim(y) == 1 or axis is None else np.moveaxis(y, axis, -1)
     pairs = moved[..., 1:] + moved[..., :-1]
     if x is None:
         return np.sum(pairs, axis=-1) * dx / 2.0
@@ -162,7 +165,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """``np.correlate`` of real vectors, the first the longer."""
-    return np.convolve(a, v[::-1], mode)
+    return np.convolve(a, v[::-1], mode)  # type: ignore[call-overload]
 
 
 def gradient(f: Any, spacing: Any = 1.0, axis: Any = None) -> Any:
@@ -175,24 +178,46 @@ def gradient(f: Any, spacing: Any = 1.0, axis: Any = None) -> Any:
     return made if axis is None or np.ndim(f) == 1 else np.moveaxis(made, 0, axis)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:  # noqa: A002
+def kept(made: Any, x: Any, axis: Any) -> Any:
+    """A reduction of ``x`` with the axes it summed over kept at extent 1."""
+    if axis is not None:
+        return np.expand_dims(made, axis)
+    if np.ndim(x) == 1:
+        return np.reshape(made, (1,))
+    if np.ndim(x) == 2:
+        return np.reshape(made, (1, 1))
+    return np.reshape(made, (1, 1, 1))
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.linalg.norm``: of vectors of any order, of matrices the Frobenius, 1 and infinity norms."""
-    if axis is None and np.ndim(x) > 1 and ord in (None, "fro"):
-        return np.sqrt(np.sum(x * x, keepdims=keepdims))
-    if axis is None and np.ndim(x) == 2 and ord == 1:
-        return np.max(np.sum(np.abs(x), axis=0), keepdims=keepdims)
-    if axis is None and np.ndim(x) == 2 and ord == math.inf:
-        return np.max(np.sum(np.abs(x), axis=1), keepdims=keepdims)
-    assert axis is None and np.ndim(x) == 1 or isinstance(axis, int) or ord in (None, "fro")
-    if ord in (None, 2, "fro"):
-        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    if axis is None and np.ndim(x) == 2:
+        made = matrix_norm(x, ord)
+    else:
+        assert axis is None and np.ndim(x) == 1 or isinstance(axis, int) or ord is None or ord == "fro"
+        made = vector_norm(x, ord, axis)
+    return kept(made, x, axis) if keepdims else made
+
+
+def matrix_norm(x: Any, ord: Any) -> Any:
+    """The norms of a matrix that need no singular values."""
+    if ord is None or ord == "fro":
+        return np.sqrt(np.sum(x * x))
+    assert ord == 1 or ord == math.inf
+    return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
+
+
+def vector_norm(x: Any, ord: Any, axis: Any) -> Any:
+    """The norms of vectors along an axis."""
+    if ord is None or ord == 2 or ord == "fro":
+        return np.sqrt(np.sum(x * x, axis=axis))
     if ord == 1:
-        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+        return np.sum(np.abs(x), axis=axis)
     if ord == math.inf:
-        return np.max(np.abs(x), axis=axis, keepdims=keepdims)
+        return np.max(np.abs(x), axis=axis)
     if ord == -math.inf:
-        return np.min(np.abs(x), axis=axis, keepdims=keepdims)
-    return np.sum(np.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+        return np.min(np.abs(x), axis=axis)
+    return np.sum(np.abs(x) ** ord, axis=axis) ** (1.0 / ord)
 
 
 def matrix_power(a: Any, n: int) -> Any:
@@ -263,7 +288,7 @@ def divmod_(x: Any, y: Any) -> Any:
 def dist(p: Any, q: Any) -> Any:
     """``math.dist``."""
     total = 0.0
-    for a, b in zip(p, q):  # noqa: B905
+    for a, b in zip(p, q):
         total = total + (a - b) * (a - b)
     return math.sqrt(total)
 

@@ -46,8 +46,16 @@ def _tri_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 constant("flatnonzero(x)", _unknown_length("i64"))
-constant('searchsorted(a, v, side="left")', _positions_law, emit=lambda s, t: "np.searchsorted(a, v)" if s["side"] == "left" else "np.searchsorted(a, v, side)")
-constant("digitize(v, a, right=False)", lambda types, settings, dim: _positions_law([types[1], types[0]], settings, dim), emit="np.digitize(v, a, right)")
+constant(
+    'searchsorted(a, v, side="left")',
+    _positions_law,
+    emit=lambda s, t: "np.searchsorted(a, v)" if s["side"] == "left" else "np.searchsorted(a, v, side)",
+)
+constant(
+    "digitize(v, a, right=False)",
+    lambda types, settings, dim: _positions_law([types[1], types[0]], settings, dim),
+    emit="np.digitize(v, a, right)",
+)
 constant("isin(x, y)", _isin_law)
 constant("unique(x)", _unknown_length())
 constant("argpartition(x, kth, axis=-1)", _partition_law, emit="np.argpartition(x, kth, axis)")
@@ -58,4 +66,3 @@ constant('tri(n, m, k=0, dtype="f64")', _tri_law, emit="np.tri(n, m, k, dtype)")
 constant("array_equal(x, y)", _bool_scalar)
 constant("allclose(x, y, rtol=1e-05, atol=1e-08)", _bool_scalar, emit="np.allclose(x, y, rtol, atol)")
 constant("is_array(x)", _bool_scalar, emit="isinstance(x, np.ndarray)")
-

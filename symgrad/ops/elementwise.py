@@ -16,24 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import Array, Scalar, Type, join
+from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, join
 from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
 from symgrad.ops.indexing import Extents, broadcast
-from symgrad.ops.shapes import array_dtype, bool_law, elementwise_law, int_law, is_none, shape_of
+from symgrad.ops.shapes import Result, array_dtype, bool_law, elementwise_law, int_law, is_none, shape_of
 
 Emit = Callable[[dict[str, Any], list[Type]], str]
 
+#: the rows some of whose partials are derived: params and formula by signature
+FORMULAS: dict[str, tuple[tuple[str, ...], str]] = {}
 #: the functions whose partials may call them again: these pass the user's spelling on
-SPELT = frozenset("exp log sqrt sin cos sinh cosh log1p expm1 copysign erf erfc gamma lgamma power".split())
+SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign"})
 
 
 @cache
 def evaluator(params: tuple[str, ...], text: str) -> Callable[..., Any]:
     """The function that a row's text says, to ask for dtypes."""
-    made = eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math})
-    return made  # type: ignore[no-any-return]
+    return eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math})  # type: ignore[no-any-return]
 
 
 def spell(partial: str) -> str:
@@ -49,7 +50,10 @@ def spell(partial: str) -> str:
     return ast.unparse(tree)
 
 
-def texts(name: str, params: tuple[str, ...], emit: str | None, numpy: str | None, math: str | None) -> tuple[str | Emit, Callable[[dict[str, Any]], str]]:
+Choose = Callable[[dict[str, Any]], str]
+
+
+def texts(name: str, params: tuple[str, ...], emit: str | None, numpy: str | None, math: str | None) -> tuple[str | Emit, Choose]:
     """The row's text, and the text for its settings."""
     plain = emit or f"np.{name}({', '.join(params)})"
     table = {None: plain, "numpy": numpy or plain, "math": math or plain}
@@ -73,6 +77,7 @@ def elementwise(text: str, *, emit: str | None = None, numpy: str | None = None,
         raise ValueError(f"row {name!r} has no parameter for {unknown}")
     given = {key[1:]: value for key, value in partials.items()}
     if any(p not in given for p in params):
+        FORMULAS[text] = (params, formula or text)
         derived = DERIVED.get(text) or derive(params, formula or text)
         given = {p: given.get(p, derived.get(p)) for p in params}
     said = {p: spell(value) if "via" in settings else value for p, value in given.items() if value is not None}
@@ -83,13 +88,14 @@ def elementwise(text: str, *, emit: str | None = None, numpy: str | None = None,
                    cheap=cheap, emit=shown, math=math))  # fmt: skip
 
 
-def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, cheap: bool = True) -> Row:
+def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
+         cheap: bool = True) -> Row:  # fmt: skip
     """Declare a function applied element by element whose derivative is zero."""
     name, params, settings, _, _ = parse_signature(text)
     if numpy or math:
         settings["via"] = None
     shown, choose = texts(name, params, emit, numpy, math)
-    made = elementwise_law(lambda s: evaluator(params, choose(s)))
+    made = elementwise_law(lambda s: evaluator(params, like or choose(s)))
     return add(Row(name, params, made, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
 
 
@@ -105,6 +111,18 @@ def _where_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return Array(dtype, broadcast([shape_of(t) for t in types]))
 
 
+def _larger_law(name: str) -> Law:
+    """The builtin hands back one of its operands."""
+    plain = elementwise_law(lambda s: evaluator(("x", "y"), f"np.{name}(x, y)"))
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
+        if settings["via"] == "math":
+            return join(types[0], types[1]) if all(isinstance(t, Scalar) for t in types) else UNKNOWN
+        return plain(types, settings, dim)
+
+    return law
+
+
 def _where_text(settings: dict[str, Any], types: list[Type]) -> str:
     if settings["via"] is None and all(isinstance(t, Scalar) for t in types):
         return "x if c else y"
@@ -116,15 +134,20 @@ def _bounded(types: list[Type]) -> list[Type]:
     return [t for t in types if not is_none(t)]
 
 
-def _clip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def _clip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     given = _bounded(types)
     names = ("x", "low", "high")[: len(given)]
-    return elementwise_law(lambda s: evaluator(names, f"np.clip({', '.join((*names, 'None')[:3])})"))(given, settings, dim) if len(given) > 1 else types[0]
+    if len(given) < 2:
+        return types[0]
+    text = f"np.clip({', '.join((*names, 'None')[:3])})"
+    return elementwise_law(lambda s: evaluator(names, text))(given, settings, dim)
 
 
 def _inside_text(settings: dict[str, Any], types: list[Type]) -> str:
     low, high = is_none(types[1]), is_none(types[2])
-    return {(False, False): "(low <= x) & (x <= high)", (True, False): "x <= high", (False, True): "low <= x", (True, True): "True"}[low, high]
+    return {(False, False): "(low <= x) & (x <= high)", (True, False): "x <= high", (False, True): "low <= x", (True, True): "True"}[
+        low, high
+    ]
 
 
 def _below_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -135,7 +158,7 @@ def _above_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "high < x" if is_none(types[1]) else "(high < x) | (high < low)"
 
 
-def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     given = _bounded(types)
     if not all(t.is_number for t in given):
         return elementwise_law(lambda s: np.greater)(given, settings, dim)
@@ -143,7 +166,7 @@ def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return Scalar("bool", "any") if shape == () else Array("bool", shape)
 
 
-def _share_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def _share_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     return elementwise_law(lambda s: evaluator(("x", "out", "y"), "(x == out) / (1.0 + (x == y))"))(types, settings, dim)
 
 
@@ -190,6 +213,13 @@ elementwise("exp(x)", math="math.exp(x)")
 elementwise("exp2(x) = 2 ** x", math="math.exp2(x)", dx="out * 0.6931471805599453")
 elementwise("expm1(x) = exp(x) - 1", math="math.expm1(x)", dx="out + 1")
 elementwise("log(x)", math="math.log(x)")
+elementwise(
+    "log_to_base(x, base) = log(x) / log(base)",
+    emit="math.log(x, base)",
+    dx="1 / (x * math_log(base))",
+    dbase="-out / (base * math_log(base))",
+)
+elementwise("math_log(x) = log(x)", emit="math.log(x)")
 elementwise("log2(x) = log(x) / log(2)", math="math.log2(x)", dx="1.4426950408889634 / x")
 elementwise("log10(x) = log(x) / log(10)", math="math.log10(x)", dx="0.4342944819032518 / x")
 elementwise("log1p(x) = log(1 + x)", math="math.log1p(x)")
@@ -231,8 +261,8 @@ elementwise("polygamma(n, x)", emit="polygamma(n, x)", dn=None, dx="polygamma(n 
 
 # ------------------------------------------------------------------ kinks: ties share equally
 
-elementwise("maximum(x, y)", math="max(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
-elementwise("minimum(x, y)", math="min(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("maximum(x, y)", math="max(x, y)", law=_larger_law("maximum"), dx="share(x, out, y)", dy="share(y, out, x)")
+elementwise("minimum(x, y)", math="min(x, y)", law=_larger_law("minimum"), dx="share(x, out, y)", dy="share(y, out, x)")
 elementwise("fmax(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
 elementwise("fmin(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
 elementwise("clip(x, low, high)", law=_clip_law, dx="inside(x, low, high)", dlow="below(x, low, high)", dhigh="above(x, low, high)")
@@ -276,7 +306,7 @@ flat("right_shift(x, y)", emit="x >> y", numpy="np.right_shift(x, y)")
 flat("isnan(x)", math="math.isnan(x)")
 flat("isinf(x)", math="math.isinf(x)")
 flat("isfinite(x)", math="math.isfinite(x)")
-flat("isclose(x, y, rtol=1e-05, atol=1e-08)", emit="np.isclose(x, y, rtol, atol)")
+flat("isclose(x, y, rtol=1e-05, atol=1e-08)", emit="np.isclose(x, y, rtol, atol)", like="np.isclose(x, y)")
 flat("gcd(x, y)", math="math.gcd(x, y)")
 flat("lcm(x, y)", math="math.lcm(x, y)")
 constant("not_(x)", bool_law, emit="not x", cheap=True)

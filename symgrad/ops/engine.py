@@ -185,6 +185,12 @@ def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return join(types[0], types[1])
 
 
+def _rounded(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if len(types) == 1 and isinstance(types[0], Scalar):
+        return INT
+    return types[0]
+
+
 def _text(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Object("str")
 
@@ -198,6 +204,12 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 
 
 # ------------------------------------------------------------------ emitted text
+
+
+def is_surely_array(type_: Type) -> bool:
+    """Is it an array whatever path was taken?  What has no known rank may be a number."""
+    return isinstance(type_, Array) and type_.shape is not None
+
 
 
 def _path(settings: dict[str, Any], types: list[Type]) -> str:
@@ -236,11 +248,11 @@ def _zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _shape_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "x.shape" if isinstance(types[0], Array) else "np.shape(x)"
+    return "x.shape" if is_surely_array(types[0]) else "np.shape(x)"
 
 
 def _extent_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "x.shape[axis]" if isinstance(types[0], Array) else "np.shape(x)[axis]"
+    return "x.shape[axis]" if is_surely_array(types[0]) else "np.shape(x)[axis]"
 
 
 def _unbroadcast_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -274,7 +286,7 @@ rule(f"add_at(x, v, *index, {_PATH})", _owned, emit=_add_at_text, consumes=True,
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if isinstance(t[0], Array) else "copy(x)", linear="x", x_grad="out_grad")
+rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "np.copy(x)" if isinstance(t[0], Array) else "copy(x)", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
@@ -343,6 +355,7 @@ constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
+constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
 constant("format_text(template, *args)", _text, emit="template.format(*args)")
 constant("format_percent(template, value)", _text, emit="template % value")
 

@@ -130,6 +130,10 @@ def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
         case ".T":
             flipped = {"C": "F", "F": "C"}.get(x.layout, x.layout)
             return Array(x.dtype, x.shape[::-1], flipped)  # type: ignore[arg-type]
+        case ".transpose" if len(here) == len(x.shape):
+            order = [dim(k) for k in here]
+            if all(isinstance(k, int) for k in order):
+                return Array(x.dtype, tuple(x.shape[k] for k in order))  # type: ignore[index]
         case ".reshape" | ".ravel":
             return Array(x.dtype, reshape_extents(x.shape, [dim(k) for k in here] or [-1]), "C")
     return Array(x.dtype, None)

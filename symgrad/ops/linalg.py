@@ -34,7 +34,9 @@ def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     rows = a[-2:-1]
     columns = b[-1:] if len(b) > 1 else ()
     stack = broadcast([a[:-2], b[:-2]])
-    return array_or_scalar(dtype, None if stack is None else (*stack, *rows, *columns), "C" if not stack and len(rows + columns) == 1 else "?")
+    return array_or_scalar(
+        dtype, None if stack is None else (*stack, *rows, *columns), "C" if not stack and len(rows + columns) == 1 else "?"
+    )
 
 
 def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -154,7 +156,7 @@ def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
         for t in types[2:]:
             dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
     extents: dict[str, Extent] = {}
-    for names, shape in zip(labels, shapes, strict=True):
+    for names, shape in zip(labels, shapes, strict=False):
         if shape is None or len(shape) != len(names):
             continue
         for name, extent in zip(names, shape, strict=True):
@@ -171,7 +173,9 @@ def _einsum_part_text(position: int, others: list[str]) -> Emit:
         own = labels[position]
         rest = [names for k, names in enumerate(labels) if k != position]
         shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-        found = set(out).union(*map(set, rest))
+        found = {
+            c for names, t in zip([out, *rest], types, strict=False) for c, e in zip(names, shape_of(t) or (), strict=False) if is_plural(e)
+        }
         if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= found:
             return f"np.einsum({','.join([out, *rest]) + '->' + own!r}, {', '.join(['g', *others])})"
         return f"einsum_part(g, [{', '.join(others)}], shape, subscripts, {position})"
@@ -182,13 +186,13 @@ def _einsum_part_text(position: int, others: list[str]) -> Emit:
 def _einsum_rows(count: int) -> None:
     """``einsum2(x0, x1)`` and ``einsum2_part0(g, x1, shape)``, the cotangent of its operand 0, for two operands and so on."""
     names = [f"x{k}" for k in range(count)]
-    grads = {f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, shape_of(x{p}), subscripts=subscripts)"
+    grads: dict[str, Any] = {f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, shape_of(x{p}), subscripts=subscripts)"
              for p in range(count)}  # fmt: skip
     rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})", **grads)
     for p in range(count):
         others = names[:p] + names[p + 1 :]
         with_grad = [*names[:p], "out_grad", *names[p + 1 :]]
-        cotangents: dict[str, str | None] = {"g_grad": f"einsum{count}({', '.join(with_grad)}, subscripts=subscripts)", "shape_grad": None}
+        cotangents: dict[str, Any] = {"g_grad": f"einsum{count}({', '.join(with_grad)}, subscripts=subscripts)", "shape_grad": None}
         for q in range(count):
             if q != p:
                 rest = with_grad[:q] + with_grad[q + 1 :]
@@ -266,9 +270,15 @@ rule("symmetric(x)", same_law, emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[
      x_grad="symmetric(out_grad)")  # fmt: skip
 rule("eigh(a) -> values, vectors", _eigh_law, emit="np.linalg.eigh(a)",
      a_grad="2 * half_tril(symmetric(vectors @ (diag_embed(values_grad) + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))")  # fmt: skip
-rule("diag_embed(v)", layout_law(lambda shape, _: (*shape, shape[-1])), emit="diag_embed(v)", linear="v", v_grad="diagonal(out_grad, axis1=-2, axis2=-1)")
+rule(
+    "diag_embed(v)",
+    layout_law(lambda shape, _: (*shape, *shape[-1:])),
+    emit="diag_embed(v)",
+    linear="v",
+    v_grad="diagonal(out_grad, axis1=-2, axis2=-1)",
+)
 # 1 / (w[j] - w[i]) off the diagonal, 0 on it
-rule("gaps(w)", layout_law(lambda shape, _: (*shape, shape[-1])), emit="gaps(w)",
+rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
      w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
 missing("svd(a) -> u, s, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN, UNKNOWN), "the derivative of svd is not written yet; eigh of a.T @ a has one",
         emit="np.linalg.svd(a)")  # fmt: skip

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import INT, UNKNOWN, Array, ShapeOf, Type, kind_of
+from symgrad.ir.types import INT, UNKNOWN, Array, Scalar, ShapeOf, Type, kind_of
 from symgrad.ops.declare import Row, add, constant, parse_signature, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
-from symgrad.ops.shapes import array_dtype, dtype_of, reduction_law, shape_of
+from symgrad.ops.shapes import Result, array_dtype, dtype_of, reduction_law, shape_of
 
 # ------------------------------------------------------------------ texts
 
@@ -36,7 +36,7 @@ def numpy_text(name: str, *words: str) -> Emit:
     """``np.name(x, axis)`` with only the settings that matter."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        said = ["x"] + [f"{word}={word}" for word in words if settings.get(word) not in (None, False)]
+        said = ["x"] + [f"{word}={word}" for word in words if settings.get(word) is not None and settings[word] is not False]
         return f"np.{name}({', '.join(said)})"
 
     return emit
@@ -80,9 +80,9 @@ def _size_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return INT
 
 
-def _count_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def _count_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     if settings["axis"] is None and not settings["keepdims"]:
-        return INT
+        return Scalar("int", "any")  # a Python int in older versions of NumPy
     return reduction_law(lambda x: np.count_nonzero(x, axis=0))(types, settings, dim)
 
 

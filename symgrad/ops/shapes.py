@@ -39,6 +39,7 @@ from symgrad.ops.indexing import Extents, broadcast
 #: what a sample stands for: a Python number of a kind, or a NumPy scalar or an array of a dtype
 Sample = tuple[Literal["python", "numpy", "array"], str]
 Outcome = tuple[Literal["python", "numpy"], str]
+Result = Type | tuple[Type, ...]
 Layout = Literal["C", "F", "CF", "?"]
 
 CODES = {np.dtype(code): name for name, code in DTYPES.items()}
@@ -71,10 +72,10 @@ def array_or_scalar(dtype: str | None, shape: Shape | None, layout: Layout = "?"
 # ------------------------------------------------------------------ dtypes
 
 
-def _sample(of: Sample) -> Any:
+def _sample(of: Sample, half: bool) -> Any:
     where, name = of
     if where == "python":
-        return PYTHON[name]
+        return 0.5 if half and name == "float" else PYTHON[name]
     one = np.ones(1, np.dtype(DTYPES[name]))
     return one if where == "array" else one[0]
 
@@ -82,12 +83,15 @@ def _sample(of: Sample) -> Any:
 @cache
 def outcome(function: Callable[..., Any], samples: tuple[Sample, ...]) -> Outcome | None:
     """What ``function`` makes of such operands; None if it raises or makes no number."""
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            made = function(*map(_sample, samples))
-    except (TypeError, ValueError, ArithmeticError, AttributeError):
-        return None
+    made: Any = None
+    for half in (False, True):  # math.atanh(1.0) raises, and so does math.acosh(0.5)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                made = function(*(_sample(s, half) for s in samples))
+            break
+        except (TypeError, ValueError, ArithmeticError, AttributeError):
+            continue
     if isinstance(made, np.generic | np.ndarray):
         name = dtype_name(made.dtype)
         return None if name is None else ("numpy", name)
@@ -100,7 +104,7 @@ def samples_of(of: Type) -> list[Sample]:
         case Scalar(kind=kind, dtype=None):
             return [("python", kind)]
         case Scalar(kind=kind, dtype="any"):
-            return [("python", kind), *[("numpy", name) for name in OF_KIND[kind]]]  # type: ignore[list-item]
+            return [("python", kind), *[("numpy", name) for name in OF_KIND[kind]]]
         case Scalar(dtype=str() as name):
             return [("numpy", name)]
         case Array(dtype=None):

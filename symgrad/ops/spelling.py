@@ -107,6 +107,8 @@ class Spelling:
         """The row that the number and form of the operands ask for."""
         if bound.row == "einsum":
             return einsum_bound(bound)
+        if bound.row == "log_to_base" and "base" not in given:
+            return Bound("log", bound.args[:1], {"via": "math"})
         if bound.row in JOINED and all(items(given[name]) is None for name in given if name in ("arrays",)):
             return Bound(JOINED[bound.row], bound.args, bound.settings)
         return bound
@@ -250,16 +252,66 @@ load_rows()
 #: ufuncs: NumPy's name and, where it differs, the row's
 UFUNCS = {
     name: name
-    for name in """fabs square reciprocal exp exp2 expm1 log log2 log10 log1p sqrt cbrt hypot logaddexp logaddexp2 sin cos tan
-    arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg float_power fmod maximum minimum fmax
-    fmin copysign heaviside sign floor ceil trunc rint signbit logical_and logical_or logical_xor logical_not isnan isinf
-    isfinite gcd lcm""".split()
+    for name in [
+        "fabs",
+        "square",
+        "reciprocal",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "hypot",
+        "logaddexp",
+        "logaddexp2",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "deg2rad",
+        "rad2deg",
+        "float_power",
+        "fmod",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "copysign",
+        "heaviside",
+        "sign",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "signbit",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "gcd",
+        "lcm",
+    ]
 } | {"radians": "deg2rad", "degrees": "rad2deg"}
 #: ufuncs whose plain text is an operator or a builtin
 OPERATORS = {
     name: name
-    for name in """add subtract multiply divide negative positive power mod floor_divide greater greater_equal less less_equal
-    equal not_equal bitwise_and bitwise_or bitwise_xor invert left_shift right_shift""".split()
+    for name in ["add", "subtract", "multiply", "divide", "negative", "positive", "power", "mod", "floor_divide", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
 } | {"absolute": "abs"}  # fmt: skip
 #: functions of the math module and their rows
 MATH = {
@@ -286,8 +338,14 @@ NUMPY = {
     "sum": (f"a, {_RED}", f"sum(a, {_AXES})"),
     "prod": (f"a, {_RED}", f"prod(a, {_AXES})"),
     "mean": ("a, axis=None, dtype=None, out=None, keepdims=False, *, where=...", f"mean(a, {_AXES})"),
-    "var": ("a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...", f"var(a, {_AXES}, ddof=ddof)"),
-    "std": ("a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...", f"std(a, {_AXES}, ddof=ddof)"),
+    "var": (
+        "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...",
+        f"var(a, {_AXES}, ddof=ddof)",
+    ),
+    "std": (
+        "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...",
+        f"std(a, {_AXES}, ddof=ddof)",
+    ),
     "max": ("a, axis=None, out=None, keepdims=False, initial=..., where=...", f"max(a, {_AXES})"),
     "min": ("a, axis=None, out=None, keepdims=False, initial=..., where=...", f"min(a, {_AXES})"),
     "nansum": (f"a, {_RED}", f"nansum(a, {_AXES})"),
@@ -402,7 +460,9 @@ def _numpy_callables() -> dict[Any, Spelling]:
     for dtype, name in DTYPE_CALLS.items():
         made[dtype] = spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
     made[np.where] = spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
-    made[np.einsum] = spelling("np.einsum", "subscripts, /, *operands, out=None, optimize=False", "einsum(*operands, subscripts=subscripts)")
+    made[np.einsum] = spelling(
+        "np.einsum", "subscripts, /, *operands, out=None, optimize=False", "einsum(*operands, subscripts=subscripts)"
+    )
     return made
 
 
@@ -411,6 +471,7 @@ def _other_callables() -> dict[Any, Spelling]:
     for name, row in MATH.items():
         if hasattr(math, name):
             made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
+    made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
     return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}
 
 
@@ -433,7 +494,7 @@ METHODS = {
     "clip": ("a, min=None, max=None, out=None", "clip(a, min, max)"),
     "dot": ("a, b, out=None", "dot(a, b)"),
     "copy": ("a, order='C'", "copy(a)"),
-    "item": ("a", "number(a, kind='float')"),
+    "item": ("a", "item(a)"),
     "astype": ("a, dtype, order='K', casting='unsafe', subok=True, copy=True", "cast(a, dtype=dtype)"),
     "reshape": ("a, *shape, order='C', copy=None", "reshape(a, *shape)"),
     "ravel": ("a, order='C'", "ravel(a)"),
@@ -491,4 +552,16 @@ def nearest(name: str) -> list[str]:
     return difflib.get_close_matches(name, sorted(known), 3)
 
 
-__all__ = ["BindError", "Bound", "NotSettings", "Operand", "Spelling", "method", "named_dtype", "nearest", "operator", "parse_signature", "spelled"]
+__all__ = [
+    "BindError",
+    "Bound",
+    "NotSettings",
+    "Operand",
+    "Spelling",
+    "method",
+    "named_dtype",
+    "nearest",
+    "operator",
+    "parse_signature",
+    "spelled",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
 
-ARITHMETIC = frozenset({"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"})
+ARITHMETIC = frozenset("add subtract multiply negative less less_equal greater greater_equal equal not_equal not_".split())
 
 
 def hoist(func: Func) -> Func:
@@ -60,7 +60,7 @@ def cannot_raise(op: Call) -> bool:
     """Is the op cheap, of no effect, and sure to succeed whatever its operands are?"""
     types = [a.type for a in op.args]
     if op.name == "shape_of":
-        return isinstance(types[0], Array)
+        return isinstance(types[0], Array) and types[0].shape is not None  # else it may be a Python number
     if op.name == "extent":
         shape = types[0].shape if isinstance(types[0], Array) else None
         return shape is not None and -len(shape) <= op.settings["axis"] < len(shape)

@@ -147,6 +147,7 @@ def sinc_slope(x: Any, n: int) -> Any:
         series += (-1) ** k * at ** (2 * k - n) * (math.factorial(2 * k) / math.factorial(2 * k - n) / math.factorial(2 * k + 1))
     return (math.pi**n * np.where(near, series, away)).astype(x.dtype if x.dtype.kind == "f" else float)[()]
 
+
 __all__ = [
     "add_along_axis",
     "cofactors",

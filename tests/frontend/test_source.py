@@ -20,7 +20,7 @@ from symgrad.frontend.source import from_source, read
 
 first, second = (lambda x: x * 2), (lambda x: (x * 2) + 1)
 same_left, same_right = (lambda x: x + 1), (lambda x: x + 1)
-nested = lambda x: (lambda y: x * y)  # noqa: E731
+nested = lambda x: lambda y: x * y  # noqa: E731
 GLOBAL = 3.0
 
 

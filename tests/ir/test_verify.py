@@ -116,6 +116,11 @@ def test_a_sound_program_passes(body: str) -> None:
     verify(parse(HEAD + body))
 
 
+def test_the_shape_of_what_was_overwritten_may_be_asked() -> None:
+    body = "    y = copy(x) : f64[x0]\n    y1 = accumulate(y, w) : f64[x0]\n    s = shape_of(y) : shape[x0]\n    z = zeros_of(s) : f64[x0]\n    return z"
+    verify(parse(HEAD + body))
+
+
 REFUSED = {
     "the cotangent's slice is a view": (
         FORWARD + BACKWARD.replace("c = take", "c = view") + "    return g9",
@@ -229,6 +234,29 @@ def test_a_read_of_memory_that_was_overwritten_is_refused(body: str, message: st
         verify(parse(HEAD + body))
 
     assert f"p: {message}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    g = spread(1.0, s) : f64[x0]\n    g1 = accumulate(g, w) : f64[x0]\n    return g1",
+        "    g = spread(1.0, s) : f64[x0]\n    for i in range(0, n, 1):\n        carry h = g -> h9\n        h1 = accumulate(h, w) : f64[x0]\n"
+        "        yield h1\n    return h9",
+        "    for i in range(0, n, 1):\n        carry h = x -> h9\n        g = spread(1.0, s) : f64[x0]\n        yield g\n"
+        "    h1 = accumulate(h9, w) : f64[x0]\n    return h1",
+    ],
+)
+def test_a_store_to_a_broadcast_view_is_refused(body: str) -> None:
+    with pytest.raises(InvalidIR, match="which may be a broadcast view"):
+        verify(parse(HEAD + "    s = shape_of(x) : shape[x0]\n" + body))
+
+
+def test_what_was_spread_may_be_stored_to_afterwards() -> None:
+    body = (
+        "    y = copy(x) : f64[x0]\n    s = shape_of(x) : shape[x0]\n    g = spread(y, s) : f64[x0]\n    for i in range(0, n, 1):\n"
+        "        carry h = g -> h9\n        yield h\n    d = add(h9, w) : f64[x0]\n    y1 = accumulate(y, d) : f64[x0]\n    return y1"
+    )
+    verify(parse(HEAD + body))
 
 
 def test_the_place_of_the_store_and_of_the_read_are_told() -> None:

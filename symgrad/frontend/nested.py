@@ -1,0 +1,159 @@
+"""Derivatives taken inside a function: ``grad(g)(x)`` becomes the IR of ``g``'s gradient, in place."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.calls import call, parameters, unwrap
+from symgrad.frontend.context import Lowering, is_float
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.ir.core import Block, Func, Operand, Value, clone_block
+from symgrad.ir.types import Array, Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivative(Binding):
+    """``grad(of, wrt)`` and its like, not called yet."""
+
+    of: Binding
+    what: str
+    wrt: Any = None
+    has_aux: bool = False
+    no_grad: frozenset[str] = frozenset()
+
+
+def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.grad(g, wrt=...)`` inside a function."""
+    wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Num_none()))
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "jit"}
+    if known:
+        raise UnsupportedSyntax(f"{known.pop()}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else False
+    return Derivative(args[0], what, unwrap(wrt), aux)
+
+
+def Num_none() -> Binding:
+    return Static(None)
+
+
+def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
+    """The parameters of what is differentiated."""
+    match of:
+        case Fun(node=function):
+            return parameters(function.args)
+        case Static(value) if callable(value):
+            return list(inspect.signature(value).parameters)
+        case Derivative(of=inner):
+            return names_of(ctx, inner, node)
+        case External(value):
+            return list(inspect.signature(value).parameters)
+    raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
+
+
+@dataclass(slots=True)
+class Fresh:
+    """Arguments replaced by parameters of the inner function; ``pairs`` remembers what they stand for."""
+
+    ctx: Lowering
+    pairs: list[tuple[Value, Operand]] = field(default_factory=list)
+
+    def binding(self, old: Binding) -> Binding:
+        match old:
+            case Num(operand) if is_float(operand.type):
+                return Num(self.param(operand))
+            case Ref() if is_float(self.ctx.type_of(old)):
+                location = Location(old.location.name, self.ctx.builder.loc)
+                self.ctx.state.memory[location] = self.param(self.ctx.read(old))
+                return Ref(location)
+            case Tup(items, kind):
+                return Tup(tuple(map(self.binding, items)), kind)
+            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
+                made = HeapKey(key.kind, key.cls)
+                self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.heap[key])  # type: ignore[misc]
+                return Obj(made)
+        return old
+
+    def param(self, operand: Operand) -> Value:
+        value = Value(operand.type, operand.name if isinstance(operand, Value) else None)
+        self.pairs.append((value, operand))
+        return value
+
+    def gradients(self, old: Binding, grads: list[Operand]) -> Binding:
+        """The gradient in the structure of an argument."""
+        match old:
+            case Num(operand) if is_float(operand.type):
+                return self.ctx.make(grads.pop(0))
+            case Ref() if is_float(self.ctx.type_of(old)):
+                return self.ctx.make(grads.pop(0))
+            case Tup(items, kind):
+                return Tup(tuple(self.gradients(i, grads) for i in items), kind)
+            case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
+                content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.heap[key]]  # type: ignore[misc]
+                return self.ctx.new_object(key.kind, content, key.cls)
+        return Static(None)
+
+
+def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Lower the function on parameters of its own, differentiate it, and put the result here."""
+    if ctx.derive is None:
+        raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
+    names = names_of(ctx, derivative.of, node)
+    wanted = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
+    places: list[Any] = []
+    for item in wanted:
+        place = names.index(item) if isinstance(item, str) and item in names and names.index(item) < len(args) else item
+        if isinstance(place, int) and not place < len(args) or isinstance(place, str) and place not in kwargs:
+            raise BadArgument(f"{derivative.what} inside this function: there is no argument {item!r}", ctx.loc(node))
+        places.append(place)
+    entry = ctx.state
+    ctx.state = entry.copy()
+    fresh = Fresh(ctx)
+    inner_args, inner_kwargs = list(args), dict(kwargs)
+    originals = []
+    for place in places:
+        held: Any = inner_args if isinstance(place, int) else inner_kwargs
+        originals.append(held[place])
+        held[place] = fresh.binding(held[place])
+    block = Block()
+    with ctx.inside(block):
+        made = call(ctx, derivative.of, inner_args, inner_kwargs, node)
+        value, aux = (made.items if isinstance(made, Tup) and derivative.has_aux else (made, None))  # type: ignore[misc]
+        out = ctx.read(value, node)
+    check_scalar(ctx, out, node)
+    if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
+        raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
+    ctx.state = entry
+    block.args = [v for v, _ in fresh.pairs]
+    block.yields = [out]
+    func = Func("inner", block, ["out"], ctx.loc(node))
+    copy_written(func, ctx.loc(node))
+    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad")
+    results = inline(ctx, adjoint, [o for _, o in fresh.pairs])
+    keep = results[:1] if derivative.what == "value_and_grad" else []
+    grads = results[len(keep) :]
+    structured = [fresh.gradients(b, grads) for b in originals]
+    whole: Binding = Tup(tuple(structured)) if isinstance(derivative.wrt, tuple | list) else structured[0]
+    return Tup((ctx.make(keep[0]), whole)) if keep else whole
+
+
+def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
+    if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
+        raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
+
+
+def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
+    """Put the ops of a function here, its parameters being these operands."""
+    table: dict[Value, Operand] = {}
+    copy = clone_block(func.body, table)
+    arguments = dict(zip(copy.args, operands, strict=True))
+    from symgrad.ir.core import substitute
+
+    copy.args = []
+    substitute(copy, arguments)  # type: ignore[arg-type]
+    ctx.builder.block.ops += copy.ops
+    return list(copy.yields)

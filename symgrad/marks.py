@@ -1,0 +1,53 @@
+"""What ``stop_gradient`` and ``on_backward`` mean to the frontend: entries of its table of special calls, and their rows."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Ref, Static
+from symgrad.frontend.calls import special
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.expressions import owner_name
+from symgrad.ir.core import Const
+from symgrad.ops.declare import constant, rule
+from symgrad.runtime.marks import on_backward, stop_gradient
+
+
+def _same(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
+    return types[0]
+
+
+def _second(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
+    return types[1]
+
+
+rule("on_backward(x, f)", _same, emit="x", alias="same", x_grad="seen_backward(f, out_grad)", f_grad=None)
+# what the user's function makes of a cotangent is not differentiated again
+constant("seen_backward(f, g)", _second, emit="(lambda new, old: old if new is None else new)(f(g), g)", effect=True)
+
+
+@special(stop_gradient)
+def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``stop_gradient(x)``: the same value, container or not, without a derivative."""
+    if len(args) + len(kwargs) != 1:
+        raise UnsupportedSyntax("stop_gradient takes one argument", ctx.loc(node))
+    return ctx.stopped(args[0] if args else kwargs["x"])
+
+
+@special(on_backward)
+def lower_on_backward(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``on_backward(x, function)``: the same value, with the function on its way back."""
+    given = dict(zip(("x", "function"), args, strict=False)) | kwargs
+    if set(given) != {"x", "function"}:
+        raise UnsupportedSyntax("on_backward takes a value and a function", ctx.loc(node))
+    if not isinstance(given["function"], Static):
+        raise UnsupportedSyntax("the function of on_backward must be one of the module", ctx.loc(node), "define it outside")
+    function = given["function"].value
+    held = Const(function, owner_name(ctx, function))
+    value = ctx.call("on_backward", ctx.read(given["x"], node), held)
+    return ctx.shared(value, given["x"]) if isinstance(given["x"], Ref) else Num(value)
+
+
+__all__ = ["on_backward", "stop_gradient"]

@@ -1,0 +1,104 @@
+"""Gradients of programs in IR text, and of random ones, against differences; what they save."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symgrad.adjoint.activity import matters
+from symgrad.ir.core import Call, walk
+from symgrad.ir.parse import parse
+from symgrad.ir.types import Array, Scalar
+from tests.adjoint import cases
+from tests.adjoint.harness import check, gradient, interpret
+from tests.adjoint.random_ir import random_function
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+@pytest.mark.parametrize("order", [1, 2])
+def test_case(name: str, order: int) -> None:
+    text, args, wrt = cases.CASES[name]
+    check(text, args, wrt, order)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("stores", [False, True])
+def test_random(seed: int, stores: bool) -> None:
+    func = random_function(seed, 5, stores)
+    chance = np.random.default_rng(seed)
+    args = [chance.normal(size=4), chance.normal(size=4), 0.8, -0.6, int(chance.integers(0, 4))]
+    check(func, args, [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_random_second_order(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    args = [chance.normal(size=4), chance.normal(size=4), 0.8, -0.6, int(chance.integers(0, 4))]
+    check(random_function(seed, 4), args, [0, 2], 2)
+
+
+def pushed(text: str) -> list[str]:
+    """The types of what each push saves."""
+    made = gradient(parse(text), [0])
+    return [str(a.type) for op in walk(made.body) if isinstance(op, Call) and op.name == "push" for a in op.args[1:]]
+
+
+def test_a_recurrence_saves_one_array_a_step_by_reference() -> None:
+    made = gradient(parse(cases.RNN), [0, 1])
+    (push,) = [op for op in walk(made.body) if isinstance(op, Call) and op.name == "push"]
+    assert len(push.args) == 2 and isinstance(push.args[1].type, Array)
+    assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name == "copy"]
+
+
+def test_a_stencil_saves_the_slice_it_overwrites() -> None:
+    assert pushed(cases.STENCIL) == ["f64[x0-2]/C"]
+
+
+def test_a_linear_stencil_saves_nothing() -> None:
+    made = gradient(parse(cases.LINEAR_STENCIL), [0], value=False)
+    assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name in ("push", "tape")]
+    assert pushed(cases.LINEAR_STENCIL) == []
+
+
+def test_a_scan_saves_numbers_and_never_copies_the_array_in_the_loop() -> None:
+    made = gradient(parse(cases.SCAN), [0, 1])
+    loops = [op for op in made.body.ops if op.blocks]
+    assert not [op for loop in loops for b in loop.blocks for op in walk(b) if isinstance(op, Call) and op.name == "copy"]
+    items = [a for op in walk(made.body) if isinstance(op, Call) and op.name == "push" for a in op.args[1:]]
+    assert items and all(isinstance(a.type, Scalar) for a in items)
+
+
+def test_where_keeps_the_other_side_at_zero() -> None:
+    made = gradient(parse(cases.SAFE_LOG), [0], value=False)
+    (grad,) = interpret(made, [np.array([0.0, 4.0, -1.0])])
+    np.testing.assert_array_equal(grad, [0.0, 0.25, 0.0])
+
+
+def test_float32_stays() -> None:
+    made = gradient(parse(cases.RNN.replace("f64", "f32")), [0])
+    x = np.array([0.3, 0.5], np.float32)
+    _, grad = interpret(made, [x, np.float32(1.3), 3])
+    assert grad.dtype == np.float32
+
+
+def test_seeds_are_parameters() -> None:
+    text = "func f(x: f64[!x0]) -> f64[!x0]:\n    y.0 = multiply(x, x) : f64[!x0]\n    return y.0\n"
+    made = gradient(parse(text), [0], seeds=True, value=False)
+    (grad,) = interpret(made, [cases.X, np.ones(4)])
+    np.testing.assert_allclose(grad, 2 * cases.X)
+
+
+def test_what_is_returned_is_shared_with_nothing() -> None:
+    text = "func f(x: f64[!x0], y: f64[!x0]) -> scalar f64:\n    %0 = add(x, y) : f64[!x0]\n    %1 = sum(%0) : scalar f64\n    return %1\n"
+    made = gradient(parse(text), [0, 1], value=False)
+    a, b = interpret(made, [cases.X, cases.X])
+    assert not np.shares_memory(a, b) and a.flags.writeable and b.flags.writeable
+
+
+def test_what_does_not_matter() -> None:
+    func = parse("func f(x: f64[!x0], w: float, n: int) -> float:\n    %0 = multiply(w, w) : float\n    return %0\n")
+    assert matters(func, [0, 1, 2]) == {1}
+    made = gradient(func, [0, 1], value=False)
+    zero, grad = interpret(made, [cases.X, 3.0, 1])
+    np.testing.assert_array_equal(zero, np.zeros(4))
+    assert grad == 6.0

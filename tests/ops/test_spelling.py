@@ -1,0 +1,149 @@
+"""Calls of NumPy, math, methods and operators as rows."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.ir.core import Const
+from symgrad.ops import composed, spelling
+from symgrad.ops.declare import ROWS
+from symgrad.ops.spelling import BindError, Bound, NotSettings, method, nearest, operator, spelled
+
+
+def bind(function: Any, *args: Any, **kwargs: Any) -> Bound:
+    found = spelled(function)
+    assert found is not None
+    return found.bind(args, kwargs)
+
+
+def test_every_spelling_calls_a_row_with_its_params_and_settings() -> None:
+    for s in (*spelling.CALLABLES.values(), *spelling.OF_ARRAYS.values()):
+        if s.row == "einsum":
+            continue
+        row = ROWS[s.row]
+        assert {k.arg for k in s.target.keywords} <= set(row.settings), s.name
+        if not any(isinstance(a, ast.Starred) for a in s.target.args):
+            assert len(s.target.args) == len([p for p in row.params if not p.startswith("*")]), s.name
+        names = {n.id for a in (*s.target.args, *(k.value for k in s.target.keywords)) for n in ast.walk(a) if isinstance(n, ast.Name)}
+        assert names <= set(s.signature.parameters), s.name
+
+
+def test_spellings_have_numpys_own_parameters() -> None:
+    for function, s in spelling.CALLABLES.items():
+        if isinstance(function, type | np.ufunc) or not s.name.startswith("np.") or s.name in ("np.arange", "np.where", "np.einsum"):
+            continue
+        try:
+            real = inspect.signature(function)
+        except ValueError:
+            continue
+        unknown = set(s.signature.parameters) - set(real.parameters) - {"operands", "subscripts", "bounds"}
+        assert not unknown or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in real.parameters.values()), (s.name, unknown)
+        ours = [p.name for p in s.signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        theirs = [p.name for p in real.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        if "args" not in theirs:
+            assert ours == theirs[: len(ours)], s.name
+
+
+def test_calls_bind_to_operands_and_settings() -> None:
+    assert bind(np.sum, "x", axis=Const(0)) == Bound("sum", ["x"], {"axis": 0, "keepdims": False})
+    assert bind(np.sum, "x", (Const(0), Const(1))).settings["axis"] == (0, 1)
+    assert bind(math.sin, "x") == Bound("sin", ["x"], {"via": "math"})
+    assert bind(np.sin, "x") == Bound("sin", ["x"], {})
+    assert bind(abs, "x") == Bound("abs", ["x"], {})
+    assert bind(np.absolute, "x") == Bound("abs", ["x"], {"via": "numpy"})
+    assert bind(np.zeros, ("n", "m")) == Bound("zeros", ["n", "m"], {"dtype": "f64"})
+    assert bind(np.zeros, "n", dtype=Const(np.float32, "np.float32")) == Bound("zeros", ["n"], {"dtype": "f32"})
+    assert bind(np.concatenate, ("a", "b"), axis=Const(1)) == Bound("concatenate", ["a", "b"], {"axis": 1})
+    assert bind(np.concatenate, "a").row == "concatenate_array"
+    assert bind(math.log, "x").row == "log"
+    assert bind(math.log, "x", "b") == Bound("log_to_base", ["x", "b"], {})
+    assert bind(np.einsum, Const("ij,j->i"), "a", "b") == Bound("einsum2", ["a", "b"], {"subscripts": "ij,j->i"})
+
+
+def test_methods_bind_however_their_shape_is_given() -> None:
+    reshape, transpose = method("reshape"), method("transpose")
+    assert reshape is not None and transpose is not None
+
+    for args in (["x", "n", "m"], ["x", ("n", "m")]):
+        assert reshape.bind(args, {}) == Bound("reshape", ["x", "n", "m"], {})
+    assert transpose.bind(["x"], {}).settings.get("axes") is None
+    for args in (["x", Const(1), Const(0)], ["x", (Const(1), Const(0))]):
+        assert transpose.bind(args, {}).settings == {"axes": (1, 0)}
+
+
+def test_what_is_not_supported_is_refused_by_name() -> None:
+    with pytest.raises(BindError, match="dtype"):
+        bind(np.sum, "x", dtype=Const(np.float32))
+    with pytest.raises(BindError, match="where"):
+        bind(np.sum, "x", where="mask")
+    with pytest.raises(BindError, match="axs"):
+        bind(np.sum, "x", axs=Const(0))
+    with pytest.raises(BindError, match="out"):
+        bind(np.sin, "x", "y")
+    with pytest.raises(BindError, match="order"):
+        bind(np.zeros, Const(3), order=Const("F"))
+    with pytest.raises(BindError, match="ellipsis"):
+        bind(np.einsum, Const("...i->..."), "x")
+    with pytest.raises(BindError, match="match"):
+        bind(np.einsum, Const("ij,jk->ik"), "x")
+
+
+def test_a_setting_computed_at_run_time_is_refused_by_name() -> None:
+    class Computed:
+        pass
+
+    with pytest.raises(NotSettings, match="axis"):
+        bind(np.sum, "x", axis=Computed())
+
+
+def test_operators_and_names() -> None:
+    assert all(name in ROWS for name in spelling.AST_OPERATORS.values())
+    assert operator(ast.Add) == "add" and operator(ast.MatMult) == "matmul"
+    assert spelled(print) is None and spelled([]) is None
+    assert "np.tanh" in nearest("np.tahn")
+    assert spelling.named_dtype(np.float32) == "f32" and spelling.named_dtype(int) == "i64"
+
+
+X, Y = np.arange(1.0, 7.0).reshape(2, 3) ** 1.3, np.array([0.5, -1.0, 2.0])
+V = np.array([3.0, 1.0, 2.0, 5.0])
+COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+    (np.vstack, ((X, Y),), {}), (np.hstack, ((Y, Y),), {}), (np.hstack, ((X, X),), {}), (np.hstack, ((1.0, 2.0),), {}), (np.column_stack, ((Y, Y),), {}),
+    (np.column_stack, ((X, X),), {}), (np.dstack, ((Y, Y),), {}), (np.dstack, ((X, X),), {}), (np.dstack, ((X[..., None], X[..., None]),), {}),
+    (np.take, (X, [0, 1]), {}), (np.take, (X, [0, 1]), {"axis": 1}), (np.take, (X, 1), {"axis": 0}), (np.take, (X, [1, 1]), {"axis": -1}),
+    (np.take, (X[None], [[0, 1]]), {"axis": 2}), (np.ptp, (X,), {}), (np.ptp, (X,), {"axis": 0}), (np.inner, (Y, Y), {}), (np.inner, (X, X), {}),
+    (np.inner, (X, 2.0), {}), (np.vdot, (X, X), {}), (np.kron, (Y, V), {}), (np.kron, (X, X.T), {}), (np.kron, (X, Y), {}), (np.cross, (Y, Y[::-1]), {}),
+    (np.cross, (X, X * Y), {}), (np.average, (X,), {}), (np.average, (X,), {"axis": 1, "weights": Y}), (np.average, (X,), {"weights": X}),
+    (np.median, (V,), {}), (np.median, (X,), {"axis": 0}), (np.median, (X,), {"axis": 1}), (np.diff, (V,), {}), (np.diff, (V, 2), {}),
+    (np.diff, (X,), {"axis": 0}), (np.diff, (X, 2), {"axis": 1}), (np.trapezoid, (V,), {}), (np.trapezoid, (X,), {"dx": 0.5}),
+    (np.trapezoid, (X, np.array([0.0, 1.0])), {"axis": 0}), (np.interp, (np.array([-1.0, 0.5, 1.7, 9.0]), np.arange(4.0), V), {}),
+    (np.convolve, (V, Y), {}), (np.convolve, (Y, V, "same"), {}), (np.convolve, (V, Y, "valid"), {}), (np.correlate, (V, Y), {}),
+    (np.correlate, (V, Y, "full"), {}), (np.gradient, (V,), {}), (np.gradient, (V, 0.5), {}), (np.gradient, (X.T @ X,), {"axis": 1}),
+    (np.linalg.norm, (V,), {}), (np.linalg.norm, (X,), {}), (np.linalg.norm, (X,), {"axis": 1}), (np.linalg.norm, (V, 1), {}),
+    (np.linalg.norm, (V, math.inf), {}), (np.linalg.norm, (V, 3), {}), (np.linalg.norm, (X, 1), {}), (np.linalg.norm, (X, math.inf), {}),
+    (np.linalg.norm, (X,), {"axis": 0, "keepdims": True}), (np.linalg.norm, (X, "fro"), {}), (np.linalg.norm, (V,), {"keepdims": True}),
+    (np.linalg.matrix_power, (X @ X.T, 3), {}), (np.linalg.matrix_power, (X @ X.T, -2), {}), (np.linalg.multi_dot, ([X, X.T, X],), {}),
+    (np.logspace, (0.0, 2.0, 5), {}), (np.geomspace, (1.0, 100.0, 5), {}), (np.meshgrid, (Y, V), {}), (np.meshgrid, (Y, V), {"indexing": "ij"}),
+    (np.nonzero, (V > 1,), {}), (np.nonzero, (X > 2,), {}), (np.atleast_1d, (2.0,), {}), (np.atleast_2d, (Y,), {}), (np.rot90, (X,), {}),
+    (np.divmod, (V, 2.0), {}), (math.dist, ([1.0, 2.0], [3.0, 5.0]), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "args", "kwargs"), COMPOSED_CALLS, ids=[f"{k}-{c[0].__name__}" for k, c in enumerate(COMPOSED_CALLS)])
+def test_composed_functions_compute_what_numpy_computes(function: Any, args: Any, kwargs: Any) -> None:
+    expected, got = function(*args, **kwargs), composed.COMPOSED[function](*args, **kwargs)
+    if isinstance(expected, tuple | list):
+        for e, g in zip(expected, got, strict=True):
+            np.testing.assert_array_equal(e, g)
+    else:
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+        assert np.shape(got) == np.shape(expected)
+
+
+def test_every_composed_function_is_tested() -> None:
+    assert set(composed.COMPOSED) == {function for function, _, _ in COMPOSED_CALLS}
