@@ -122,13 +122,19 @@ class Ledger:
         if cotangent is None or is_zero(cotangent):
             return self.zero(value)
         if isinstance(value.type, Array) and isinstance(cotangent.value.type, Scalar):
-            spread = self.builder.call("spread", cotangent.value, self.builder.call("shape_of", value))
+            spread = self.dense(cotangent.value, value)
             return self.builder.call("copy", conformed(self.builder, spread, value), hint=hinted(value))
         if cotangent.owned or isinstance(cotangent.value.type, Scalar):
             return cotangent.value
         made = self.builder.call("copy", cotangent.value, hint=hinted(value))
         self.copies.append(made)
         return made
+
+    def dense(self, grad: Operand, value: Value) -> Operand:
+        """A cotangent that may be indexed as ``value`` may: a number that stands for a 0-d array's is made one."""
+        if not (isinstance(value.type, Array) and isinstance(grad.type, Scalar)):
+            return grad
+        return self.builder.call("spread", grad, self.builder.call("shape_of", value), hint=hinted(value))
 
     def zero(self, value: Value) -> Operand:
         """Nothing, in the form that ``value``'s cotangent has."""

@@ -17,12 +17,15 @@ from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, opera
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.prune import prune
+from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import available
 from symgrad.ir.core import ONE, UNDEF, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, join, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
+
+__all__ = ["gradient", "split_pullback"]
 
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True,
@@ -223,7 +226,7 @@ class Sweep:
         """The cotangent that one pullback text gives."""
         table = dict(names)
         for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
-            table[f"{label}_grad"] = self.ledger.zero(out) if grad is None else grad.value
+            table[f"{label}_grad"] = self.ledger.zero(out) if grad is None else self.ledger.dense(grad.value, out)
         return Expansion(self.builder, table, hinted(target)).expand(text)
 
     def pullbacks(self, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:

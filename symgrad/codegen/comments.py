@@ -24,12 +24,12 @@ class Mark:
     section: str = ""
 
 
-def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement, in order of the text."""
+def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...]]]:
+    """Every statement in order of the text, with those that it stands in."""
     for statement in body:
-        yield statement
+        yield statement, above
         for name in ("body", "orelse"):
-            yield from statements(getattr(statement, name, []))
+            yield from statements(getattr(statement, name, []), (*above, statement))
 
 
 def quote(loc: Loc, lines: Lines) -> str:
@@ -55,12 +55,13 @@ def annotate(
     rows = text.splitlines()
     found: dict[int, tuple[Mark, bool]] = {}
     last = 0
-    for statement, twin in zip(statements(made), statements(read), strict=True):
+    for (statement, above), (twin, _) in zip(statements(made), statements(read), strict=True):
         mark = marks.get(statement)
         if mark is None:
             continue
-        first = mark.backward and mark.loc.line not in (0, last)
-        last = mark.loc.line or last
+        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line stands at the head of the block
+        first = mark.backward and mark.loc.line not in (0, last) and not headed
+        last = last if headed else mark.loc.line or last
         found.setdefault(twin.lineno, (mark, first))
     commented = [len(rows[n - 1]) for n, (mark, first) in found.items() if first]
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
 from symgrad.ir.types import List, Scalar, ShapeOf, Tape, Undefined
@@ -94,7 +95,7 @@ class Memory:
     def mixed(self, operands: list[Operand]) -> None:
         """Join all, and what they hold: nothing is known."""
         found = [o for o in operands if isinstance(o, Value) and is_mutable(o)]
-        for a, b in zip(found, found[1:], strict=False):
+        for a, b in pairwise(found):
             self.same(a, b)
         for a in found:
             self.join((a, False), (a, True))

@@ -66,7 +66,8 @@ def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = ()
     if check is not None:
         writer.add({"np": np})
     if writer.refused:
-        raise SaveError(f"it depends on {', '.join(sorted(writer.refused))}, which cannot be written to a file", hint="pass it as an argument")
+        names = ", ".join(sorted(writer.refused))
+        raise SaveError(f"it depends on {names}, which cannot be written to a file", hint="pass it as an argument")
     sections = [*writer.sources.values(), *(piece.text for piece in pieces)]
     if check is not None:
         sections += [check_text(check)]
@@ -118,9 +119,10 @@ class ModuleWriter:
 
     def alias(self, name: str, value: Any) -> bool:
         """A builtin under another name, or a plain number, is an assignment."""
-        if isinstance(value, BuiltinFunctionType | type) and getattr(builtins, value.__name__, None) is value:
-            if name != value.__name__:
-                self.sources[name] = f"{name} = {value.__name__}"
+        own = getattr(value, "__name__", "")
+        if isinstance(value, BuiltinFunctionType | type) and getattr(builtins, own, None) is value:
+            if name != own:
+                self.sources[name] = f"{name} = {own}"
             return True
         if isinstance(value, SCALARS):
             self.sources[name] = f"{name} = {scalar_text(value)}"

@@ -28,7 +28,7 @@ from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
 from symgrad.codegen.seam import to_text
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
-from symgrad.ir.types import Array
+from symgrad.ir.types import Array, Scalar
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.find import find
@@ -349,7 +349,9 @@ class Writer:
                 self.marks[statement] = Mark(op.loc, op in self.layout.backward)
         return statements
 
-    def tail(self, block: Block, finish: Finish, splits: bool, in_loop: bool = False, yields: list[Operand] | None = None) -> list[ast.stmt]:
+    def tail(
+        self, block: Block, finish: Finish, splits: bool, in_loop: bool = False, yields: list[Operand] | None = None
+    ) -> list[ast.stmt]:
         """The statements of a block and of its end.
 
         If the end ``splits``, or the user wrote ``continue``, an ``if`` that stands last takes the end into its branches.
@@ -363,12 +365,12 @@ class Writer:
         if not splits and not skips:
             return self.ops(roots) + finish(yields)
         made = self.ops(roots[:-1])
-        sides = []
+        sides: list[list[ast.stmt]] = []
         for inner in (last.then, last.orelse):
             table = dict(zip(last.outs, inner.yields, strict=True))
             ending = [table.get(y, y) if isinstance(y, Value) else y for y in yields]
             sides.append(self.tail(inner, finish, splits, in_loop, ending))
-        return made + self.marked(self.guard(self.expression(last.test), *sides, skips), last)
+        return made + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
 
     def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
         """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
@@ -473,7 +475,7 @@ class Writer:
         if spelled.value is None:
             return before + spelled.statements
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
-            return [*before, assign(self.target(op.outs), spelled.value)]
+            return [*before, self.summed(op, spelled.value) or assign(self.target(op.outs), spelled.value)]
         return [*before, ast.Expr(spelled.value)]
 
     def push(self, op: Call) -> list[ast.stmt]:
@@ -500,7 +502,7 @@ class Writer:
         made = self.layout.producer[value]
         if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
             return None
-        old = self.layout.producer[made.args[0]]  # type: ignore[index]
+        old = self.layout.producer[made.args[0]]
         expression = spell(made, [ast.Name("x"), ast.Name("y")], self.names).value
         if not isinstance(old, Call) or text_of(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
             return None
@@ -517,7 +519,18 @@ class Writer:
         operands[1] = ast.Constant(0)
         (store,) = spell(op, [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
         assert isinstance(store, ast.Assign)
-        return ast.AugAssign(store.targets[0], expression.op, self.expression(made.args[1], True))  # type: ignore[arg-type]
+        target = store.targets[0]
+        assert isinstance(target, ast.Name | ast.Subscript)
+        return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
+
+    def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
+        """``total += v`` for a number of the backward half that is given a new value."""
+        if op not in self.layout.backward or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
+            return None
+        name = self.name_of[op.outs[0]]
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.left, ast.Name) and value.left.id == name:
+            return ast.AugAssign(value.left, value.op, value.right)
+        return None
 
     # ------------------------------------------------------------------ control flow
 
@@ -582,7 +595,7 @@ class Writer:
     def body(self, op: For | While, before: list[ast.stmt]) -> list[ast.stmt]:
         """The statements of a round."""
         if self.counts(op):
-            before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]  # type: ignore[list-item]
+            before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]
         splits = op.until and isinstance(op.body.yields[-1], Value)
         made = before + self.tail(op.body, self.loop_end(op.carried, self.needed(op), op.until), splits, True)
         return made or [ast.Pass()]

@@ -376,7 +376,7 @@ def loop(ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head],
         block, stop = build(head)
         head.state = top
         if not learn(ctx, entry, plan, head, ctx.state, names):
-            ctx.forms[key] = {name[1]: form for name, form in plan.names.items() if name[0] is ctx.frame}
+            ctx.forms[key] = {name[1]: form for name, form in plan.names.items() if name[0] is ctx.frame and form.form in ("num", "array")}
             block.yields[:0] = end_operands(ctx, plan, ctx.state, block)
             ctx.state = entry
             return block, stop, plan, head

@@ -170,16 +170,28 @@ rule("untranspose(x, axes=None)", layout_law(_untransposed), emit=_untranspose_t
 rule("mT(x)", layout_law(_mT), emit=_mT_text, alias="view", cheap=True, linear="x", x_grad="mT(out_grad)")
 rule("swapaxes(x, axis1=0, axis2=1)", layout_law(_swapped), emit="np.swapaxes(x, axis1, axis2)", alias="view", cheap=True, linear="x",
      x_grad="swapaxes(out_grad, axis1=axis1, axis2=axis2)")  # fmt: skip
-rule("moveaxis(x, source=0, destination=0)", layout_law(_moved), emit="np.moveaxis(x, source, destination)", alias="view", cheap=True, linear="x",
-     x_grad="moveaxis(out_grad, source=destination, destination=source)")  # fmt: skip
+rule(
+    "moveaxis(x, source=0, destination=0)",
+    layout_law(_moved),
+    emit="np.moveaxis(x, source, destination)",
+    alias="view",
+    cheap=True,
+    linear="x",
+    x_grad="moveaxis(out_grad, source=destination, destination=source)",
+)
 rule("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, axis)", alias="view", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
-rule("item(x)", lambda types, settings, dim: Scalar(types[0].kind) if isinstance(types[0], Array) and types[0].kind else UNKNOWN, emit="x.item()",
-     linear="x", x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
+rule(
+    "item(x)",
+    lambda types, settings, dim: Scalar(types[0].kind) if isinstance(types[0], Array) and types[0].kind else UNKNOWN,
+    emit="x.item()",
+    linear="x",
+    x_grad="reshape(out_grad, shape_of(x))",
+)
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
 
@@ -206,8 +218,14 @@ def _into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -
 
 rule("flip(x, axis=None)", layout_law(_same), emit=numpy_axis("flip", "axis"), alias="view", cheap=True, linear="x",
      x_grad="flip(out_grad, axis=axis)")  # fmt: skip
-rule("roll(x, shift, axis=None)", layout_law(_same), emit=lambda s, t: "np.roll(x, shift)" if s["axis"] is None else "np.roll(x, shift, axis)",
-     linear="x", x_grad="roll(out_grad, -shift, axis=axis)", shift_grad=None)  # fmt: skip
+rule(
+    "roll(x, shift, axis=None)",
+    layout_law(_same),
+    emit=lambda s, t: "np.roll(x, shift)" if s["axis"] is None else "np.roll(x, shift, axis)",
+    linear="x",
+    x_grad="roll(out_grad, -shift, axis=axis)",
+    shift_grad=None,
+)
 rule("sort(x, axis=-1)", layout_law(_same), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
      x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
 constant("argsort(x, axis=-1)", _order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
@@ -288,7 +306,7 @@ def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     if not shapes or shapes[0] is None:
         return Array(dtype, None)
     first = shapes[0]
-    made = list(next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first)))
+    made = [next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first))]
     axes = axes_of(settings["axis"], len(first) + 1)
     if axes is None:
         return Array(dtype, None)
@@ -394,8 +412,13 @@ def _restacked_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 
 
 # joins of the items of one array
-rule("concatenate_array(x, axis=0)", _merged_law, emit=lambda s, t: "np.concatenate(x)" if s["axis"] == 0 else "np.concatenate(x, axis)", linear="x",
-     x_grad="split_array(out_grad, shape_of(x), axis=axis)")  # fmt: skip
+rule(
+    "concatenate_array(x, axis=0)",
+    _merged_law,
+    emit=lambda s, t: "np.concatenate(x)" if s["axis"] == 0 else "np.concatenate(x, axis)",
+    linear="x",
+    x_grad="split_array(out_grad, shape_of(x), axis=axis)",
+)
 rule("split_array(g, shape, axis=0)", _into_shape_law, emit="split_array(g, shape, axis)", linear="g",
      g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
 rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
@@ -456,8 +479,14 @@ def _repeat_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 rule("tile(x, *reps)", _tile_law, emit="np.tile(x, (*reps,))", linear="x", x_grad="tile_back(out_grad, shape_of(x), *reps)", reps_grad=None)
 rule("tile_back(g, shape, *reps)", _into_shape_law, emit="tile_back(g, shape, (*reps,))", linear="g",
      g_grad="tile(out_grad, *reps)", shape_grad=None, reps_grad=None)  # fmt: skip
-rule("repeat(x, repeats, axis=None)", _repeat_law, emit=lambda s, t: "np.repeat(x, repeats)" if s["axis"] is None else "np.repeat(x, repeats, axis)",
-     linear="x", x_grad="repeat_back(out_grad, shape_of(x), repeats, axis=axis)", repeats_grad=None)  # fmt: skip
+rule(
+    "repeat(x, repeats, axis=None)",
+    _repeat_law,
+    emit=lambda s, t: "np.repeat(x, repeats)" if s["axis"] is None else "np.repeat(x, repeats, axis)",
+    linear="x",
+    x_grad="repeat_back(out_grad, shape_of(x), repeats, axis=axis)",
+    repeats_grad=None,
+)
 rule("repeat_back(g, shape, repeats, axis=None)", _into_shape_law, emit="repeat_back(g, shape, repeats, axis)", linear="g",
      g_grad="repeat(out_grad, repeats, axis=axis)", shape_grad=None, repeats_grad=None)  # fmt: skip
 
@@ -500,8 +529,13 @@ rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit="np.diagonal(x, of
      x_grad=f"diagonal_place(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
 rule(f"diagonal_place(g, shape, {_DIAGONAL})", _into_shape_law, emit="diagonal_place(g, shape, offset, axis1, axis2)", linear="g",
      g_grad=f"diagonal(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
-rule(f"trace(x, {_DIAGONAL})", _trace_law, emit=lambda s, t: "np.trace(x)" if rank_of(t[0]) == 2 and not s["offset"] else "np.trace(x, offset, axis1, axis2)",
-     linear="x", x_grad=f"trace_back(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
+rule(
+    f"trace(x, {_DIAGONAL})",
+    _trace_law,
+    emit=lambda s, t: "np.trace(x)" if rank_of(t[0]) == 2 and not s["offset"] else "np.trace(x, offset, axis1, axis2)",
+    linear="x",
+    x_grad=f"trace_back(out_grad, shape_of(x), {_SAME_DIAGONAL})",
+)
 rule(f"trace_back(g, shape, {_DIAGONAL})", _into_shape_law, emit="trace_back(g, shape, offset, axis1, axis2)", linear="g",
      g_grad=f"trace(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
 
@@ -511,8 +545,13 @@ def _triangle(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 
 for _name in ("triu", "tril"):
-    rule(f"{_name}(x, k=0)", layout_law(_triangle), emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",  # type: ignore[misc]
-         linear="x", x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))")  # fmt: skip
+    rule(
+        f"{_name}(x, k=0)",
+        layout_law(_triangle),
+        emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",  # type: ignore[misc]
+        linear="x",
+        x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))",
+    )
 
 # ------------------------------------------------------------------ making
 
@@ -606,8 +645,14 @@ rule(
 constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
 constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
 constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
-rule("full_like(x, value, dtype=None)", _like_law, emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
-     linear="value", x_grad=None, value_grad="fit(out_grad, shape_of(value))")  # fmt: skip
+rule(
+    "full_like(x, value, dtype=None)",
+    _like_law,
+    emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
+    linear="value",
+    x_grad=None,
+    value_grad="fit(out_grad, shape_of(value))",
+)
 rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 constant(

@@ -216,6 +216,7 @@ elementwise("log(x)", math="math.log(x)")
 elementwise(
     "log_to_base(x, base) = log(x) / log(base)",
     emit="math.log(x, base)",
+    like="math.log(x) + 0 * base",
     dx="1 / (x * math_log(base))",
     dbase="-out / (base * math_log(base))",
 )

@@ -299,7 +299,7 @@ rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, 
      g_grad="fit(out_grad.sum(axis, keepdims), shape_of(g))".replace("out_grad.sum(axis, keepdims)", "sum(out_grad, axis=axis, keepdims=keepdims)"),
      shape_grad=None)  # fmt: skip
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one
-rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g",
+rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), keepdims=True)", shape_grad=None)  # fmt: skip
 rule('cast(x, dtype="f64")', _cast, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")
@@ -317,7 +317,7 @@ rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_gra
 rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
      l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
 rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True, l_grad="list_append(taken, 0.0)")
-rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, l_grad="list_add_at(into, i, out_grad)", i_grad=None)
+rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
 rule("list_set(l, i, v)", _first, emit="l[i] = v", consumes=True, statement=True,
      l_grad="list_set(taken, i, zeros_like(v))", i_grad=None, v_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add_at(l, i, g)", _first, emit="l[i] = l[i] + g", consumes=True, statement=True,

@@ -112,18 +112,34 @@ rule("matmul_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "matmul_le
      g_grad="matmul(out_grad, b)", b_grad="matmul_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
 rule("matmul_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
      g_grad="matmul(a, out_grad)", a_grad="matmul_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
-rule("dot(a, b)", _dot_law, emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) else "np.dot(a, b)",
+rule("dot(a, b)", _dot_law, emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)",
      a_grad="dot_left(out_grad, b, shape_of(a))", b_grad="dot_right(out_grad, a, shape_of(b))")  # fmt: skip
 rule("dot_left(g, b, shape)", _factor_law, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
      g_grad="dot(out_grad, b)", b_grad="dot_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
 rule("dot_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
      g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
-rule("outer(a, b)", lambda types, settings, dim: Array(_product_dtype(types), (*_length(types[0]), *_length(types[1]))), emit="np.outer(a, b)",
-     a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))", b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))")  # fmt: skip
-rule("tensordot(a, b, axes=2)", _tensordot_law, emit=_tensordot_text,
-     a_grad="tensordot_left(out_grad, b, shape_of(a), axes=axes)", b_grad="tensordot_right(out_grad, a, shape_of(b), axes=axes)")  # fmt: skip
-rule("tensordot_left(g, b, shape, axes=2)", _factor_law, emit="tensordot_left(g, b, shape, axes)",
-     g_grad="tensordot(out_grad, b, axes=axes)", b_grad="tensordot_right(g, out_grad, shape_of(b), axes=axes)", shape_grad=None)  # fmt: skip
+rule(
+    "outer(a, b)",
+    lambda types, settings, dim: Array(_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
+    emit="np.outer(a, b)",
+    a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))",
+    b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))",
+)
+rule(
+    "tensordot(a, b, axes=2)",
+    _tensordot_law,
+    emit=_tensordot_text,
+    a_grad="tensordot_left(out_grad, b, shape_of(a), axes=axes)",
+    b_grad="tensordot_right(out_grad, a, shape_of(b), axes=axes)",
+)
+rule(
+    "tensordot_left(g, b, shape, axes=2)",
+    _factor_law,
+    emit="tensordot_left(g, b, shape, axes)",
+    g_grad="tensordot(out_grad, b, axes=axes)",
+    b_grad="tensordot_right(g, out_grad, shape_of(b), axes=axes)",
+    shape_grad=None,
+)
 rule("tensordot_right(g, a, shape, axes=2)", _factor_law, emit="tensordot_right(g, a, shape, axes)",
      g_grad="tensordot(a, out_grad, axes=axes)", a_grad="tensordot_left(g, out_grad, shape_of(a), axes=axes)", shape_grad=None)  # fmt: skip
 
@@ -186,8 +202,11 @@ def _einsum_part_text(position: int, others: list[str]) -> Emit:
 def _einsum_rows(count: int) -> None:
     """``einsum2(x0, x1)`` and ``einsum2_part0(g, x1, shape)``, the cotangent of its operand 0, for two operands and so on."""
     names = [f"x{k}" for k in range(count)]
-    grads: dict[str, Any] = {f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, shape_of(x{p}), subscripts=subscripts)"
-             for p in range(count)}  # fmt: skip
+    grads: dict[str, Any] = {
+        f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, "
+        f"shape_of(x{p}), subscripts=subscripts)"
+        for p in range(count)
+    }
     rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})", **grads)
     for p in range(count):
         others = names[:p] + names[p + 1 :]
@@ -255,21 +274,37 @@ rule("solve(a, b)", _solve_law, emit="np.linalg.solve(a, b)",
      a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
 rule("det(a)", _det_law, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
 # the cofactors of a matrix, which exist where it is singular; their derivative is said through the inverse
-rule("cofactors(a)", _matrix_law, emit="cofactors(a)",
-     a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))")  # fmt: skip
+rule(
+    "cofactors(a)",
+    _matrix_law,
+    emit="cofactors(a)",
+    a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))",
+)
 rule("slogdet(a) -> sign, logdet", _slogdet_law, emit="np.linalg.slogdet(a)", a_grad="over_matrix(logdet_grad) * mT(inv(a))")
 # a number for each matrix of a stack, to be multiplied with the matrices
-rule("over_matrix(s)", lambda types, settings, dim: types[0] if isinstance(types[0], Scalar) else layout_law(lambda shape, _: (*shape, 1, 1))(types, settings, dim),
-     emit=lambda s, t: "s" if isinstance(t[0], Scalar) else "s[..., None, None]", alias="view", cheap=True, linear="s",
-     s_grad="reshape(out_grad, shape_of(s))")  # fmt: skip
+rule(
+    "over_matrix(s)",
+    lambda types, settings, dim: (
+        types[0] if isinstance(types[0], Scalar) else layout_law(lambda shape, _: (*shape, 1, 1))(types, settings, dim)
+    ),
+    emit=lambda s, t: "s" if isinstance(t[0], Scalar) else "s[..., None, None]",
+    alias="view",
+    cheap=True,
+    linear="s",
+    s_grad="reshape(out_grad, shape_of(s))",
+)
 # NumPy reads the lower triangle only, so the cotangent is lower triangular
 rule("cholesky(a)", _matrix_law, emit="np.linalg.cholesky(a)",
      a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(out), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
 rule("half_tril(x)", same_law, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
 rule("symmetric(x)", same_law, emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
      x_grad="symmetric(out_grad)")  # fmt: skip
-rule("eigh(a) -> values, vectors", _eigh_law, emit="np.linalg.eigh(a)",
-     a_grad="2 * half_tril(symmetric(vectors @ (diag_embed(values_grad) + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))")  # fmt: skip
+rule(
+    "eigh(a) -> values, vectors",
+    _eigh_law,
+    emit="np.linalg.eigh(a)",
+    a_grad="2 * half_tril(symmetric(vectors @ (diag_embed(values_grad) + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))",
+)
 rule(
     "diag_embed(v)",
     layout_law(lambda shape, _: (*shape, *shape[-1:])),
@@ -280,10 +315,18 @@ rule(
 # 1 / (w[j] - w[i]) off the diagonal, 0 on it
 rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
      w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
-missing("svd(a) -> u, s, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN, UNKNOWN), "the derivative of svd is not written yet; eigh of a.T @ a has one",
-        emit="np.linalg.svd(a)")  # fmt: skip
-missing("qr(a) -> q, r", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "the derivative of qr is not written yet; cholesky of a.T @ a has one",
-        emit="np.linalg.qr(a)")  # fmt: skip
+missing(
+    "svd(a) -> u, s, vh",
+    lambda types, settings, dim: (UNKNOWN, UNKNOWN, UNKNOWN),
+    "the derivative of svd is not written yet; eigh of a.T @ a has one",
+    emit="np.linalg.svd(a)",
+)
+missing(
+    "qr(a) -> q, r",
+    lambda types, settings, dim: (UNKNOWN, UNKNOWN),
+    "the derivative of qr is not written yet; cholesky of a.T @ a has one",
+    emit="np.linalg.qr(a)",
+)
 missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
         emit="np.linalg.eig(a)")  # fmt: skip
 missing("pinv(a)", _matrix_law, "the derivative of pinv is not written yet; solve has one", emit="np.linalg.pinv(a)")

@@ -25,7 +25,7 @@ def reduction_text(name: str, *extra: str) -> Emit:
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         words = ["axis"] if settings["axis"] is not None else []
         words += [f"{word}={word}" for word in ("keepdims", *extra) if settings.get(word)]
-        if isinstance(types[0], Array):
+        if isinstance(types[0], Array) and types[0].shape is not None:
             return f"x.{name}({', '.join(words)})"
         return f"np.{name}({', '.join(['x', *words])})"
 
@@ -105,10 +105,18 @@ constant("reduced_size(shape, axis=None)", _size_law, emit=_size_text, cheap=Tru
 # ------------------------------------------------------------------ largest and smallest
 
 for _name in ("max", "min"):
-    rule(f"{_name}(x, {_AXES})", reduction_law(np.max), emit=reduction_text(_name),
-         x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-    rule(f"nan{_name}(x, {_AXES})", reduction_law(np.max), emit=numpy_text(f"nan{_name}", "axis", "keepdims"),
-         x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+    rule(
+        f"{_name}(x, {_AXES})",
+        reduction_law(np.max),
+        emit=reduction_text(_name),
+        x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+    )
+    rule(
+        f"nan{_name}(x, {_AXES})",
+        reduction_law(np.max),
+        emit=numpy_text(f"nan{_name}", "axis", "keepdims"),
+        x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+    )
 # 1 where x is the extreme, divided by how often it is reached
 constant(f"extreme_share(x, out, {_AXES})", _extreme_law, emit="extreme_share(x, out, axis, keepdims)")
 rule(f"nansum(x, {_AXES})", reduction_law(np.sum), emit=numpy_text("nansum", "axis", "keepdims"),
@@ -121,16 +129,25 @@ rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), emit=numpy_text("nanmean", 
 
 # With P_i = prod(x_j, j before i) and W_i = sum(g_j * prod(x_k, k between i and j), j after i),
 # the derivatives of both are said by themselves and their mirror images, so no order needs a division.
-rule(f"prod(x, {_AXES})", reduction_law(np.prod), emit=reduction_text("prod"),
-     x_grad="product_before(x, axis=axis) * product_after(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+rule(
+    f"prod(x, {_AXES})",
+    reduction_law(np.prod),
+    emit=reduction_text("prod"),
+    x_grad="product_before(x, axis=axis) * product_after(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+)
 rule("product_before(x, axis=None)", _product_law, emit="product_before(x, axis)", x_grad="out * weighted_after(x, out_grad, axis=axis)")
 rule("product_after(x, axis=None)", _product_law, emit="product_after(x, axis)", x_grad="out * weighted_before(x, out_grad, axis=axis)")
 rule("weighted_after(x, g, axis=None)", _product_law, emit="weighted_after(x, g, axis)",
      x_grad="out * weighted_before(x, out_grad, axis=axis)", g_grad="weighted_before(x, out_grad, axis=axis)")  # fmt: skip
 rule("weighted_before(x, g, axis=None)", _product_law, emit="weighted_before(x, g, axis)",
      x_grad="out * weighted_after(x, out_grad, axis=axis)", g_grad="weighted_after(x, out_grad, axis=axis)")  # fmt: skip
-rule("cumprod(x, axis=None)", _running_law, emit=reduction_text("cumprod"),
-     x_grad="product_before(x, axis=axis) * (reshape(out_grad, shape_of(x)) + weighted_after(x, reshape(out_grad, shape_of(x)) * x, axis=axis))")  # fmt: skip
+rule(
+    "cumprod(x, axis=None)",
+    _running_law,
+    emit=reduction_text("cumprod"),
+    x_grad="product_before(x, axis=axis) * ("
+    "reshape(out_grad, shape_of(x)) + weighted_after(x, reshape(out_grad, shape_of(x)) * x, axis=axis))",
+)
 rule("cumsum(x, axis=None)", _running_law, emit=reduction_text("cumsum"), linear="x",
      x_grad="reshape(flip(cumsum(flip(out_grad, axis=axis), axis=axis), axis=axis), shape_of(x))")  # fmt: skip
 

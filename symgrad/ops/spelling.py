@@ -311,8 +311,30 @@ UFUNCS = {
 #: ufuncs whose plain text is an operator or a builtin
 OPERATORS = {
     name: name
-    for name in ["add", "subtract", "multiply", "divide", "negative", "positive", "power", "mod", "floor_divide", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
-} | {"absolute": "abs"}  # fmt: skip
+    for name in [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "negative",
+        "positive",
+        "power",
+        "mod",
+        "floor_divide",
+        "greater",
+        "greater_equal",
+        "less",
+        "less_equal",
+        "equal",
+        "not_equal",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "invert",
+        "left_shift",
+        "right_shift",
+    ]
+} | {"absolute": "abs"}
 #: functions of the math module and their rows
 MATH = {
     "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "sinh": "sinh",

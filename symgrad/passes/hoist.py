@@ -9,7 +9,9 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
 
-ARITHMETIC = frozenset("add subtract multiply negative less less_equal greater greater_equal equal not_equal not_".split())
+ARITHMETIC = frozenset(
+    {"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"}
+)
 
 
 def hoist(func: Func) -> Func:

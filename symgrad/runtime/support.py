@@ -20,12 +20,15 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     if had != shape:
         lead = len(had) - len(shape)
         if lead < 0:
-            return np.broadcast_to(g, shape).copy()
-        axes = tuple(k for k, n in enumerate(had) if k < lead or shape[k - lead] == 1 and n != 1)
-        g = np.sum(g, axis=axes, keepdims=True).reshape(had[lead:] if not shape else tuple(1 if k + lead in axes else had[k + lead] for k in range(len(shape))))
-        if g.shape != shape:
-            g = np.broadcast_to(g, shape).copy()
-    return np.asarray(g) if array else g[()] if isinstance(g, np.ndarray) and not shape else g
+            g = np.broadcast_to(g, shape)
+        else:
+            axes = tuple(k for k, n in enumerate(had) if k < lead or (shape[k - lead] == 1 and n != 1))
+            g = np.sum(g, axis=axes, keepdims=True)
+            g = np.broadcast_to(g.reshape(g.shape[lead:]), shape)
+        g = g if g.flags.writeable and g.flags.owndata else g.copy()
+    if array:
+        return np.asarray(g)
+    return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
 def last_written(x: Any, path: Any) -> Any:

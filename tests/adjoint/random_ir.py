@@ -6,14 +6,13 @@ import random
 from dataclasses import dataclass, field, replace
 
 from symgrad.ir.core import Block, Const, For, Func, If, Operand, Value, While
-from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, Tape, join
+from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, join
 from symgrad.ops.build import Builder
 
 VECTOR = Array("f64", (Dim("x0", 0, True),))
 NUMBER = Scalar("float", "any")
 NONE = Const(None)
 SLICES = [(1, None), (None, -1)]
-LENGTH = 4
 
 
 @dataclass
@@ -36,6 +35,7 @@ class Writer:
         self.random = random.Random(seed)
         self.builder = Builder()
         self.stores = stores
+        self.branches = 0
 
     def function(self, size: int) -> Func:
         """A function of two arrays, two numbers and a count, with one number as its result."""
@@ -143,8 +143,10 @@ class Writer:
         ends = []
         for block in op.blocks:
             inner = state.copy()
+            self.branches += 1
             with self.builder.inside(block):
                 self.block(inner, size, depth + 1, n)
+            self.branches -= 1
             ends.append(inner)
             block.yields = [self.number(inner), self.array_only(inner), *inner.buffers]
         for a, b in zip(op.then.yields, op.orelse.yields, strict=True):
@@ -185,7 +187,7 @@ class Writer:
         with self.builder.inside(body):
             self.block(inner, size, depth + 1, n)
             buffers = inner.buffers
-            if len(buffers) > 1 and self.random.random() < 0.3:
+            if len(buffers) > 1 and not self.branches and self.random.random() < 0.3:
                 buffers = buffers[::-1]
             body.yields = [self.number(inner), self.random.choice([args[0], self.number(inner)]), self.array_only(inner), *buffers]
             if kind == "while":
@@ -201,6 +203,3 @@ class Writer:
 def random_function(seed: int, size: int = 5, stores: bool = True) -> Func:
     """The function of a seed."""
     return Writer(seed, stores).function(size)
-
-
-__all__ = ["LENGTH", "Tape", "random_function"]

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from symgrad.adjoint.activity import matters
+from symgrad.adjoint.pullback import split_pullback
 from symgrad.ir.core import Call, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.types import Array, Scalar
 from tests.adjoint import cases
+from symgrad.ir.verify import verify
 from tests.adjoint.harness import check, gradient, interpret
 from tests.adjoint.random_ir import random_function
+from tests.interpreter import Machine
 
 
 @pytest.mark.parametrize("name", cases.CASES)
@@ -102,3 +105,23 @@ def test_what_does_not_matter() -> None:
     zero, grad = interpret(made, [cases.X, 3.0, 1])
     np.testing.assert_array_equal(zero, np.zeros(4))
     assert grad == 6.0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_pullback_may_be_called_again(seed: int) -> None:
+    func = random_function(seed)
+    chance = np.random.default_rng(seed)
+    args = [chance.normal(size=4), chance.normal(size=4), 0.8, -0.6, int(chance.integers(0, 4))]
+    wanted = interpret(gradient(func, [0, 1, 2, 3]), args)
+    first, second = split_pullback(gradient(func, [0, 1, 2, 3], seeds=True))
+    verify(first)
+    verify(second)
+    given = [np.copy(a) if isinstance(a, np.ndarray) else a for a in args]
+    machine = Machine(True)
+    value, *residuals = machine.function(first, given)
+    for a in given[:2]:
+        a[...] = np.nan  # the caller may change arguments meanwhile
+    np.testing.assert_allclose(value, wanted[0])
+    for scale in (1.0, 2.0, 1.0):
+        for found, expected in zip(machine.function(second, [*residuals, scale]), wanted[1:], strict=True):
+            np.testing.assert_allclose(found, scale * expected, atol=1e-12)

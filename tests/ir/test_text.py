@@ -157,7 +157,9 @@ def test_a_type_that_is_printed_is_read_back(type_: Type) -> None:
     assert parse_type(show_type(type_)) == type_
 
 
-@pytest.mark.parametrize("value", [1, -1, 0.5, -0.0, 1e-300, float("inf"), -float("inf"), 1j, (1 - 2j), complex("inf"), True, None, "a'b\"c\\ @ "])
+@pytest.mark.parametrize(
+    "value", [1, -1, 0.5, -0.0, 1e-300, float("inf"), -float("inf"), 1j, (1 - 2j), complex("inf"), True, None, "a'b\"c\\ @ "]
+)
 def test_a_constant_that_is_printed_is_read_back(value: object) -> None:
     (made,) = parse(show(Func("f", Block([], [], [Const(value)])))).body.yields
 

@@ -151,7 +151,7 @@ REFUSED = {
         "set_at -> b.0 reads z.0, whose memory was overwritten by set_at -> a.0",
     ),
     "an allocation was removed": (
-        '    y = multiply(x, 2.0) : f64[x0]\n    o = view(y) : f64[x0]\n    y1 = set_at(y, w) : f64[x0]\n'
+        "    y = multiply(x, 2.0) : f64[x0]\n    o = view(y) : f64[x0]\n    y1 = set_at(y, w) : f64[x0]\n"
         "    d = subtract(y1, o) : f64[x0]\n    return d",
         "subtract -> d.0 reads o.0, whose memory was overwritten by set_at -> y1.0",
     ),
@@ -160,7 +160,7 @@ REFUSED = {
         "the end of the block reads b.0, whose memory was overwritten by accumulate -> y1.0",
     ),
     "the base of a view that was stored to": (
-        '    y = copy(x) : f64[x0]\n    a = view(y) : f64[x0]\n    a1 = set_at(a, w) : f64[x0]\n    d = add(a1, y) : f64[x0]\n    return d',
+        "    y = copy(x) : f64[x0]\n    a = view(y) : f64[x0]\n    a1 = set_at(a, w) : f64[x0]\n    d = add(a1, y) : f64[x0]\n    return d",
         "add -> d.0 reads y.0, whose memory was overwritten by set_at -> a1.0",
     ),
     "read after a branch that stored": (
@@ -205,7 +205,7 @@ REFUSED = {
         "add -> d.0 reads x, whose memory was overwritten by accumulate -> a1.0",
     ),
     "the test of a loop stores": (
-        '    y = copy(x) : f64[x0]\n    while:\n        carry a = y -> a9\n        rounds -> %r\n        b = set_at(a, w) : f64[x0]\n'
+        "    y = copy(x) : f64[x0]\n    while:\n        carry a = y -> a9\n        rounds -> %r\n        b = set_at(a, w) : f64[x0]\n"
         "        c = sum(b) : scalar f64\n        test c\n        yield a\n    return a9",
         "the test of a while loop must not store",
     ),
@@ -294,7 +294,10 @@ def broken() -> dict[str, tuple[Func, str]]:
     return {
         "twice": (func_of(add(y, x, x), add(y, x, x), params=(x,)), "y.0 is defined twice, by add -> y.0"),
         "before": (func_of(add(y, z, x), add(z, x, x), params=(x,)), "add -> y.0 reads z.0, which is not defined before"),
-        "scope": (func_of(If([], then=Block([], [add(y, x, x)])), add(z, y, y), params=(x,)), "add -> z.0 reads y.0, which is not defined in this"),
+        "scope": (
+            func_of(If([], then=Block([], [add(y, x, x)])), add(z, y, y), params=(x,)),
+            "add -> z.0 reads y.0, which is not defined in this",
+        ),
         "index": (func_of(For(body=Block([index])), yields=(index,)), "the caller reads i.0, which is not defined in this scope"),
         "row": (func_of(Call([y], name="nothing", args=[x]), params=(x,)), "there is no row 'nothing'"),
         "operands": (func_of(Call([y], name="add", args=[x], settings={"via": None}), params=(x,)), "add -> y.0: 1 operands for (x, y)"),

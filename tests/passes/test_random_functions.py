@@ -127,7 +127,10 @@ class Writer:
             self.statements(length, depth)
 
     def loop(self, depth: int) -> None:
-        given = [self.build.call("copy", self.vector()) if self.random.random() < 0.7 else self.vector() for _ in range(self.random.randrange(1, 3))]
+        given = [
+            self.build.call("copy", self.vector()) if self.random.random() < 0.7 else self.vector()
+            for _ in range(self.random.randrange(1, 3))
+        ]
         inits: list[Operand] = [*given, self.scalar()]
         carried = [Value(VECTOR, "h"), Value(VECTOR, "k")][: len(given)] + [Value(SCALAR, "c")]
         outs = [Value(c.type, c.name) for c in carried]
@@ -159,7 +162,9 @@ class Writer:
             after = self.build.call("add", count, Const(1))
         self.close(body, carried, until)
         body.yields.insert(len(carried), after)
-        self.build.append(While([*outs, Value(INT, "q"), Value(INT, "rounds")], inits=[*inits, Const(0)], test=test, body=body, until=until))
+        self.build.append(
+            While([*outs, Value(INT, "q"), Value(INT, "rounds")], inits=[*inits, Const(0)], test=test, body=body, until=until)
+        )
         for out in outs:
             self.add(out)
 
@@ -289,5 +294,3 @@ def test_a_pass_is_near_linear(name: str) -> None:
     func = Func("f", Block([x], build.block.ops, [value]))
 
     assert sum(1 for _ in walk(PASSES[name](func).body)) <= 6001
-
-

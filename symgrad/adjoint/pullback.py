@@ -1,0 +1,116 @@
+"""Splits a gradient into two functions: parameters -> results and residuals; residuals and seeds -> gradients.
+
+The second may be called any number of times, so it copies what it writes to; the first copies what
+the caller could change meanwhile.
+"""
+
+from __future__ import annotations
+
+from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone, substitute, uses
+
+
+def split_pullback(func: Func, values: int | None = None, seeds: int | None = None) -> tuple[Func, Func]:
+    """The pair for a gradient made with ``seeds=True``.
+
+    ``values`` is the number of its results that are ``func``'s own, ``seeds`` that of its last
+    parameters that are cotangents; without them they are read off the function.
+    """
+    whole = clone(func)
+    assert whole.split is not None
+    early, late = whole.body.ops[: whole.split], whole.body.ops[whole.split :]
+    given = count_seeds(whole, early) if seeds is None else seeds
+    params = whole.params[: len(whole.params) - given]
+    here = {*params, *(out for op in early for out in op.outs)}
+    own = count_values(whole, here) if values is None else values
+    after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
+    residuals = [v for v in uses(after) if v in here]
+    before = Block(params, early, whole.body.yields[:own])
+    first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc), residuals)
+    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc), residuals)
+
+
+def count_seeds(func: Func, early: list[Op]) -> int:
+    """The last parameters that are named as cotangents and that the forward half does not read."""
+    read = uses(Block([], early, []))
+    count = 0
+    for param in reversed(func.params):
+        if param in read or not (param.name or "").endswith("_grad"):
+            break
+        count += 1
+    return count
+
+
+def count_values(func: Func, here: set[Value]) -> int:
+    """The first results that the forward half computes."""
+    known = [k for k, y in enumerate(func.body.yields) if y in here]
+    return known[-1] + 1 if known else 0
+
+
+def forward(func: Func, residuals: list[Value]) -> Func:
+    """Add the residuals to the results, in memory that neither arguments nor other results share."""
+    body = func.body
+    layout = Layout()
+    layout.enter(body)
+    memory = Memory.of(func, layout)
+    held = kept_classes(memory, residuals)
+    table: dict[Value, Operand] = {}
+    copies: list[Op] = []
+    for param in body.args:
+        if has_memory(param.type) and memory.find(param) in held:
+            copies.append(copied(param, table, func))
+    results = list(body.yields)
+    substitute(body, table)
+    body.ops[:0] = copies
+    for k, result in enumerate(results):
+        if isinstance(result, Value) and has_memory(result.type) and memory.find(result) in held:
+            single: dict[Value, Operand] = {}
+            source = body.yields[k]
+            assert isinstance(source, Value)
+            body.ops.append(copied(source, single, func))
+            body.yields[k] = single[source]
+    body.yields += [table.get(r, r) for r in residuals]
+    func.results = [*func.results, *(r.name or f"residual{k}" for k, r in enumerate(residuals))]
+    return func
+
+
+def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
+    """The classes of memory that live on in residuals, those inside tapes and lists included."""
+    held: set[Value] = set()
+    todo = [r for r in residuals if has_memory(r.type)]
+    while todo:
+        root = memory.find(todo.pop())
+        if root not in held:
+            held.add(root)
+            if root in memory.contents:
+                todo.append(memory.contents[root])
+    return held
+
+
+def copied(value: Value, table: dict[Value, Operand], func: Func) -> Call:
+    """A copy of a value, entered in ``table`` as what stands for it."""
+    made = Value(value.type, value.name)
+    table[value] = made
+    return Call([made], func.loc, "copy", [value], {})
+
+
+def backward(func: Func, residuals: list[Value]) -> Func:
+    """Make the residuals parameters; what is written to is copied first."""
+    body = func.body
+    table: dict[Value, Operand] = {}
+    params = []
+    for residual in residuals:
+        params.append(param := Value(residual.type, residual.name))
+        table[residual] = param
+    substitute(body, table)
+    body.args = [*params, *body.args]
+    layout = Layout()
+    layout.enter(body)
+    memory = Memory.of(func, layout)
+    copies: dict[Value, Operand] = {}
+    body.ops[:0] = [copied(p, copies, func) for p in params if has_memory(p.type) and memory.find(p) in memory.stores]
+    first = len(copies)
+    rest = Block([], body.ops[first:], body.yields)
+    substitute(rest, copies)
+    body.yields = rest.yields
+    return func
