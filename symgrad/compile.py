@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.adjoint.activity import matters
+from symgrad.adjoint.checks import check
 from symgrad.adjoint.reverse import gradient
 from symgrad.codegen.python import Emitted, Header, emit
 from symgrad.errors import BadArgument, NotActive, NotScalar
@@ -29,6 +31,7 @@ from symgrad.runtime.load import load
 from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
 
 Pass = Callable[[Func], Func]
+PROGRAM = "__symgrad_program__"  #: attribute of a generated function: its own IR, from which its derivative starts
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
@@ -110,36 +113,38 @@ class Job:
                 return self.source.loc(a)
         return self.source.loc(self.source.node)
 
-    # -------------------------------------------------------------- texts of results
+    # -------------------------------------------------------------- the structure of results
 
-    def gradient_text(self, places: dict[int, int]) -> str:
-        """The template of the gradients, in the structure of the arguments."""
-        parts = [self.structure(name, name, self.signature[name], places) for name in self.request.wrt]
+    def gradients(self, places: dict[int, int], order: list[int]) -> Result:
+        """The gradients in the structure of the arguments; ``order`` collects which results of the program they are."""
+        parts = tuple(self.structure(name, name, self.signature[name], places, order) for name in self.request.wrt)
         if self.request.structure == "single":
             return parts[0]
-        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        return sequence(parts, "(", ")")
 
-    def structure(self, path: str, name: str, item: Abstract, places: dict[int, int]) -> str:
-        if isinstance(item, Tree):
-            spell: Callable[[Any], str] = {
-                "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
-                "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
-            }[item.form]  # fmt: skip
-            inner = [self.structure(spell(n), name, i, places) for n, i in zip(item.names, item.items, strict=True)]
-            match item.form:
-                case "sequence":
-                    opened, closed = "()" if issubclass(item.kind, tuple) else "[]"
-                    return f"{opened}{', '.join(inner)}{',' if len(inner) == 1 and opened == '(' else ''}{closed}"
-                case "mapping":
-                    return "{{" + ", ".join(f"{n!r}: {t}" for n, t in zip(item.names, inner, strict=True)) + "}}"
-            owner = self.class_name(item.kind)
-            if item.form == "named":
-                return f"{owner}({', '.join(inner)})"
-            return f"{owner}({', '.join(f'{n}={t}' for n, t in zip(item.names, inner, strict=True))})"
-        for k, text in self.inputs_of(name):
-            if text == path:
-                return "{%d}" % places[k] if k in places else "None"
-        return "None"
+    def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
+        if not isinstance(item, Tree):
+            place = next((places[k] for k, text in self.inputs_of(name) if text == path and k in places), None)
+            if place is None:
+                return Result("None", 0)
+            order.append(place)
+            return Result("{}", 1)
+        spell: Callable[[Any], str] = {
+            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
+            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
+        }[item.form]  # fmt: skip
+        inner = tuple(self.structure(spell(n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
+        count = sum(i.count for i in inner)
+        match item.form:
+            case "sequence":
+                return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
+            case "mapping":
+                pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
+                return Result("{{" + pairs + "}}", count, inner)
+        owner = self.class_name(item.kind)
+        if item.form == "named":
+            return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
+        return Result(f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})", count, inner)
 
     def class_name(self, kind: type) -> str:
         name, number = kind.__name__, 0
@@ -148,6 +153,17 @@ class Job:
             name = f"{kind.__name__}_{number}"
         self.lowered.objects[name] = kind
         return name
+
+
+def sequence(parts: tuple[Result, ...], opened: str, closed: str) -> Result:
+    """A tuple or list of results."""
+    comma = "," if len(parts) == 1 and opened == "(" else ""
+    return Result(f"{opened}{', '.join(p.text for p in parts)}{comma}{closed}", sum(p.count for p in parts), parts)
+
+
+def safe_literal(value: Any) -> str:
+    """The literal of a key, safe inside a template."""
+    return repr(value).replace("{", "{{").replace("}", "}}")
 
 
 def is_one_number(type_: Type) -> bool:
@@ -173,12 +189,17 @@ def carries(type_: Type) -> bool:
 def lowered_for(function: types.FunctionType, signature: Signature, request: Request) -> tuple[Source, Lowered]:
     """Lower a function; one that we wrote is taken from its IR, not read back from its text."""
     source = read(function)
+    own = getattr(function, PROGRAM, None)
+    if own is not None:
+        return source, program(own.func, [text for _, text in own.inputs], own.result, own)
     return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad)
 
 
 def derive_inside(func: Func, wrt: list[int], value: bool) -> Func:
     """The gradient of a function that is differentiated inside another one."""
-    return simplify(gradient(simplify(func), wrt, value=value))
+    func = simplify(func)
+    check(func, wrt, [0])
+    return simplify(gradient(func, wrt, value=value))
 
 
 def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
@@ -190,6 +211,7 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
     primal = job.stage("simplified", simplify(clone(lowered.func)))
     active = list(range(job.output.count))
     wrt = job.wanted()
+    check(primal, wrt, active)
     job.check_active(primal, wrt, active)
     if request.pullback:
         return pullback(job, primal, wrt, active)
@@ -201,23 +223,39 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
         count -= job.output.count
     made = job.stage("optimised", simplify(made, OPTIMISE))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
-    text = job.gradient_text(places)
+    order: list[int] = list(range(count)) if request.value else []
+    whole = job.gradients(places, order)
     if request.value:
-        text = f"({numbered(lowered.result, itertools.count())}, {text})"
+        whole = sequence((lowered.result, whole), "(", ")")
     elif request.has_aux:
-        text = f"({text}, {numbered(lowered.result.items[1], itertools.count())})"
+        order += range(count)
+        whole = sequence((whole, lowered.result.items[1]), "(", ")")
     what = "value_and_grad" if request.value else "grad"
+    text = numbered(whole, iter(order))
+    own = program(made, [text for _, text in lowered.inputs], whole, lowered, order)
     emitted = emitted_for(job, made, f"{primal.name}_{what}", text, document(job, "Gradient"))
-    return finish(job, made, emitted, f"{primal.name}_{what}")
+    compiled = finish(job, made, emitted, f"{primal.name}_{what}")
+    setattr(compiled.function, PROGRAM, own)
+    return compiled
 
 
-def numbered(result: Result, numbers: Any) -> str:
-    """A template whose leaves are numbered."""
-    leaves = result.text.replace("{{", "\0").replace("}}", "\1").split("{}")
-    made = leaves[0]
-    for piece in leaves[1:]:
-        made += "{%d}" % next(numbers) + piece
-    return made.replace("\0", "{{").replace("\1", "}}")
+def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int] | None = None) -> Lowered:
+    """A function of ours as if it had just been lowered, so that it can be differentiated again."""
+    copy = clone(func)
+    copy.split = None
+    if order is not None:
+        copy.body.yields = [copy.body.yields[k] for k in order]
+        copy.results = [copy.results[k] for k in order]
+    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated)
+
+
+def numbered(result: Result, numbers: Iterator[int]) -> str:
+    """The template of a result with its leaves numbered.
+
+    >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
+    "{{'a': {3}}}"
+    """
+    return re.sub(r"\{\{|\}\}|\{\}", lambda m: "{%d}" % next(numbers) if m[0] == "{}" else m[0], result.text)
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
@@ -234,8 +272,10 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     first = emitted_for(job, simplify(forward), f"{name}_forward", f"({result}, ({inside}{',' if inside else ''}))", document(job, "Forward half of the pullback"))
     words = argument_names([v.name for v in backward.params])
     taken = ", ".join(words)
-    header = Header(f"{name}_backward", taken, dict(zip(backward.params, words, strict=True)), job.gradient_text({k: n for n, k in enumerate(wrt)}),
-                    document(job, "Backward half of the pullback"), lines_of(job))  # fmt: skip
+    order: list[int] = []
+    gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
+    header = Header(f"{name}_backward", taken, dict(zip(backward.params, words, strict=True)), numbered(gradients, iter(order)),
+                    document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
     second = emit(simplify(backward), header)
     parameters = parameter_text(job)
     passed = passed_text(job)
@@ -327,7 +367,7 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
         bind[value] = text
         if text in names:
             value.name = text
-    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job)))
+    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects))
 
 
 def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:

@@ -353,7 +353,7 @@ def write_guard(table: Table, entries: list[Entry]) -> Callable[..., Any]:
     return made
 
 
-def _test_lines(test: Test, arguments: str, names: Names) -> list[str]:
+def _test_lines(test: Check, arguments: str, names: Names) -> list[str]:
     """The statement of one test. The call stands outside ``try``, so that what it raises is not taken for a test's."""
     if not test.may_raise:
         return [f"    if {test.text}:", f"        return {test.compiled}({arguments})"]
@@ -424,7 +424,7 @@ def _stable(table: Table, parameters: list[inspect.Parameter], names: Names) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Check:
     """When one entry applies, and the name of its code; ``may_raise``: testing something quite different may raise."""
 
     text: str
@@ -432,7 +432,7 @@ class Test:
     may_raise: bool
 
 
-def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Test | None:
+def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check | None:
     """The test for one entry; None where no cheap test is exact."""
     tests: list[str] = []
     items = dict(entry.signature.params)
@@ -451,7 +451,7 @@ def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Test |
     for watch in entry.watched:
         tests += watch.tests(names)
     may_raise = bool(entry.compiled.captured or entry.watched) or any(isinstance(item, Tree) for item in items.values())
-    return Test(" and ".join(tests), names.of(entry.compiled.function), may_raise)
+    return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
 
 
 def _argument_texts(parameters: list[inspect.Parameter]) -> Iterator[str]:

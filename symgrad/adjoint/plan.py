@@ -16,10 +16,9 @@ from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ops.declare import ROWS
 
 #: arithmetic that costs no more than reading a saved array
-CHEAP = frozenset("add subtract multiply divide negative positive square".split())
+CHEAP = frozenset(["add", "subtract", "multiply", "divide", "negative", "positive", "square"])
 #: what is done with integers and truth values to find an index or a side
-WHOLE = frozenset("floor_divide mod minimum maximum abs greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not "
-                  "bitwise_and bitwise_or bitwise_xor invert isnan isfinite number extent shape_of list_len".split())  # fmt: skip
+WHOLE = frozenset(["floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite", "number", "extent", "shape_of", "list_len"])  # fmt: skip
 READS = frozenset({"take", "list_take"})
 
 Demand = tuple[Scope, int]  #: where, and at what time there, a value is read

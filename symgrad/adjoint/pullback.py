@@ -7,7 +7,7 @@ the caller could change meanwhile.
 from __future__ import annotations
 
 from symgrad.adjoint.memory import Layout, Memory, has_memory
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone, substitute, uses
+from symgrad.ir.core import NONE, Block, Call, Const, Func, If, Op, Operand, Undef, Value, clone, substitute, uses
 
 
 def split_pullback(func: Func, values: int | None = None, seeds: int | None = None) -> tuple[Func, Func]:
@@ -54,6 +54,8 @@ def forward(func: Func, residuals: list[Value]) -> Func:
     layout.enter(body)
     memory = Memory.of(func, layout)
     held = kept_classes(memory, residuals)
+    for residual in residuals:
+        bind(residual, layout)
     table: dict[Value, Operand] = {}
     copies: list[Op] = []
     for param in body.args:
@@ -72,6 +74,20 @@ def forward(func: Func, residuals: list[Value]) -> Func:
     body.yields += [table.get(r, r) for r in residuals]
     func.results = [*func.results, *(r.name or f"residual{k}" for k, r in enumerate(residuals))]
     return func
+
+
+def bind(value: Operand, layout: Layout) -> None:
+    """Give a residual that exists on one side of a branch only a value on the other side: None, which nobody reads."""
+    op = layout.op_of(value) if isinstance(value, Value) else None
+    if not isinstance(op, If):
+        return
+    k = op.outs.index(value)  # type: ignore[arg-type]
+    for side in op.blocks:
+        yielded = side.yields[k]
+        if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
+            side.yields[k] = NONE
+        else:
+            bind(yielded, layout)
 
 
 def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:

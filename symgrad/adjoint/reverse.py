@@ -13,6 +13,7 @@ from typing import Any
 
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
+from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, operand, parsed
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.memory import Layout, Memory, has_memory
@@ -20,8 +21,8 @@ from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import available
-from symgrad.ir.core import ONE, UNDEF, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
-from symgrad.ir.types import INT, Array, Scalar, Type, join, same_shape
+from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
+from symgrad.ir.types import INT, Array, Scalar, Tape, Type, join, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 
@@ -35,10 +36,20 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``.
     """
+    return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of))
+
+
+def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
+    """The gradient of a function that the program calls."""
+    return differentiated(func, wrt, active_results, True, True, None, pairs)
+
+
+def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None, pairs: Pairs) -> Func:
+    """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
     names = made.results or [f"out{k}" if k else "out" for k in range(len(results))]
-    sweep = Sweep(made, active_values(made, wrt, active_results))
+    sweep = Sweep(made, active_values(made, wrt, active_results), pairs)
     given = sweep.seeds(active_results, seeds)
     scope = sweep.run(given, active_results)
     gradients = sweep.gradients(scope, wrt)
@@ -60,6 +71,7 @@ class Sweep:
 
     func: Func
     active: set[Value]
+    pairs: Pairs
     builder: Builder = field(default_factory=Builder)
     scopes: dict[Block, Scope] = field(default_factory=dict)
     turns: dict[Op, int] = field(default_factory=dict)
@@ -154,6 +166,8 @@ class Sweep:
                 self.branch(scope, op, index)
             case For() | While():
                 self.loop(scope, op, index)
+            case Apply():
+                self.apply(scope, op)
             case _:
                 raise AssertionError(f"no adjoint of {type(op).__name__}")
 
@@ -280,18 +294,41 @@ class Sweep:
         """The cotangents of what was popped are pushed."""
         rest, *found = [self.ledger.take(scope, out) for out in op.outs]
         tape = self.ledger.zero(op.outs[0]) if rest is None else rest.value
-        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]
+        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]  # what may be None has a plain zero
         pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
         assert isinstance(op.args[0], Value)
         self.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
 
     def settled(self, grad: Cotangent | None, value: Value) -> Operand:
         """A cotangent or zeros."""
-        return self.ledger.zero(value) if grad is None else grad.value
+        if grad is None:
+            return Const(0.0) if value in self.unbound else self.ledger.zero(value)
+        return grad.value
 
     def places(self, items: Sequence[Operand]) -> list[int]:
         """Which of the items of a tape can carry a derivative."""
         return [k for k, item in enumerate(items) if may_be_active(item.type)]
+
+    # ---------------------------------------------------------------- calls of functions
+
+    def apply(self, scope: Scope, op: Apply) -> None:
+        """The call becomes one of the forward function, which gives a box; its reverse a call of the backward function."""
+        grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
+        wanted = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in self.active]
+        if not wanted:
+            return
+        assert op.func is not None
+        forward, backward = self.pairs.pair(op.func, tuple(wanted), tuple(k for k, _ in grads), op.loc)
+        given = [self.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]
+        box = Value(Tape(), "box")
+        op.func = forward
+        op.outs.append(box)
+        self.ledger.homes[box] = scope.block
+        sources = [a for k in wanted if isinstance(a := op.args[k], Value)]
+        outs = [Value(cotangent_type(a.type), hinted(a)) for a in sources]
+        self.builder.append(Apply(outs, op.loc, backward, [box, *given]))
+        for source, out in zip(sources, outs, strict=True):
+            self.ledger.contribute(scope, source, Cotangent(out, in_memory(out.type)))
 
     # ---------------------------------------------------------------- branches
 
@@ -454,7 +491,7 @@ class Keeping:
 
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
     """The values that may stand for a name without a value, each with the test and side on which it does, if that is known."""
-    found: dict[Value, tuple[Operand, int] | None] = {}
+    found: dict[Value, tuple[Operand, int] | None] = dict.fromkeys(unboxed_items(block))
     count = -1
     while count != len(found):
         count = len(found)
@@ -471,6 +508,12 @@ def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
                     if start in found or isinstance(start, Const) and isinstance(start.value, Undef):
                         found[slot] = found[out] = None
     return found
+
+
+def unboxed_items(block: Block) -> list[Value]:
+    """What a backward function takes out of its box, where residuals of a side not taken are None."""
+    boxes = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name == "copy" and isinstance(op.outs[0].type, Tape)}
+    return [out for op in block.ops if isinstance(op, Call) and op.name == "pop" and op.args[0] in boxes for out in op.outs[1:]]
 
 
 def outside(block: Block) -> Callable[[Operand], set[Value]]:

@@ -11,6 +11,8 @@ from symgrad.location import NOWHERE, Loc
 CUT = 40
 COLUMN = 47
 LAST_COLUMN = 64
+#: sections before which a blank line stands, where the first has been printed
+AFTER = {"forward": ("backward",)}
 
 Lines = Callable[[str, int], str]
 
@@ -67,14 +69,16 @@ def annotate(
     column = max([COLUMN, *(w + 2 for w in commented if w + 2 <= LAST_COLUMN)])
     out: list[str] = []
     line_map: list[tuple[int, int]] = []
+    follows: tuple[str, ...] = ()
     starts = {statement.lineno for statement in read[1:]}
     for number, row in enumerate(rows, 1):
         if number in starts:
             out += ["", ""]
         mark, first = found.get(number, (Mark(), False))
         if lines is not None and mark.section:
-            if mark.section == "backward":
+            if mark.section in follows:
                 out.append("")
+            follows = AFTER.get(mark.section, ())
             out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
         out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
         if mark.loc.line:

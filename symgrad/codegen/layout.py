@@ -6,6 +6,7 @@ an effect, no variable it reads is given a new value in between, and the line st
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from symgrad.ops.declare import ROWS
 
 WIDTH = 88
 INDENT = 4
+NARROWEST = 40
 
 
 @dataclass(slots=True)
@@ -72,12 +74,12 @@ def is_users(name: str | None) -> bool:
 def shown(name: str | None) -> str:
     """The name that a variable for the value would like.
 
-    >>> shown("h"), shown("%return"), shown("%choice_12"), shown(None)
-    ('h', 'return', 'choice', 't')
+    >>> shown("h_1"), shown("%return"), shown("%choice12_3_grad"), shown(None)
+    ('h_1', 'return', 'choice_grad', 't')
     """
     if name is None:
         return "t"
-    return name if is_users(name) else name.strip("%_0123456789") or "t"
+    return name if is_users(name) else re.sub(r"_?\d+", "", name[1:]) or "t"
 
 
 def is_pop(op: Op) -> bool:
@@ -190,7 +192,7 @@ class Planner:
 
     def narrow(self, block: Block, depth: int, user: dict[Value, Op | None]) -> None:
         """Give values of their own line back until every line is short enough."""
-        room = WIDTH - INDENT * (depth + 1)
+        room = max(WIDTH - INDENT * (depth + 1), NARROWEST)  # a chain of elif stands less deep than its blocks
         for op in block.ops:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]

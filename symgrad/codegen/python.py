@@ -7,7 +7,7 @@ becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again and blocks be
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,7 @@ class Header:
     doc: str = ""
     lines: Lines = no_lines
     comments: bool = True
+    objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ def emit(func: Func, header: Header) -> Emitted:
             headers[other] = plain_header(other, taken)
             taken.add(headers[other].name)
     hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
-    names = Names(hidden, find)
+    names = Names(hidden - set(header.objects), find, dict(header.objects))
     for other in funcs:
         collect(other, names)
     marks: dict[ast.stmt, Mark] = {}

@@ -114,7 +114,7 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
             return text, read
     except (AttributeError, AssertionError, NotImplementedError, SyntaxError, TypeError, ValueError):
         pass
-    text = ast.unparse(tree) + "\n"
+    text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     read = ast.parse(text)
     if not alike(read, tree):
         raise AssertionError(f"a tree that cannot be printed: {text}")

@@ -73,7 +73,7 @@ def owner_name(ctx: Lowering, value: Any) -> str:
     stem = "".join(c if c.isalnum() or c == "_" else "_" for c in getattr(value, "__name__", "object"))
     stem = stem if stem.isidentifier() and not stem.startswith("__") else f"object_{stem}"
     number = 0
-    while ctx.external_names.get(name_ := f"{stem}_{number}" if number else stem, value) is not value:
+    while (name_ := f"{stem}_{number}" if number else stem) in ctx.reserved or ctx.external_names.get(name_, value) is not value:
         number += 1
     ctx.external_names[name_] = value
     return name_

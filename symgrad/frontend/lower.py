@@ -7,6 +7,7 @@ read from outside (globals, cells, attributes). What the function returns is fla
 from __future__ import annotations
 
 import ast
+import builtins as python_builtins
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -82,6 +83,7 @@ class Attempt:
         frame = Frame(self.source, None, local_names(node), top=True)
         body = Block()
         ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive)
+        ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, 0))
         for name, item in self.signature.params:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)

@@ -10,8 +10,8 @@ from symgrad.adjoint.pullback import split_pullback
 from symgrad.ir.core import Call, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.types import Array, Scalar
-from tests.adjoint import cases
 from symgrad.ir.verify import verify
+from tests.adjoint import cases
 from tests.adjoint.harness import check, gradient, interpret
 from tests.adjoint.random_ir import random_function
 from tests.interpreter import Machine

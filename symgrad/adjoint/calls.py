@@ -1,0 +1,82 @@
+"""Calls of other functions of the program: each is replaced by a pair, made once for each set of active arguments and results.
+
+Forward gives the results and one box of residuals (a tape with one entry); backward takes the box and
+cotangents. A pair is entered before it is filled, so that a function may call itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.pullback import split_pullback
+from symgrad.errors import NoDerivative
+from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute, walk
+from symgrad.location import Loc
+from symgrad.ops.build import Builder
+
+Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The pairs made so far; ``differentiate`` makes a gradient with seeds."""
+
+    differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
+    made: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
+
+    def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...], loc: Loc) -> tuple[Func, Func]:
+        """Forward and backward of ``func``."""
+        key = (func, wrt, active_results)
+        if key not in self.made:
+            if writes_to_params(func, set()):
+                raise NoDerivative(f"{func.name} is called and writes to its argument", loc, hint="let it return a new array")
+            self.made[key] = made = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
+            whole = self.differentiate(func, wrt, active_results, self)
+            first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results))
+            count = len(first.body.yields) - len(func.body.yields)
+            boxed(first, made[0], count)
+            unboxed(second, made[1], count)
+        return self.made[key]
+
+
+def boxed(source: Func, target: Func, count: int) -> None:
+    """``source`` with its last ``count`` results in one box."""
+    body = source.body
+    own = len(body.yields) - count
+    with (builder := Builder(body)).at(source.loc):
+        box = builder.call("push", builder.call("tape", hint="box"), *body.yields[own:], hint="box")
+    body.yields[own:] = [box]
+    target.body, target.results = body, [*source.results[:own], "box"]
+
+
+def unboxed(source: Func, target: Func, count: int) -> None:
+    """``source`` with its first ``count`` parameters in one box, which is left as it is."""
+    body = source.body
+    items = body.args[:count]
+    fresh = [Value(item.type, item.name) for item in items]
+    start = Block()
+    with (builder := Builder(start)).at(source.loc):
+        box = Value(builder.call("push", builder.call("tape"), *items).type, "box")
+        start.ops.clear()
+        copy = builder.call("copy", box, hint="box")
+        start.ops.append(Call([Value(box.type, "box"), *fresh], source.loc, "pop", [copy], {}))
+    table: dict[Value, Operand] = dict(zip(items, fresh, strict=True))
+    substitute(body, table)
+    body.args = [box, *body.args[count:]]
+    body.ops[:0] = start.ops
+    target.body, target.results = body, source.results
+
+
+def writes_to_params(func: Func, seen: set[Func]) -> bool:
+    """May the function, or one that it calls, write to what it is given?"""
+    if func in seen:
+        return False
+    seen.add(func)
+    layout = Layout()
+    layout.enter(func.body)
+    memory = Memory.of(func, layout)
+    if any(memory.find(p) in memory.stores for p in func.params if has_memory(p.type)):
+        return True
+    return any(writes_to_params(op.func, seen) for op in walk(func.body) if isinstance(op, Apply) and op.func is not None)

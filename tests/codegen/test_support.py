@@ -1,0 +1,46 @@
+"""The runtime's support functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symgrad.runtime.support import add_written, copy, take_written, unbroadcast
+
+
+@pytest.mark.parametrize(("had", "shape"), [((2, 3), (3,)), ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((4, 2, 3), (2, 1)), ((3,), ()), ((), ()),
+                                            ((2, 3), (2, 3)), ((0, 3), (3,)), ((0, 3), (1, 3)), ((5, 0), (5, 1)), ((1, 1), ())])  # fmt: skip
+def test_unbroadcast_is_the_transpose_of_broadcasting(had: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    g, x = rng.normal(size=had), rng.normal(size=shape)
+    found = unbroadcast(g, shape)
+
+    assert np.shape(found) == shape
+    assert np.isclose(np.sum(np.broadcast_to(x, had) * g), np.sum(x * found))
+    assert isinstance(found, np.ndarray) == bool(shape) or not shape
+
+
+def test_unbroadcast_spreads_what_has_fewer_extents() -> None:
+    found = unbroadcast(2.0, (3,))
+
+    assert found.tolist() == [2.0] * 3
+    assert found.flags.writeable
+
+
+def test_only_the_last_writer_of_a_cell_counts() -> None:
+    g = np.array([1.0, 2.0, 3.0])
+    index = np.array([0, 2, 0])
+    total = np.zeros(3)
+    add_written(total, index, np.array([10.0, 20.0, 30.0]))
+
+    assert take_written(g, index).tolist() == [0.0, 3.0, 1.0]
+    assert total.tolist() == [30.0, 0.0, 20.0]
+
+
+def test_a_copy_shares_nothing() -> None:
+    given = [np.ones(2), 3.0]
+    made = copy(given)
+    made[0][0] = 5.0
+
+    assert given[0].tolist() == [1.0, 1.0]
+    assert made[1] == 3.0
