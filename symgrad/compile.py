@@ -5,6 +5,7 @@ The only file that knows the order of the stages.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import re
@@ -17,7 +18,7 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
 from symgrad.adjoint.reverse import gradient
 from symgrad.codegen.python import Emitted, Header, emit
-from symgrad.errors import BadArgument, NotActive, NotScalar
+from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
@@ -98,7 +99,7 @@ class Job:
         return list(dict.fromkeys(made))
 
     def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
-        if self.request.allow_unused:
+        if self.request.allow_unused or self.request.pullback:
             return
         relevant = matters(func, wrt, active)
         for name in self.request.wrt:
@@ -188,8 +189,8 @@ def carries(type_: Type) -> bool:
 
 def lowered_for(function: types.FunctionType, signature: Signature, request: Request) -> tuple[Source, Lowered]:
     """Lower a function; one that we wrote is taken from its IR, not read back from its text."""
-    source = read(function)
     own = getattr(function, PROGRAM, None)
+    source = read(function if own is None else inspect.unwrap(function))
     if own is not None:
         return source, program(own.func, [text for _, text in own.inputs], own.result, own)
     return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad)
@@ -246,7 +247,8 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     if order is not None:
         copy.body.yields = [copy.body.yields[k] for k in order]
         copy.results = [copy.results[k] for k in order]
-    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated)
+    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
+                   lowered.caught)  # fmt: skip
 
 
 def numbered(result: Result, numbers: Iterator[int]) -> str:
@@ -374,8 +376,24 @@ def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:
     """Load the text and say what it depends on."""
     namespace = {**emitted.namespace, **job.lowered.objects}
     function = load(emitted.text, name, namespace)
+    if job.lowered.caught:
+        function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
     return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.lowered.objects)
+
+
+def refusing(function: Callable[..., Any], caught: tuple[tuple[type, Loc], ...]) -> Callable[..., Any]:
+    """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except tuple(kind for kind, _ in caught) as error:
+            loc = next(loc for kind, loc in caught if isinstance(error, kind))
+            raise CaughtException(f"{type(error).__name__} was raised where the function handles it: {error}", loc) from error
+
+    return run
 
 
 __all__ = ["compile_gradient", "describe", "simplify"]

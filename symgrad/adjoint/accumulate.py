@@ -71,6 +71,7 @@ class Ledger:
     builder: Builder
     homes: dict[Value, Block]
     copies: list[Value] = field(default_factory=list)
+    nullable: set[Value] = field(default_factory=set)  #: values that are None on some paths
 
     # ---------------------------------------------------------------- looking up
 
@@ -141,7 +142,7 @@ class Ledger:
         match value.type:
             case Scalar():
                 return Const(0.0)
-            case Array(dtype=str() as dtype):
+            case Array(dtype=str() as dtype) if value not in self.nullable:
                 return self.builder.call("zeros_of", self.builder.call("shape_of", value), hint=hinted(value), dtype=dtype)
             case List():
                 return self.builder.call("list_zeros", value, hint=hinted(value))

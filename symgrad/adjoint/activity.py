@@ -85,7 +85,7 @@ def differentiated(op: Call) -> Iterator[Operand]:
     if row.missing is not None or op.name in OPAQUE:
         yield from op.args
         return
-    for position, param, source in parameters(op):
+    for _, param, source in parameters(op):
         if row.partials.get(param) is not None or row.pullbacks.get(param) is not None:
             yield source
 

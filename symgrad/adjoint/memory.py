@@ -57,6 +57,10 @@ class Layout:
         """Does the block run once at most?"""
         return self.depths[block] == 0
 
+    def rounds(self, value: Value) -> int:
+        """How often a value is thought to be computed."""
+        return int(100 ** self.depths[self.places[value][0]])
+
     def op_of(self, value: Value) -> Op | None:
         """The op that computes a value."""
         block, index = self.places[value]
@@ -273,5 +277,5 @@ def rank_cost(type_: Type) -> int:
         case Scalar():
             return 1
         case Array(shape=tuple() as shape):
-            return 100 ** len(shape)
+            return int(100 ** len(shape))
     return 10_000

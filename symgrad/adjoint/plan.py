@@ -18,7 +18,11 @@ from symgrad.ops.declare import ROWS
 #: arithmetic that costs no more than reading a saved array
 CHEAP = frozenset(["add", "subtract", "multiply", "divide", "negative", "positive", "square"])
 #: what is done with integers and truth values to find an index or a side
-WHOLE = frozenset(["floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite", "number", "extent", "shape_of", "list_len"])  # fmt: skip
+WHOLE = frozenset([
+    "floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
+    "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
+    "number", "extent", "shape_of", "list_len",
+])  # fmt: skip
 READS = frozenset({"take", "list_take"})
 
 Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
@@ -208,7 +212,7 @@ class Plan:
     def in_interval(self, value: Value, scope: Scope | None, time: int) -> bool:
         """Is the buffer in this state at this time?"""
         trace = self.traces[self.memory.find(value)]
-        home, defined = self.layout.places[value]
+        home = self.layout.places[value][0]
         while scope is not None:
             moved = trace.moved.get((scope.block, value))
             if moved is not None:
@@ -256,18 +260,19 @@ class Plan:
 
     def weight(self, value: Value) -> int:
         """What saving a value is thought to cost."""
-        return rank_cost(value.type) * 100 ** self.layout.depths[self.layout.places[value][0]]
+        return rank_cost(value.type) * self.layout.rounds(value)
 
     def price(self, store: Call) -> int:
         """What saving the old content at a store is thought to cost."""
-        depth = 100 ** self.layout.depths[self.layout.places[store.outs[0]][0]]
+        rounds = self.layout.rounds(store.outs[0])
         row = UNDO[store.name][0]
         if row == "take":
             place = len(ROWS[store.name].params) - 1
-            made = ROWS["take"].law([store.args[0].type, *(a.type for a in store.args[place:])], {"index": store.settings["index"]}, lambda k: -2)
+            types = [store.args[0].type, *(a.type for a in store.args[place:])]
+            made = ROWS["take"].law(types, {"index": store.settings["index"]}, lambda k: -2)
             assert not isinstance(made, tuple)
-            return rank_cost(made) * depth
-        return rank_cost(store.args[0].type) * depth if row == "copy" else depth
+            return rank_cost(made) * rounds
+        return rank_cost(store.args[0].type) * rounds if row == "copy" else rounds
 
     def undone_in(self, root: Value, wanted: set[Value]) -> list[Call]:
         """The stores of a class that must be undone to have the wanted states."""

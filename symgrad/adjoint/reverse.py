@@ -44,7 +44,8 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
     return differentiated(func, wrt, active_results, True, True, None, pairs)
 
 
-def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None, pairs: Pairs) -> Func:
+def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool,
+                   seeds: bool, name: str | None, pairs: Pairs) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -80,6 +81,7 @@ class Sweep:
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.builder, homes(self.func.body))
+        self.ledger.nullable.update(unboxed_items(self.func.body))
         self.unbound = unbound(self.func.body)
 
     # ---------------------------------------------------------------- from results to parameters
@@ -294,16 +296,14 @@ class Sweep:
         """The cotangents of what was popped are pushed."""
         rest, *found = [self.ledger.take(scope, out) for out in op.outs]
         tape = self.ledger.zero(op.outs[0]) if rest is None else rest.value
-        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]  # what may be None has a plain zero
+        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]
         pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
         assert isinstance(op.args[0], Value)
         self.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
 
     def settled(self, grad: Cotangent | None, value: Value) -> Operand:
         """A cotangent or zeros."""
-        if grad is None:
-            return Const(0.0) if value in self.unbound else self.ledger.zero(value)
-        return grad.value
+        return self.ledger.zero(value) if grad is None else grad.value
 
     def places(self, items: Sequence[Operand]) -> list[int]:
         """Which of the items of a tape can carry a derivative."""
@@ -491,7 +491,7 @@ class Keeping:
 
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
     """The values that may stand for a name without a value, each with the test and side on which it does, if that is known."""
-    found: dict[Value, tuple[Operand, int] | None] = dict.fromkeys(unboxed_items(block))
+    found: dict[Value, tuple[Operand, int] | None] = {}
     count = -1
     while count != len(found):
         count = len(found)

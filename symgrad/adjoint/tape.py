@@ -137,7 +137,8 @@ class Saver:
 
     def push(self, use: TapeUse, tape: Value, hint: str) -> Value:
         """The push, as soon as all its values are there."""
-        own = {op: index for table in (self.before, self.after) for (block, index), ops in table.items() if block is use.block for op in ops}
+        collected = [entry for table in (self.before, self.after) for entry in table.items()]
+        own = {op: index for (block, index), ops in collected if block is use.block for op in ops}
         last = -1
         for value in use.items:
             place = self.plan.layout.places.get(value)
@@ -245,7 +246,8 @@ class Availability:
         for use in self.saver.tapes.values():
             frame.tapes[use.block] = use.end
         for value in self.plan.wanted:
-            if self.plan.layout.places[value][0] is top.block and (top.block, value) not in self.plan.traces[self.plan.memory.find(value)].moved:
+            trace = self.plan.traces[self.plan.memory.find(value)]
+            if self.plan.layout.places[value][0] is top.block and (top.block, value) not in trace.moved:
                 frame.current[value] = value
         self.block(frame)
 
@@ -303,15 +305,16 @@ class Availability:
         if plan.alive(value):
             return self.saver.export(value, home)
         if value in plan.joins:
-            op, k = plan.joins[value]
+            branch, k = plan.joins[value]
             assert frame.parent is not None
-            return self.get(op.outs[k], frame.parent)
+            return self.get(branch.outs[k], frame.parent)
         if value in plan.shapes:
             return self.again(frame, "shape_of", [plan.shapes[value]], {}, value)
         if plan.is_index(value):
             return frame.scope.reverse.args[0]
         op = plan.layout.op_of(value)
-        assert isinstance(op, Call) and not plan.undoable(value), f"cannot have {value}"
+        assert isinstance(op, Call), f"cannot have {value}"
+        assert not plan.undoable(value), f"cannot have {value} at this time"
         return self.again(frame, op.name, op.args, op.settings, value)
 
     def again(self, frame: Frame, name: str, args: list[Operand], settings: dict[str, object], value: Value) -> Operand:
@@ -422,7 +425,9 @@ class Availability:
         made: list[int] = []
         for trace in self.plan.traces.values():
             slots = trace.slots.get(primal, [])
-            inside = [primal.carried[k] for k in slots] if isinstance(primal, For | While) else [b.yields[k] for b in primal.blocks for k in slots]
+            inside: list[Operand] = [b.yields[k] for b in primal.blocks for k in slots] if isinstance(primal, If) else []
+            if isinstance(primal, For | While):
+                inside = [primal.carried[k] for k in slots]
             made += slots if any(v in self.plan.wanted for v in inside) else []
         return made
 
@@ -466,4 +471,3 @@ def join_sides(op: If, ends: list[Operand], name: str | None) -> None:
     op.outs.append(Value(ends[0].type, name))
     for block, end in zip(op.blocks, ends, strict=True):
         block.yields.append(end)
-

@@ -174,7 +174,7 @@ def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) ->
     from symgrad.frontend.flow import counted
     from symgrad.frontend.statements import loop_key
 
-    key = (ctx.frame, f"%fold{id(node)}")
+    key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
     ctx.state.names[key] = start
 
     def body(index: Any) -> None:
@@ -191,7 +191,7 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
             return call_object(ctx, np.min if smaller else np.max, "max", args, {}, node)
         items = items_of(ctx, args[0], node)
         if not isinstance(items, list):
-            value = ctx.call("array_of", ctx.read(args[0], node), dtype=None, shape=None)
+            value = ctx.array_of(ctx.read(args[0], node), None)
             return apply_row(ctx, "min" if smaller else "max", [ctx.make(value)], {"axis": None, "keepdims": False}, node)
         args = items
 

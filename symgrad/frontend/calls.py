@@ -221,7 +221,7 @@ def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
         return value
     operand = ctx.read(value, node)
     if isinstance(operand.type, List):
-        return ctx.call("array_of", operand, dtype=None, shape=display_shape(ctx, value))
+        return ctx.array_of(operand, None, display_shape(ctx, value))
     return operand
 
 
@@ -781,7 +781,7 @@ def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
 
 def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) -> Operand:
     """``np.array(display)``."""
-    return ctx.call("array_of", ctx.read(binding, node), dtype=dtype, shape=display_shape(ctx, binding))
+    return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))
 
 
 __all__ = ["UNKNOWN", "UnknownType", "array_of", "call", "call_function", "call_method", "construct", "opaque", "special"]

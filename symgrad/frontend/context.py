@@ -124,6 +124,7 @@ class Lowering:
     refusals: list[SymgradError] = field(default_factory=list)
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None
+    caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that the function would handle
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
@@ -257,6 +258,13 @@ class Lowering:
             return skeleton(binding, state, self.type_of)
         finally:
             self.state = kept
+
+    def array_of(self, value: Operand, dtype: str | None = None, shape: tuple[int, ...] | None = None) -> Value:
+        """An array of a list, of lists in lists as deep as they go."""
+        depth, inner = 0, value.type
+        while isinstance(inner, List):
+            depth, inner = depth + 1, inner.item
+        return self.call("array_of", value, dtype=dtype, shape=shape, depth=max(depth, 1))
 
     # -------------------------------------------------------------- names
 

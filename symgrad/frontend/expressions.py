@@ -251,7 +251,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
 def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
     """A list beside an array in arithmetic is an array."""
     if isinstance(one, Obj | Tup) and isinstance(other, Ref) and isinstance(ctx.type_of(other), Array):
-        return ctx.make(ctx.call("array_of", ctx.read(one), dtype=None))
+        return ctx.make(ctx.array_of(ctx.read(one), None))
     return one
 
 
@@ -339,7 +339,7 @@ def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> B
 
 def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
     """The value of one of two expressions, each evaluated only on its path."""
-    key = (ctx.frame, f"%choice{id(node)}_{len(ctx.stack)}")
+    key = (ctx.frame, f"%choice{next(ctx.builder.fresh)}")
 
     def side(make: Any) -> Any:
         def run() -> None:
@@ -517,6 +517,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             case "T" | "real" if type_.kind != "complex":
                 return owner
         return Bound(owner, attr)
+    if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
+        return Num(ctx.call("opaque_attribute", ctx.read(owner), Const(attr)))
     if not isinstance(type_, Array):
         return Bound(owner, attr)
     match attr:

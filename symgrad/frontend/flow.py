@@ -200,7 +200,7 @@ class Joining:
         return (other if side.dead else side).names.get(name, MISSING)
 
     def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
-        out = Value(self.ctx.builder.freshen(type_), name)
+        out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)
         self.op.outs.append(out)
         self.then.block.yields.append(UNDEF if self.then.state.dead else a)
         self.orelse.block.yields.append(UNDEF if self.orelse.state.dead else b)
@@ -391,7 +391,8 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         before = entry.names.get(name, MISSING)
         form = plan.names[name] = merge(ctx.skeleton(before, entry), form)
         inits = operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale)
-        args = [Value(ctx.builder.freshen(leaf.type), name[1]) for leaf in leaves(form)]
+        hint = None if name[1].startswith("%") else name[1]
+        args = [Value(ctx.builder.freshen(leaf.type), hint) for leaf in leaves(form)]
         head.inits += inits
         head.args += args
         made = rebuild(form, list(args), state, name[1], ctx.builder.loc)

@@ -22,6 +22,7 @@ from symgrad.frontend.source import Source
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.ir.core import Block, Func, Operand, Value
 from symgrad.ir.types import Array, List
+from symgrad.location import Loc
 from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Signature, Tree
 from symgrad.signature import Static as StaticArgument
@@ -44,6 +45,7 @@ class Lowered:
     captured: list[Captured]
     objects: dict[str, Any] = field(default_factory=dict)
     mutated: tuple[str, ...] = ()
+    caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class Attempt:
         mutated = copy_written(func, self.source.loc(node))
         names = {value: text for value, text in self.inputs}
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_name(names[v]) for v in mutated))  # fmt: skip
+                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught))  # fmt: skip
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:

@@ -63,7 +63,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
         case Iter(kind="slice", parts=parts):
             return "s", list(parts)
         case Obj(key) if key.kind == "list":
-            return "i", [ctx.call("array_of", ctx.read(item, node), dtype=None)]
+            return "i", [ctx.array_of(ctx.read(item, node), None)]
         case Iter(kind="range", parts=parts):
             return "i", [ctx.call("arange", *parts, dtype=None)]
     return "i", [ctx.read(item, node)]
@@ -240,7 +240,7 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         raise UnknownType("the type of what is written to is not known", ctx.loc(node))
     operand = ctx.read(value, node)
     if isinstance(operand.type, List):
-        operand = ctx.call("array_of", operand, dtype=None)
+        operand = ctx.array_of(operand, None)
     if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
         # NumPy copies where the two sides of a store overlap; the copy is an op here
         operand = ctx.call("copy", operand)

@@ -306,6 +306,12 @@ def try_(ctx: Lowering, item: Any) -> bool:
         for part in ast.walk(inner):
             if isinstance(part, ast.Raise | ast.Assert):
                 raise UnsupportedSyntax("an exception that is raised and caught cannot be differentiated", ctx.loc(part), "test for the condition with if")
+    for handler in node.handlers:
+        kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
+        for kind in kinds.items if isinstance(kinds, Tup) else [kinds]:
+            if not (isinstance(kind, Static) and isinstance(kind.value, type)):
+                raise UnsupportedSyntax("what is caught must be a class", ctx.loc(handler.type))
+            ctx.caught.append((kind.value, ctx.loc(handler)))
     run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
     return True
 

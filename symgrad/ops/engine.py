@@ -175,10 +175,18 @@ def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 def _list_from(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    depth = settings["depth"]
+    item: Type = UNKNOWN
     match types[0]:
         case Array(dtype=str() as dtype, shape=shape) if shape is not None:
-            return List(Array(dtype, shape[1:]) if len(shape) > 1 else Scalar(kind_of(dtype), dtype))
-    return List(UNKNOWN)
+            item = Array(dtype, shape[depth:]) if len(shape) > depth else Scalar(kind_of(dtype), dtype)
+    for _ in range(depth):
+        item = List(item)
+    return item
+
+
+def _list_from_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "list(x)" if settings["depth"] == 1 else "nested_list(x, depth)"
 
 
 def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -286,7 +294,7 @@ rule(f"add_at(x, v, *index, {_PATH})", _owned, emit=_add_at_text, consumes=True,
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "np.copy(x)" if isinstance(t[0], Array) else "copy(x)", linear="x", x_grad="out_grad")
+rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "copy(x)", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
@@ -325,9 +333,10 @@ rule("list_add_at(l, i, g)", _first, emit="l[i] = l[i] + g", consumes=True, stat
 constant("list_zeros(l)", _first, emit="[np.zeros_like(item) for item in l]")
 constant("zeros_like(x)", _first, emit=lambda s, t: "0.0" if isinstance(t[0], Scalar) else "np.zeros_like(x)")
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
-rule("array_of(l, dtype=None, shape=None)", _array_of, emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)",
-     l_grad="list_from(out_grad)")  # fmt: skip
-rule("list_from(x)", _list_from, emit="list(x)", x_grad="array_of(out_grad)")
+rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)",
+     l_grad="list_from(out_grad, depth=depth)")  # fmt: skip
+# ``depth``: how many of the dimensions become lists
+rule("list_from(x, depth=1)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 
 rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
      b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
@@ -344,6 +353,7 @@ rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s[
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
 missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
+missing("opaque_attribute(owner, name)", _unknown, SEEN, emit="getattr(owner, name)")
 missing("opaque_method(name, owner, *args, names=())", _unknown, SEEN, emit="owner.name(*args)", effect=True)
 # what an unknown call may have changed: a new version whose derivative is not known
 missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from symgrad.errors import ShapeMismatch
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Object, Scalar, Shape, Type, kind_of
 
 OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
@@ -97,6 +98,9 @@ def _broadcast_extent(extents: list[Extent]) -> Extent:
     others = [e for e in extents if e != 1]
     if not others:
         return 1
+    numbers = {e for e in others if isinstance(e, int)}
+    if len(numbers) > 1:
+        raise ShapeMismatch(f"extents {' and '.join(map(str, sorted(numbers)))} cannot be broadcast together", hint="compare the shapes of the two")
     for e in others:
         if isinstance(e, int) or e.plural:
             return e

@@ -54,3 +54,12 @@ def copy(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
     return [copy(item) for item in x] if isinstance(x, list) else x
+
+
+def nested_list(x: Any, depth: int) -> Any:
+    """The first ``depth`` dimensions of an array as lists in lists.
+
+    >>> nested_list(np.eye(2), 2) == [[1.0, 0.0], [0.0, 1.0]]
+    True
+    """
+    return [nested_list(item, depth - 1) for item in x] if depth else x

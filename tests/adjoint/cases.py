@@ -244,7 +244,11 @@ CASES: dict[str, tuple[str, list[Any], list[int]]] = {
     "until": (UNTIL, [np.array([0.9, 1.3, 0.7, 1.6, 0.3, 0.6, 0.7]), 7], [0]),
     "swap": (SWAP, [X, 3], [0]),
     "nested": (NESTED, [X, 0.9, 3], [0, 1]),
-    "broadcast": (BROADCAST, [np.arange(1.0, 7).reshape(2, 3) / 5, np.array([0.3, -0.4, 0.7]), np.array([[0.8], [1.2]]), 0.6], [0, 1, 2, 3]),
+    "broadcast": (
+        BROADCAST,
+        [np.arange(1.0, 7).reshape(2, 3) / 5, np.array([0.3, -0.4, 0.7]), np.array([[0.8], [1.2]]), 0.6],
+        [0, 1, 2, 3],
+    ),
     "maybe one": (MAYBE_ONE, [np.arange(1.0, 4).reshape(3, 1) / 5, np.array([0.3, -0.4]), np.array(0.6)], [0, 1, 2]),
     "maybe one, is one": (MAYBE_ONE, [np.arange(1.0, 7).reshape(2, 3) / 5, np.array([0.3]), np.array(0.6)], [0, 1, 2]),
     "gather": (GATHER, [X, np.array([2, 0, 3])], [0]),

@@ -129,7 +129,9 @@ class Writer:
         value = self.builder.call(self.random.choice(["multiply", "add"]), first, second)
         if self.random.random() < 0.5:
             value = self.builder.call("sin", value)
-        state.buffers[k] = self.builder.call("set_at", y, value, *self.random.choice([(Const(1), NONE, NONE), (NONE, Const(-1), NONE)]), index="s", hint="y")
+        state.buffers[k] = self.builder.call(
+            "set_at", y, value, *self.random.choice([(Const(1), NONE, NONE), (NONE, Const(-1), NONE)]), index="s", hint="y"
+        )
 
     # ---------------------------------------------------------------- control
 
@@ -183,7 +185,9 @@ class Writer:
             body.args = [index, *args]
             inner.indices.append(index)
             until = kind == "until"
-            op = For([*outs, *([rounds] if until else [])], self.builder.loc, Const(0), stop, Const(1), inits, body, until, kind == "backward")
+            op = For(
+                [*outs, *([rounds] if until else [])], self.builder.loc, Const(0), stop, Const(1), inits, body, until, kind == "backward"
+            )
         with self.builder.inside(body):
             self.block(inner, size, depth + 1, n)
             buffers = inner.buffers
