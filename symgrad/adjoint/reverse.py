@@ -25,6 +25,7 @@ from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Fu
 from symgrad.ir.types import INT, Array, Scalar, Tape, Type, join, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.indexing import has_arrays
 
 __all__ = ["gradient", "split_pullback"]
 
@@ -78,9 +79,13 @@ class Sweep:
     turns: dict[Op, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     unbound: dict[Value, tuple[Operand, int] | None] = field(init=False)
+    producers: dict[Operand, Op] = field(init=False)
+    counts: dict[Operand, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.builder, homes(self.func.body))
+        self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
+        self.counts = {**uses(self.func.body)}
         self.ledger.nullable.update(unboxed_items(self.func.body))
         self.unbound = unbound(self.func.body)
 
@@ -178,6 +183,8 @@ class Sweep:
     def call(self, scope: Scope, op: Call) -> None:
         """Instantiate the row's derivative for each active operand."""
         op = squared(op)
+        if self.augmented(scope, op):
+            return
         row = ROWS[op.name]
         outs = [self.ledger.take(scope, out) for out in op.outs]
         wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in self.active]
@@ -185,6 +192,41 @@ class Sweep:
             self.elementwise(scope, op, row, outs[0], wanted)
         else:
             self.pullbacks(scope, op, row, outs, wanted)
+
+    def augmented(self, scope: Scope, op: Call) -> bool:
+        """``x[i] += w``: the cotangent of ``x`` stays as it is, and ``w``'s is read from it."""
+        if op.name != "set_at" or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
+            return False
+        total = self.producers.get(op.args[1]) if self.counts.get(op.args[1]) == 1 else None
+        if not isinstance(total, Call) or total.name not in ("add", "subtract"):
+            return False
+        for item, other, sign in ((total.args[0], total.args[1], total.name), (total.args[1], total.args[0], "add")):
+            if (sign == total.name or total.name == "add") and self.reads_same(self.producers.get(item), op):
+                break
+        else:
+            return False
+        grad = self.ledger.take(scope, op.outs[0])
+        assert grad is not None
+        if isinstance(other, Value) and other in self.active:
+            part = self.builder.call(
+                "take", self.ledger.dense(grad.value, op.outs[0]), *op.args[2:], hint=hinted(other), index=op.settings["index"]
+            )
+            made = negated(self.builder, part, hinted(other)) if total.name == "subtract" else part
+            Keeping(self, scope, Cotangent(ZERO)).add(other, operand(made), (), True)
+        if isinstance(op.args[0], Value) and op.args[0] in self.active:
+            self.ledger.contribute(scope, op.args[0], Cotangent(grad.value, grad.owned))
+        return True
+
+    def reads_same(self, read: Op | None, store: Call) -> bool:
+        """Is it a read, used once, of what the store overwrites?"""
+        if not isinstance(read, Call) or read.name not in ("take", "view") or self.counts.get(read.outs[0]) != 1:
+            return False
+        same = [self.same(a, b) for a, b in zip([read.args[0], *read.args[1:]], [store.args[0], *store.args[2:]], strict=False)]
+        return len(read.args) == len(store.args) - 1 and read.settings["index"] == store.settings["index"] and all(same)
+
+    def same(self, a: Operand, b: Operand) -> bool:
+        """Are the two one operand?"""
+        return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
     def names(self, op: Call, row: Row) -> dict[str, Any]:
         """What the names in the row's derivative mean."""

@@ -126,6 +126,7 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
                 body()
         except Unresolved:
             ctx.state.dead = True
+            ctx.unresolved += 1
             unresolved += 1
         side.state = ctx.state
         sides.append(side)
@@ -142,6 +143,7 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
                     run(ctx, rest)
                 except Unresolved:
                     ctx.state.dead = True
+                    ctx.unresolved += 1
             one.state = ctx.state
             taken = True
             break

@@ -92,10 +92,16 @@ def widened(type_: Type) -> Type:
 def settle(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> None:
     """Lower the body until the form of the result no longer changes."""
     for _ in range(ROUNDS):
+        before = ctx.unresolved
         form = lower_body(ctx, source, forms, made, node)
-        if made.known and form == made.form:
+        if made.known and form == made.form and ctx.unresolved == before:
             made.done = True
             close(made)
+            return
+        if made.known and form == made.form and any(not other.done and other is not made for other in ctx.recursive.values()):
+            # it waits for the result of a function around it: good for the type only, lowered again the next time
+            for key in [k for k, v in ctx.recursive.items() if v is made]:
+                del ctx.recursive[key]
             return
         made.form, made.known = merge(made.form, form), True
     raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))

@@ -63,7 +63,23 @@ class Row:
         return tuple(p for p in self.params if self.partials.get(p) is not None or self.pullbacks.get(p) is not None)
 
 
-ROWS: dict[str, Row] = {}
+class Rows(dict[str, Row]):
+    """The built-in rows by name; a name that is none of them is looked up among the user's."""
+
+    def __missing__(self, name: str) -> Row:
+        return USER_ROWS[name]
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in USER_ROWS
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The row, or the default."""
+        return super().get(name) or USER_ROWS.get(name, default)
+
+
+#: rows that users declared; their names begin with ``user_``, which no built-in one does
+USER_ROWS: dict[str, Row] = {}
+ROWS = Rows()
 
 SIGNATURE = re.compile(r"(?P<name>[A-Za-z_]\w*)\((?P<params>[^)]*(?:\([^)]*\)[^)]*)*)\)(?:\s*->\s*(?P<outs>[\w, ]+?))?(?:\s*=\s*(?P<formula>.+))?")
 

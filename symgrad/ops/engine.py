@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.ir.types import (
     BOOL,
     INT,
+    UNDEFINED,
     UNKNOWN,
     Array,
     Dim,
@@ -19,6 +20,7 @@ from symgrad.ir.types import (
     ShapeOf,
     Tape,
     Type,
+    Unknown,
     join,
     kind_of,
     same_shape,
@@ -114,7 +116,7 @@ def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Typ
 
 def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     if not types:
-        return List(UNKNOWN)
+        return List(UNDEFINED)  # nothing is in it: any item fits
     item = types[0]
     for t in types[1:]:
         item = join(item, t)
@@ -123,7 +125,7 @@ def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 def _list_append(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     old = types[0]
-    if not isinstance(old, List) or old.item == UNKNOWN:
+    if not isinstance(old, List):
         return List(types[1])
     return List(join(old.item, types[1]))
 
@@ -274,6 +276,24 @@ def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "l[slice(start, stop, step)]"
 
 
+def _list_add_text(settings: dict[str, Any], types: list[Type]) -> str:
+    nested = isinstance(types[2], List) or isinstance(types[0], List) and isinstance(types[0].item, List | Unknown)
+    return "l[i] = list_add(l[i], g)" if nested else "l[i] = l[i] + g"
+
+
+def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
+    item = types[0].item if isinstance(types[0], List) else UNKNOWN
+    if isinstance(item, Scalar):
+        return "[0.0] * len(l)"
+    return "[np.zeros_like(item) for item in l]" if is_surely_array(item) else "zeros_as(l)"
+
+
+def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if isinstance(types[0], Scalar):
+        return "0.0"
+    return "np.zeros_like(x)" if is_surely_array(types[0]) else "zeros_as(x)"
+
+
 def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "x[path] = v"
 
@@ -324,14 +344,16 @@ rule("pop(tape) -> rest, values", _pop, emit="pop", consumes=True, statement=Tru
 rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
 rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
      l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
-rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True, l_grad="list_append(taken, 0.0)")
+rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True,
+     l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
 rule("list_set(l, i, v)", _first, emit="l[i] = v", consumes=True, statement=True,
      l_grad="list_set(taken, i, zeros_like(v))", i_grad=None, v_grad="list_take(out_grad, i)")  # fmt: skip
-rule("list_add_at(l, i, g)", _first, emit="l[i] = l[i] + g", consumes=True, statement=True,
+rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
-constant("list_zeros(l)", _first, emit="[np.zeros_like(item) for item in l]")
-constant("zeros_like(x)", _first, emit=lambda s, t: "0.0" if isinstance(t[0], Scalar) else "np.zeros_like(x)")
+rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
+constant("list_zeros(l)", _first, emit=_list_zeros_text)
+constant("zeros_like(x)", _first, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)",
      l_grad="list_from(out_grad, depth=depth)")  # fmt: skip

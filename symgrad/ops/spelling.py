@@ -550,6 +550,27 @@ def spelled(function: Any) -> Spelling | None:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A function whose derivative is two others: ``forward(*args) -> out, residuals``, ``backward(residuals, out_grad) -> gradients``."""
+
+    function: Callable[..., Any]
+    forward: Callable[..., Any] | None = None
+    backward: Callable[..., Any] | None = None
+
+
+#: what users declared, which comes before all else; entered by ``symgrad.rules``
+DECLARED: dict[Any, Spelling | Custom] = {}
+
+
+def declared(function: Any) -> Spelling | Custom | None:
+    """What the user has declared of a callable."""
+    try:
+        return DECLARED.get(function)
+    except TypeError:
+        return None
+
+
 def method(name: str) -> Spelling | None:
     """How a method or attribute of an array is said as a row, its first operand being the array."""
     return OF_ARRAYS.get(name)
@@ -575,11 +596,14 @@ def nearest(name: str) -> list[str]:
 
 
 __all__ = [
+    "DECLARED",
     "BindError",
     "Bound",
+    "Custom",
     "NotSettings",
     "Operand",
     "Spelling",
+    "declared",
     "method",
     "named_dtype",
     "nearest",

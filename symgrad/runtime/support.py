@@ -63,3 +63,25 @@ def nested_list(x: Any, depth: int) -> Any:
     True
     """
     return [nested_list(item, depth - 1) for item in x] if depth else x
+
+
+def zeros_as(x: Any) -> Any:
+    """Zero in the form of ``x``: of a number, an array, or lists and tuples of these.
+
+    >>> zeros_as([1.0, [2.0, 3]])
+    [0.0, [0.0, 0.0]]
+    """
+    if isinstance(x, list | tuple):
+        return type(x)(zeros_as(item) for item in x)
+    return np.zeros(x.shape, x.dtype) if isinstance(x, np.ndarray) else 0.0
+
+
+def list_add(a: Any, b: Any) -> Any:
+    """The sum of two lists item by item, of lists in lists all the way down; a new list.
+
+    >>> list_add([1.0, [2.0]], [0.5, [1.0]])
+    [1.5, [3.0]]
+    """
+    if isinstance(a, list) and isinstance(b, list):
+        return [list_add(p, q) for p, q in zip(a, b, strict=True)]
+    return a + b

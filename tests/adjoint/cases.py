@@ -233,6 +233,48 @@ func f(x: f64[!x0], n: int) -> scalar f64:
     return %7
 """
 
+TWICE = """
+func f(x: f64[!x0], n: int) -> scalar f64:
+    for i.0 in range(0, n, 1):
+        carry a.0 = x -> a.1
+        carry b.0 = x -> b.1
+        %0 = multiply(a.0, b.0) : f64[!x0]
+        %1 = sin(%0) : f64[!x0]
+        yield %1, %1
+    %2 = multiply(a.1, b.1) : f64[!x0]
+    %3 = sum(%2) : scalar f64
+    return %3
+"""
+
+CONSTANT_YIELD = """
+func f(x: f64[!x0], n: int) -> float?:
+    for i.0 in range(0, n, 1):
+        carry s.0 = 0.5 -> s.1 : float?
+        carry t.0 = 0.7 -> t.1 : float?
+        %0 = take(x, i.0, index="i") : scalar f64
+        s.2 = multiply(%0, s.0) : float?
+        s.3 = add(s.2, t.0) : float?
+        yield s.3, 0.25
+    %2 = multiply(s.1, s.1) : float?
+    return %2
+"""
+
+AUGMENTED = """
+func f(x: f64[!x0], n: int) -> scalar f64:
+    y.0 = copy(x) : f64[!x0]
+    for i.0 in range(0, n, 1):
+        carry y.1 = y.0 -> y.2
+        %0 = take(x, i.0, index="i") : scalar f64
+        %1 = multiply(%0, %0) : scalar f64
+        %2 = take(y.1, 0, index="i") : scalar f64
+        %3 = subtract(%2, %1) : scalar f64
+        y.3 = set_at(y.1, %3, 0, index="i") : f64[!x0]
+        yield y.3
+    %4 = multiply(y.2, y.2) : f64[!x0]
+    %5 = sum(%4) : scalar f64
+    return %5
+"""
+
 CASES: dict[str, tuple[str, list[Any], list[int]]] = {
     **{f"rnn {n}": (RNN, [X, 1.3, n], [0, 1]) for n in (0, 1, 3)},
     "gated": (GATED, [X, 1.3, 4], [0, 1]),
@@ -252,6 +294,10 @@ CASES: dict[str, tuple[str, list[Any], list[int]]] = {
     "maybe one": (MAYBE_ONE, [np.arange(1.0, 4).reshape(3, 1) / 5, np.array([0.3, -0.4]), np.array(0.6)], [0, 1, 2]),
     "maybe one, is one": (MAYBE_ONE, [np.arange(1.0, 7).reshape(2, 3) / 5, np.array([0.3]), np.array(0.6)], [0, 1, 2]),
     "gather": (GATHER, [X, np.array([2, 0, 3])], [0]),
+    "gather, repeated": (GATHER, [X, np.array([2, 0, 2])], [0]),
+    "one value in two slots": (TWICE, [X, 3], [0]),
+    "constant yielded": (CONSTANT_YIELD, [X, 3], [0]),
+    "augmented": (AUGMENTED, [X, 3], [0]),
     "list": (LIST, [X, 4], [0]),
     "overlap": (OVERLAP, [X], [0]),
     **{f"branch store {n}": (BRANCH_STORE, [X, n], [0]) for n in (1, 4)},

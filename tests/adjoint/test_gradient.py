@@ -7,14 +7,16 @@ import pytest
 
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.pullback import split_pullback
-from symgrad.ir.core import Call, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Value, walk
 from symgrad.ir.parse import parse
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import INT, Array, Scalar
 from symgrad.ir.verify import verify
+from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
 from tests.adjoint import cases
 from tests.adjoint.harness import check, gradient, interpret
 from tests.adjoint.random_ir import random_function
-from tests.interpreter import Machine
+from tests.interpreter import Machine, execute
 
 
 @pytest.mark.parametrize("name", cases.CASES)
@@ -22,6 +24,40 @@ from tests.interpreter import Machine
 def test_case(name: str, order: int) -> None:
     text, args, wrt = cases.CASES[name]
     check(text, args, wrt, order)
+
+
+@pytest.mark.parametrize("name", ["rnn 3", "stencil 1", "swap", "list", "branch store 1"])
+def test_third_order(name: str) -> None:
+    text, args, wrt = cases.CASES[name]
+    check(text, args, wrt, 3)
+
+
+def recursive() -> Func:
+    """``f(x, n) = x * x if n == 0 else sin(x) * f(1.1 * x, n - 1)``."""
+    x, n = Value(Scalar("float", "any"), "x"), Value(INT, "n")
+    func = Func("f", Block([x, n]), ["out"])
+    builder = Builder(func.body)
+    branch = If([Value(Scalar("float", "any"))], builder.loc, builder.call("equal", n, Const(0)))
+    with builder.inside(branch.then):
+        branch.then.yields = [builder.call("multiply", x, x)]
+    with builder.inside(branch.orelse):
+        inner = Apply(
+            [Value(Scalar("float", "any"))],
+            builder.loc,
+            func,
+            [builder.call("multiply", x, Const(1.1)), builder.call("subtract", n, Const(1))],
+        )
+        builder.append(inner)
+        branch.orelse.yields = [builder.call("multiply", builder.call("sin", x), inner.outs[0])]
+    builder.append(branch)
+    func.body.yields = list(branch.outs)
+    return func
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_recursion(depth: int, order: int) -> None:
+    check(recursive(), [0.7, depth], [0], order)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -61,6 +97,22 @@ def test_a_linear_stencil_saves_nothing() -> None:
     made = gradient(parse(cases.LINEAR_STENCIL), [0], value=False)
     assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name in ("push", "tape")]
     assert pushed(cases.LINEAR_STENCIL) == []
+
+
+def test_an_augmented_store_leaves_the_cotangent_alone() -> None:
+    made = gradient(parse(cases.AUGMENTED), [0], value=False)
+    assert made.split is not None
+    late = [inner for op in made.body.ops[made.split :] for block in op.blocks for inner in walk(block)]
+    assert [op.name for op in late if isinstance(op, Call) and ROWS[op.name].consumes] == ["add_at"]
+
+
+def test_results_survive_the_sweep() -> None:
+    func = parse(cases.STENCIL.replace("return %6", "return %6, y.2").replace("-> scalar f64", "-> scalar f64, f64[!x0]"))
+    made = gradient(func, [0])
+    value, out, _ = execute(made, [cases.X, 3])
+    wanted = interpret(func, [cases.X, 3])
+    np.testing.assert_allclose(value, wanted[0])
+    np.testing.assert_allclose(out, wanted[1])
 
 
 def test_a_scan_saves_numbers_and_never_copies_the_array_in_the_loop() -> None:

@@ -1,0 +1,183 @@
+"""A call of a function that the user has declared -> its row, or, for a ``custom_vjp``, its forward function and ``custom``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from symgrad.errors import NoDerivative, ShapeMismatch, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
+from symgrad.frontend.context import Lowering, is_float
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.nested import Fresh
+from symgrad.ir.core import Block, Const, Func, Op, Operand, Value
+from symgrad.ir.types import Array, Scalar
+from symgrad.ops.custom import constant as _filled
+from symgrad.ops.declare import ROWS
+from symgrad.ops.spelling import Custom, declared
+
+assert _filled
+
+
+def is_declared(ctx: Lowering, function: Any) -> bool:
+    """Has the user declared it?  A forward function may call the function itself, which then is only its text."""
+    found = declared(function)
+    return found is not None and not (isinstance(found, Custom) and ("forward", found.function) in ctx.forms.setdefault("customs", []))
+
+
+def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Call a function that the user has declared."""
+    from symgrad.frontend.calls import call_row
+
+    found = declared(function)
+    if isinstance(found, Custom):
+        return call_custom(ctx, found, args, kwargs, node)
+    assert found is not None
+    return call_row(ctx, found, args, kwargs, node)
+
+
+def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``forward`` runs here; the result's derivative is what ``backward`` makes of the residuals."""
+    from symgrad.frontend.calls import call
+
+    name = getattr(custom.function, "__name__", "the function")
+    if custom.forward is None or custom.backward is None:
+        raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
+    args = positional(ctx, custom, args, kwargs, node)
+    customs = ctx.forms.setdefault("customs", [])
+    customs.append(("forward", custom.function))
+    try:
+        made = call(ctx, Static(custom.forward), args, {}, node)
+    finally:
+        customs.pop()
+    if not isinstance(made, Tup) or len(made.items) != 2 or not isinstance(made.items[0], Num | Ref):
+        raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
+    out, residuals = made.items
+    value = ctx.read(out, node)
+    actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
+    func, held = backward_of(ctx, custom, name, value, residuals, args, node)
+    operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in held]
+    made_value = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
+                          actives=len(actives))  # fmt: skip
+    return ctx.shared(made_value, out)
+
+
+def positional(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> list[Binding]:
+    """All arguments by position."""
+    if not kwargs:
+        return args
+    try:
+        bound = inspect.signature(custom.function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise UnsupportedSyntax(str(error), ctx.loc(node)) from None
+    if bound.kwargs:
+        raise UnsupportedSyntax("a custom_vjp takes its arguments by position", ctx.loc(node))
+    return list(bound.args)
+
+
+def leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Operand]:
+    """The operands of an argument that may carry a derivative, in the order of ``Fresh``."""
+    fresh = Fresh(ctx)
+    entry = ctx.state
+    ctx.state = entry.copy()
+    with ctx.inside(Block()) as scratch:
+        fresh.binding(binding)
+    ctx.state = entry
+    ctx.builder.block.ops += scratch.ops
+    return [operand for _, operand in fresh.pairs]
+
+
+def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding],
+                node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
+    """The backward function as IR, its parameters being the cotangent and what it reads, and the latter."""
+    from symgrad.frontend.calls import call
+
+    entry = ctx.state
+    ctx.state = entry.copy()
+    block = Block()
+    seed = Value(cotangent_type(value.type), "out_grad")
+    with ctx.inside(block):
+        made = call(ctx, Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
+        items = made.items if isinstance(made, Tup) else None
+        if items is None or len(items) != len(args):
+            raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "
+                                    f"{len(args)} arguments", ctx.loc(node))  # fmt: skip
+        yields = [y for arg, item in zip(args, items, strict=True) for y in gradients(ctx, name, arg, item, node)]
+    if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
+        raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")
+    ctx.state = entry
+    block.yields = yields
+    held = free_values(block, seed)
+    block.args = [seed, *held]
+    func = Func("backward", block, [f"grad{k}" for k in range(len(yields))], ctx.loc(node))
+    copies: dict[Value, Value] = {v: Value(v.type, v.name) for v in held}
+    block.args = [seed, *copies.values()]
+    from symgrad.ir.core import substitute
+
+    substitute(block, dict(copies))
+    copy_written(func, ctx.loc(node))
+    return func, list(held)
+
+
+def cotangent_type(type_: Any) -> Any:
+    """The cotangent of a Python number may be a NumPy scalar."""
+    return Scalar(type_.kind, "any") if isinstance(type_, Scalar) else type_
+
+
+def gradients(ctx: Lowering, name: str, arg: Binding, item: Binding, node: ast.AST) -> list[Operand]:
+    """The gradient given for one argument, leaf by leaf, each in memory of its own."""
+    match arg:
+        case Tup(items):
+            inner = item.items if isinstance(item, Tup) and len(item.items) == len(items) else [Static(None)] * len(items)
+            return [y for a, i in zip(items, inner, strict=True) for y in gradients(ctx, name, a, i, node)]
+        case Num() | Ref() if is_float(ctx.type_of(arg)):
+            type_ = ctx.type_of(arg)
+            if item == Static(None):
+                return [zeros(ctx, arg, node)]
+            given = ctx.read(item, node)
+            if rank(given.type) not in (None, rank(type_)) and rank(type_) is not None:
+                raise ShapeMismatch(f"the backward function of {name} gives {given.type} for an argument that is {type_}", ctx.loc(node))
+            if isinstance(given, Value) and given.type.is_number and not isinstance(given.type, Scalar):
+                given = ctx.call("copy", given)
+            return [given]
+    return []
+
+
+def rank(type_: Any) -> int | None:
+    """The rank of a number or array, None if not known."""
+    return 0 if isinstance(type_, Scalar) else type_.rank if isinstance(type_, Array) else None
+
+
+def zeros(ctx: Lowering, arg: Binding, node: ast.AST) -> Operand:
+    """No gradient for an argument that could have one."""
+    if isinstance(ctx.type_of(arg), Scalar):
+        return Const(0.0)
+    return ctx.call("zeros_like", ctx.read(arg, node))
+
+
+def free_values(block: Block, seed: Value) -> list[Value]:
+    """What a block reads and does not define, in order."""
+    defined: set[Value] = {seed}
+    found: dict[Value, None] = {}
+
+    def visit(inner: Block) -> None:
+        defined.update(inner.args)
+        for op in inner.ops:
+            read(op)
+            for child in op.blocks:
+                visit(child)
+            defined.update(op.outs)
+        note(inner.yields)
+
+    def read(op: Op) -> None:
+        note(op.operands)
+
+    def note(operands: list[Operand]) -> None:
+        found.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
+
+    visit(block)
+    return list(found)
+
+
+assert ROWS
