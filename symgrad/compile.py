@@ -16,6 +16,7 @@ from typing import Any
 
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
+from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.codegen.python import Emitted, Header, emit
 from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar
@@ -200,7 +201,7 @@ def derive_inside(func: Func, wrt: list[int], value: bool) -> Func:
     """The gradient of a function that is differentiated inside another one."""
     func = simplify(func)
     check(func, wrt, [0])
-    return simplify(gradient(func, wrt, value=value))
+    return simplify(expanded(gradient(func, wrt, value=value)))
 
 
 def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
@@ -217,7 +218,7 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
     if request.pullback:
         return pullback(job, primal, wrt, active)
     keep = request.value or request.has_aux
-    made = job.stage("adjoint", gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad"))
+    made = job.stage("adjoint", expanded(gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad")))
     count = len(primal.body.yields)
     if keep and not request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
@@ -263,7 +264,7 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = primal.name
-    whole = simplify(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp"), OPTIMISE)
+    whole = simplify(expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")), OPTIMISE)
     job.stage("adjoint", whole)
     from symgrad.adjoint.reverse import split_pullback as split_halves
     forward, backward = split_halves(whole)

@@ -1,49 +1,209 @@
-"""Functions of the user's, declared: a callable and the text of its derivative to a row and its spelling.
+"""Functions of the user's, declared: a callable and the texts of its derivatives to a row and its spelling.
 
-The texts are those of ``ops``: names of parameters, ``out``, ``<output>_grad``, and functions that have rows. Every
-declaration makes derived functions forget what they have compiled.
+The texts are those of ``ops``: names of parameters, ``out``, ``out_grad``, and functions that have rows; nothing else gets
+through, so no text can become code. The user's rows are a table of their own; each declaration makes derived functions
+compile anew.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import count
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from symgrad.dispatch import forget_all
 from symgrad.errors import BadArgument
 from symgrad.ir.types import UNKNOWN, Type
-from symgrad.ops import declare, spelling
-from symgrad.ops.declare import ROWS, Law, Row, parse_signature
-from symgrad.ops.elementwise import elementwise as elementwise_row
+from symgrad.ops import spelling
+from symgrad.ops.declare import ROWS, USER_ROWS, Alias, Law, Row, parse_signature
+from symgrad.ops.derive import derive
+from symgrad.ops.elementwise import evaluator
+from symgrad.ops.shapes import elementwise_law
+from symgrad.runtime.find import find
 from symgrad.signature import parse_type
 
-NUMBERS = count()
+#: names that mean something else in the texts of rows
+TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "via", "np", "math", "fit", "part"})
+PREFIX = "user_"
+NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Compare, ast.keyword, ast.operator, ast.unaryop,
+         ast.cmpop, ast.expr_context)  # fmt: skip
+#: names of constants in formulas
+NUMBERS = {"pi": math.pi}
 
 
-def named(function: Callable[..., Any], text: str | None) -> tuple[str, tuple[str, ...]]:
-    """The text of a declaration with a name that no row has yet, and its parameters."""
+# ------------------------------------------------------------------ what is declared
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """``name(x, y, *, k=1) = formula``: the name, the parameters, the keywords that are plain data, the formula."""
+
+    name: str
+    params: tuple[str, ...]
+    settings: dict[str, Any]
+    formula: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The text of the arguments in a call of the function."""
+        return ", ".join([*self.params, *(f"{s}={s}" for s in self.settings)])
+
+
+def head_of(text: str) -> Head:
+    """Read a declaration's first text, and check its names."""
+    try:
+        name, params, settings, outs, formula = parse_signature(text)
+    except (ValueError, SyntaxError) as error:
+        raise BadArgument(f"not a declaration: {error}", hint="write 'f(x, y, *, k=1)' or 'f(x) = exp(x) / 2'") from None
+    bad = [p for p in (*params, *settings) if p in TAKEN or p.startswith("*") or p.endswith("_grad")]
+    if bad or outs != ("out",) or not params:
+        what = f"the parameter {bad[0]}" if bad else "no parameter" if not params else "several results"
+        raise BadArgument(f"{name} is declared with {what}", hint=f"names that mean something else: {', '.join(sorted(TAKEN))}")
+    return Head(name, params, settings, formula)
+
+
+def head_for(function: Callable[..., Any], text: str | None) -> Head:
+    """The head of a declaration of a function, by default from its own parameters; the two must go together."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="declare the function itself, and its parameters as a text: 'f(x)'")
-    if text is None:
-        text = f"{getattr(function, '__name__', 'f')}({', '.join(inspect.signature(function).parameters)})"
     try:
-        name, params, settings, _, _ = parse_signature(text)
-    except (ValueError, SyntaxError) as error:
-        raise BadArgument(f"not a declaration: {error}", hint="write 'f(x, y)' or 'f(x) = exp(x) / 2'") from None
-    if settings:
-        raise BadArgument(f"{name} has a parameter with a default", hint="declare a function without it")
-    return text.strip().replace(name, f"user{next(NUMBERS)}_{name}", 1), params
+        own = inspect.signature(function)
+    except (TypeError, ValueError):
+        own = None
+    if text is None:
+        if own is None:
+            raise BadArgument(f"the parameters of {function!r} are not known", hint="give them as a text: 'f(x, y)'")
+        name = re.sub(r"\W", "_", getattr(function, "__name__", "f"))
+        text = f"{name if name.isidentifier() else 'f'}{own.replace(return_annotation=inspect.Signature.empty, parameters=plain_parameters(own))}"
+    head = head_of(text)
+    if own is not None:
+        try:
+            own.bind(*head.params, **head.settings)
+        except TypeError as error:
+            raise BadArgument(f"{text.strip()} is not how {head.name} is called: {error}") from None
+    return head
 
 
-def register(function: Callable[..., Any], row: Row, params: tuple[str, ...]) -> None:
-    """Let emitted text call the function, and the frontend find its row."""
-    ROWS[row.name] = replace(row, settings={**row.settings, "function": function})
-    words = ", ".join(params)
-    name = getattr(function, "__name__", "function")
-    spelling.CALLABLES[function] = spelling.spelling(name, words, f"{row.name}({words})")
+def plain_parameters(signature: inspect.Signature) -> list[inspect.Parameter]:
+    """The parameters without annotations."""
+    return [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+
+
+# ------------------------------------------------------------------ texts
+
+
+def checked(text: Any, names: Iterable[str], what: str) -> str:
+    """A text of a derivative or formula that consists of nothing but known names, functions with rows, operators and numbers."""
+    if not isinstance(text, str):
+        raise BadArgument(f"{what} is {text!r}", hint="a derivative is a text, or None for zero")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        raise BadArgument(f"{what} is not an expression: {text!r}") from None
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    known = set(names)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) if id(node) in functions:
+                if (name not in ROWS and name != "fit") or name.startswith(PREFIX):
+                    raise BadArgument(f"{what}: there is no function {name} to use in a derivative", hint=nearest(name))
+                if name in ROWS and (ROWS[name].consumes or ROWS[name].statement or ROWS[name].effect):
+                    raise BadArgument(f"{what}: {name} cannot be used in a derivative")
+            case ast.Name(id=name):
+                if name not in known:
+                    raise BadArgument(f"{what}: {name} is not a name of the function", hint=f"names are {', '.join(sorted(known))}")
+            case ast.Call(func=called, args=args) if not isinstance(called, ast.Name) or any(isinstance(a, ast.Starred) for a in args):
+                raise BadArgument(f"{what}: {ast.unparse(node)} is not a call of a function by name")
+            case ast.Constant(value=value):
+                if not isinstance(value, bool | int | float | str | None):
+                    raise BadArgument(f"{what}: {value!r} is not a number")
+            case ast.BinOp(op=ast.LShift() | ast.RShift()) | ast.Compare(ops=[_, _, *_]) | ast.UnaryOp(op=ast.UAdd()):
+                raise BadArgument(f"{what}: {ast.unparse(node)} cannot be used in a derivative")
+            case _ if not isinstance(node, NODES):
+                raise BadArgument(f"{what}: {ast.unparse(node)} cannot be used in a derivative")
+    return ast.unparse(tree)
+
+
+def nearest(name: str) -> str | None:
+    """A hint for a function that there is not."""
+    near = spelling.nearest(name)
+    return f"near it: {', '.join(near)}" if near else None
+
+
+class _Spelled(ast.NodeTransformer):
+    """A formula over rows -> the expression that computes it with NumPy."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        assert isinstance(node.func, ast.Name)
+        row = ROWS[node.func.id]
+        args = [self.visit(a) for a in node.args]
+        if len(args) != len(row.params) or not row.elementwise or node.keywords:
+            raise BadArgument(f"{ast.unparse(node)}: a formula takes functions that work element by element", hint=row.name)
+        settings = {**row.settings, "via": "numpy"} if "via" in row.settings else row.settings
+        text = row.emit if isinstance(row.emit, str) else row.emit(settings, [UNKNOWN] * len(args))
+        space = dict(zip(row.params, args, strict=True))
+        return _Filled(space).visit(ast.parse(text, mode="eval").body)
+
+
+@dataclass
+class _Filled(ast.NodeTransformer):
+    space: dict[str, Any]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.space.get(node.id, node)
+
+
+def numpy_text(formula: str) -> str:
+    """The expression that computes a formula.
+
+    >>> numpy_text("log(1 + exp(x))")
+    'np.log(1 + np.exp(x))'
+    """
+    return ast.unparse(_Spelled().visit(ast.parse(formula, mode="eval")))
+
+
+def formula_of(head: Head) -> str:
+    """The formula, checked, with named constants as numbers."""
+    assert head.formula is not None
+    numbers = {name: ast.Constant(value) for name, value in NUMBERS.items() if name not in head.params}
+    text = checked(head.formula, {*head.params, *numbers}, f"the formula of {head.name}")
+    return ast.unparse(_Filled(numbers).visit(ast.parse(text, mode="eval")))
+
+
+# ------------------------------------------------------------------ the user's table
+
+
+def row_name(function: Any, name: str) -> str:
+    """The name of the row of a function: the one it has, or a new one."""
+    held = spelling.DECLARED.get(function)
+    if isinstance(held, spelling.Spelling):
+        return held.row
+    made, number = f"{PREFIX}{name}", 1
+    while made in USER_ROWS:
+        number += 1
+        made = f"{PREFIX}{name}_{number}"
+    return made
+
+
+def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends", elementwise: bool = False,
+             partials: dict[str, str] | None = None, pullbacks: dict[str, str | None] | None = None) -> None:  # fmt: skip
+    """Enter the row, and let the frontend find it."""
+    try:
+        name = row_name(function, head.name)
+    except TypeError:
+        raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
+    own = {} if emit is not None else {"function": function}
+    row = Row(name, head.params, law, {**head.settings, **own}, elementwise=elementwise, formula=head.formula, partials=partials or {},
+              pullbacks=pullbacks or {}, alias=alias, emit=emit or f"function({head.words})")  # fmt: skip
+    parameters = ", ".join([*head.params, *(f"{s}={d!r}" for s, d in head.settings.items())])
+    USER_ROWS[name] = row
+    spelling.DECLARED[function] = spelling.spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
     forget_all()
 
 
@@ -54,71 +214,153 @@ def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
     if result is None:
         return lambda types, settings, dim: UNKNOWN
     if result in params:
-        return same_as(params.index(result))
+        position = params.index(result)
+        return lambda types, settings, dim: types[position]
     known: Type = parse_type(result, "k")
     return lambda types, settings, dim: known
 
 
-def same_as(position: int) -> Law:
-    """The type of the operand at a position."""
-    return lambda types, settings, dim: types[position]
+def said(head: Head, given: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
+    """What is given for each parameter, checked: ``dx`` or ``x_grad`` to ``x``."""
+    keys = {f"{prefix}{p}{suffix}": p for p in head.params}
+    unknown = [key for key in given if key not in keys]
+    if unknown:
+        raise BadArgument(f"{head.name} has no parameter for {unknown[0]}", hint=f"it takes {', '.join(keys)}")
+    known = (*head.params, *head.settings, *names)
+    return {keys[key]: None if text is None else checked(text, known, f"{key} of {head.name}") for key, text in given.items()}
 
 
-def elementwise(function: Callable[..., Any], text: str | None = None, **partials: Any) -> Callable[..., Any]:
-    """Declare a function that works element by element.
+# ------------------------------------------------------------------ the public functions
 
-    ``elementwise(f, "f(x, y)", dx="...", dy=None)``; None says that the derivative is zero. With a formula,
-    ``"f(x) = log1p(exp(x))"``, partials not given are derived.
+
+class Formula:
+    """A function that a formula says; called with a function, a decorator that declares it by the formula."""
+
+    def __init__(self, head: Head, text: str, partials: dict[str, Any]) -> None:
+        self.__name__, self.__qualname__ = head.name, head.name
+        self.__doc__ = f"{head.name}({', '.join(head.params)}) = {head.formula}"
+        self._head, self._partials = head, partials
+        names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - {*head.params, "np", "math"}
+        scope = {"np": np, "math": math, **{n: find(n) for n in names if not hasattr(__import__("builtins"), n)}}
+        self._compute = eval(f"lambda {', '.join(head.params)}: {text}", scope)
+        self.__signature__ = inspect.signature(self._compute)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and callable(args[0]):
+            return declare_elementwise(args[0], self._head, self._partials)
+        return self._compute(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{self.__doc__}>"
+
+
+def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emit: str | None = None) -> Any:
+    """Enter a function that works element by element."""
+    given = said(head, partials, "d", "", ("out",))
+    left = [p for p in head.params if p not in given]
+    if left and head.formula is None:
+        raise BadArgument(f"a partial derivative of {head.name} is missing", hint=f"give {', '.join(f'd{p}=' for p in left)}, or a formula")
+    if left:
+        derived = derive(head.params, formula_of(head))
+        for p in left:
+            given[p] = checked(derived[p], (*head.params, "out"), f"the derivative of {head.name} that sympy finds (give d{p}=)")
+    like = " + ".join([*head.params, "0.0"])
+    register(function, head, elementwise_law(lambda settings: evaluator(head.params, like)), emit=emit, elementwise=True, alias="fresh",
+             partials={p: t for p, t in given.items() if t is not None}, pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
+    return function
+
+
+def elementwise(declared: Any = None, text: str | None = None, /, **partials: Any) -> Any:
+    """Declare a function that works element by element, by its partial derivatives or by a formula.
+
+    As a decorator, ``@elementwise("f(x, y)", dx="...", dy=None)`` or ``@elementwise(dx="...")``; or a call,
+    ``elementwise(f, "f(x)", dx="...")``. ``elementwise("softplus(x) = log(1 + exp(x))")`` is the function itself. The texts
+    are over parameters, ``out``, and functions by name; None says that the derivative is zero; what is not given
+    is derived from the formula.
     """
-    written, params = named(function, text)
-    if "=" not in written and any(f"d{p}" not in partials for p in params):
-        raise BadArgument("a partial derivative is missing", hint=f"give {', '.join(f'd{p}=' for p in params)}, or a formula")
-    try:
-        row = elementwise_row(written, emit=f"function({', '.join(params)})", like=" + ".join([*params, "0.0"]), **partials)
-    except ValueError as error:
-        raise BadArgument(str(error)) from None
-    register(function, row, params)
-    return function
+    if declared is None:
+        return lambda function: declare_elementwise(function, head_for(function, None), partials)
+    if not isinstance(declared, str):
+        return declare_elementwise(declared, head_for(declared, text), partials)
+    head = head_of(declared)
+    if head.formula is None:
+        return lambda function: declare_elementwise(function, head_for(function, declared), partials)
+    if head.settings:
+        raise BadArgument(f"the formula of {head.name} has a parameter with a default", hint="leave the default out")
+    spelled = numpy_text(formula_of(head))
+    made = Formula(head, spelled, partials)
+    return declare_elementwise(made, head, partials, emit=spelled)
 
 
-def rule(
-    function: Callable[..., Any], text: str | None = None, *, result: str | Law | None = None, **cotangents: Any
-) -> Callable[..., Any]:
-    """Declare a function by the cotangent of each input: ``rule(f, "f(a, b)", result="a", a_grad="out_grad @ b", b_grad=None)``.
+def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: Any) -> Any:
+    """Declare a function by the cotangent of each input.
 
-    ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
+    As a decorator, ``@rule("f(a, b, *, k=1)", a_grad="out_grad @ b", b_grad=None)`` or ``@rule(a_grad=..., b_grad=...)``;
+    or a call, ``rule(f, "f(a, b)", a_grad=...)``. The texts are over parameters, keywords, ``out``, ``out_grad`` and functions
+    by name. ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
     """
-    written, params = named(function, text)
-    try:
-        row = declare.rule(written, law_of(result, params), emit=f"function({', '.join(params)})", **cotangents)
-    except ValueError as error:
-        raise BadArgument(str(error)) from None
-    register(function, row, params)
-    return function
+
+    def declare(function: Any, head: Head) -> Any:
+        given = said(head, cotangents, "", "_grad", ("out", "out_grad"))
+        left = [p for p in head.params if p not in given]
+        if left:
+            raise BadArgument(f"{head.name} does not say what the derivative with respect to {', '.join(left)} is",
+                              hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
+        fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in given.items()}
+        register(function, head, law_of(result, head.params), pullbacks=fitted)
+        return function
+
+    return started(declared, text, declare)
 
 
-def constant(function: Callable[..., Any], text: str | None = None, *, result: str | Law | None = None) -> Callable[..., Any]:
-    """Declare that a function has zero derivative in every input, on purpose."""
-    written, params = named(function, text)
-    register(function, declare.constant(written, law_of(result, params), emit=f"function({', '.join(params)})"), params)
-    return function
+def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
+    """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call."""
+
+    def declare(function: Any, head: Head) -> Any:
+        register(function, head, law_of(result, head.params), pullbacks=dict.fromkeys(head.params))
+        return function
+
+    return started(declared, text, declare)
 
 
-def custom_vjp(function: Callable[..., Any], forward: Callable[..., Any], backward: Callable[..., Any],
-               *, result: str | Law | None = None) -> Callable[..., Any]:  # fmt: skip
+def started(declared: Any, text: str | None, declare: Callable[[Any, Head], Any]) -> Any:
+    """Declare now if there is a function, else as a decorator."""
+    if declared is None or isinstance(declared, str):
+        return lambda function: declare(function, head_for(function, declared))
+    return declare(declared, head_for(declared, text))
+
+
+def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
     """Declare a function by two others: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
 
-    ``backward`` returns a tuple with one gradient for each argument. ``forward`` runs again in the backward half.
+    A decorator, after which ``f.defvjp(forward, backward)`` says the two; or a call with all three. ``backward`` returns a tuple
+    with a gradient, or None for zero, for each argument. Second derivatives are those of what the two compute.
     """
-    written, params = named(function, None)
-    words = ", ".join(params)
-    cotangents: dict[str, Any] = {}
-    for position, param in enumerate(params):
-        name = f"user{next(NUMBERS)}_{param}_grad"
-        made = declare.missing(f"{name}(out_grad, {words})", same_as(position + 1), "a custom_vjp has no second derivative",
-                               emit=f"backward(forward({words})[1], out_grad)[{position}]")  # fmt: skip
-        ROWS[name] = replace(made, settings={"forward": forward, "backward": backward})
-        cotangents[f"{param}_grad"] = f"{name}(out_grad, {words})"
-    row = declare.rule(written, law_of(result, params), emit=f"function({words})", **cotangents)
-    register(function, row, params)
+    if not callable(function):
+        raise BadArgument(f"{function!r} is not a function", hint="declare the function itself")
+    if (forward is None) != (backward is None):
+        raise BadArgument("a custom_vjp needs both functions, forward and backward")
+
+    def defvjp(forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Say what the derivative is."""
+        if not callable(forward) or not callable(backward):
+            raise BadArgument("forward and backward are functions")
+        enter_custom(function, forward, backward)
+
+    enter_custom(function, forward, backward)
+    if isinstance(function, types_with_attributes()):
+        function.defvjp = defvjp  # type: ignore[union-attr]
+    elif forward is None:
+        raise BadArgument(f"{function!r} can have no defvjp", hint="custom_vjp(function, forward, backward)")
     return function
+
+
+def types_with_attributes() -> type:
+    """Python functions, which can be given attributes."""
+    return type(types_with_attributes)
+
+
+def enter_custom(function: Any, forward: Any, backward: Any) -> None:
+    """Let the frontend find the three."""
+    spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
+    forget_all()

@@ -39,6 +39,7 @@ class Scope:
     position: int = 0
     loop: bool = False
     op: Op | None = None
+    side: tuple[Operand, int] | None = None  #: the test and the side that a branch's block is
     table: dict[Value, Cotangent] = field(default_factory=dict)
     slots: dict[Value, Value] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
 
@@ -219,6 +219,9 @@ class Trace:
     def run(self, func: Func) -> Trace:
         """Follow the class through the function."""
         self.back(func.body, {}, True)
+        # nor may the class go into a loop or branch out of which it does not come
+        met = [op in self.slots for op in walk(func.body) if not isinstance(op, Call) and any(map(self.mine, op.outs))]
+        self.ok = self.ok and all(met)
         # a store that was not met is in a buffer that lives inside a loop only
         self.ok = self.ok and all((place[0], store.args[0]) in self.moved for store, place in self.memory.stores[self.root])
         return self

@@ -407,9 +407,8 @@ class Plan:
 
     def undo(self) -> None:
         """Settle which stores are undone, and have what undoing them reads."""
-        count = -1
-        while count != len(self.undone):
-            count = len(self.undone)
+        before: tuple[int, ...] | None = None
+        while before != (before := self.size()):
             self.known.clear()
             states = self.states(list(self.required))
             self.undone = []
@@ -420,6 +419,10 @@ class Plan:
             for store in self.undone:
                 self.require_paths(store)
             self.decide()
+
+    def size(self) -> tuple[int, ...]:
+        """A measure that no longer changes when all is settled."""
+        return (len(self.required), len(self.saved), len(self.joins), len(self.carried), len(self.wanted), len(self.undone))
 
     def require_paths(self, store: Call) -> None:
         """The operands of a store's path are read when it is undone."""

@@ -80,12 +80,12 @@ class Sweep:
     ledger: Ledger = field(init=False)
     unbound: dict[Value, tuple[Operand, int] | None] = field(init=False)
     producers: dict[Operand, Op] = field(init=False)
-    counts: dict[Operand, int] = field(init=False)
+    counts: dict[Value, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.builder, homes(self.func.body))
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
-        self.counts = {**uses(self.func.body)}
+        self.counts = uses(self.func.body)
         self.ledger.nullable.update(unboxed_items(self.func.body))
         self.unbound = unbound(self.func.body)
 
@@ -197,20 +197,22 @@ class Sweep:
         """``x[i] += w``: the cotangent of ``x`` stays as it is, and ``w``'s is read from it."""
         if op.name != "set_at" or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
             return False
-        total = self.producers.get(op.args[1]) if self.counts.get(op.args[1]) == 1 else None
+        stored = op.args[1]
+        total = self.producers.get(stored) if isinstance(stored, Value) and self.counts.get(stored) == 1 else None
         if not isinstance(total, Call) or total.name not in ("add", "subtract"):
             return False
-        for item, other, sign in ((total.args[0], total.args[1], total.name), (total.args[1], total.args[0], "add")):
-            if (sign == total.name or total.name == "add") and self.reads_same(self.producers.get(item), op):
-                break
+        first, second = total.args
+        if self.reads_same(self.producers.get(first), op):
+            other = second
+        elif total.name == "add" and self.reads_same(self.producers.get(second), op):
+            other = first
         else:
             return False
         grad = self.ledger.take(scope, op.outs[0])
         assert grad is not None
         if isinstance(other, Value) and other in self.active:
-            part = self.builder.call(
-                "take", self.ledger.dense(grad.value, op.outs[0]), *op.args[2:], hint=hinted(other), index=op.settings["index"]
-            )
+            whole = self.ledger.dense(grad.value, op.outs[0])
+            part = self.builder.call("take", whole, *op.args[2:], hint=hinted(other), index=op.settings["index"])
             made = negated(self.builder, part, hinted(other)) if total.name == "subtract" else part
             Keeping(self, scope, Cotangent(ZERO)).add(other, operand(made), (), True)
         if isinstance(op.args[0], Value) and op.args[0] in self.active:
@@ -320,7 +322,7 @@ class Sweep:
         assert grad is not None
         places = self.places(op.args[1:])
         hints = (hinted(op.outs[0]), *(hinted(op.args[1 + k]) for k in places))
-        rest, *found = self.popped(grad.value, [cotangent_type(op.args[1 + k].type) for k in places], hints)
+        rest, *found = self.popped(self.ledger.owned(grad, op.outs[0]), [cotangent_type(op.args[1 + k].type) for k in places], hints)
         for k, item in zip(places, found, strict=False):
             target = op.args[1 + k]
             if isinstance(target, Value) and target in self.active:
@@ -337,7 +339,7 @@ class Sweep:
     def pop(self, scope: Scope, op: Call) -> None:
         """The cotangents of what was popped are pushed."""
         rest, *found = [self.ledger.take(scope, out) for out in op.outs]
-        tape = self.ledger.zero(op.outs[0]) if rest is None else rest.value
+        tape = self.ledger.owned(rest, op.outs[0])
         values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]
         pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
         assert isinstance(op.args[0], Value)
@@ -378,8 +380,9 @@ class Sweep:
         """The same test; each side reversed; outer values touched on either side are joined."""
         grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
         sides: list[Scope] = []
-        for block in op.blocks:
+        for place, block in enumerate(op.blocks):
             inner = self.scope(block, Block(), scope, index, False)
+            inner.side = (op.test, place)
             with self.builder.inside(inner.reverse):
                 for k, grad in grads:
                     target = block.yields[k]
@@ -419,7 +422,7 @@ class Sweep:
         found = [self.ledger.get(side, value) for side in sides]
         operands: list[Operand] = []
         for place, (side, grad) in enumerate(zip(sides, found, strict=True)):
-            if grad is None and value in self.unbound:
+            if grad is None and value in self.unbound and not self.bound(value, side):
                 operands.append(UNDEF if self.unbound[value] == (made.test, place) else Const(0.0))
                 continue
             start = len(side.reverse.ops)
@@ -434,6 +437,15 @@ class Sweep:
         owned = bound and all(grad is None or grad.owned or self.mixed(grad, value) for grad in found) and in_memory(out.type)
         masks = [() if grad is None else grad.mask for grad in found]
         scope.table[value] = Cotangent(out, owned, common(masks[0], masks[1]))
+
+    def bound(self, value: Value, scope: Scope | None) -> bool:
+        """Is this inside the side of a branch on which the value has one?"""
+        without = self.unbound[value]
+        while scope is not None and without is not None:
+            if scope.side is not None and scope.side == (without[0], 1 - without[1]):
+                return True
+            scope = scope.parent
+        return False
 
     def mixed(self, grad: Cotangent | None, value: Value) -> bool:
         """Is it a scalar standing for an array, which the other side may hold as one?"""
@@ -543,8 +555,8 @@ def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
                     for place, yielded in enumerate(sides):
                         if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
                             found[out] = (op.test, place)
-                        elif yielded in found:
-                            found.setdefault(out, None)
+                    if any(yielded in found for yielded in sides):
+                        found[out] = None
             elif isinstance(op, For | While):
                 for slot, start, out in zip(op.carried, op.inits, op.outs, strict=False):
                     if start in found or isinstance(start, Const) and isinstance(start.value, Undef):

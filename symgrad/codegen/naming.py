@@ -30,6 +30,7 @@ class Lifetimes:
     stretches: dict[Value, list[Stretch]] = field(default_factory=dict)
     live: dict[Value, int] = field(default_factory=dict)
     outer: dict[Op, set[Value]] = field(default_factory=dict)
+    log: list[Value] = field(default_factory=list)  #: what became live, in order
     clock: int = 0
 
     def tick(self) -> int:
@@ -46,18 +47,18 @@ class Lifetimes:
     def read(self, operands: list[Operand], time: int) -> None:
         """The operands are evaluated at ``time``."""
         for value in self.layout.leaves(operands):
-            self.live.setdefault(value, time)
+            self.need(value, time)
+
+    def need(self, value: Value, time: int) -> None:
+        """The value is needed up to ``time``, if not for longer."""
+        if value not in self.live:
+            self.live[value] = time
+            self.log.append(value)
 
     def define(self, targets: Iterable[Value], time: int) -> None:
         """The values are assigned at ``time``."""
         for value in targets:
             self.add(value, time, max(self.live.pop(value, time + 1), time + 1))
-
-    def cut(self, time: int) -> dict[Value, int]:
-        """End all stretches at ``time``, looking backwards; they go on in every block that ends here."""
-        for value, end in self.live.items():
-            self.add(value, time, end)
-        return dict.fromkeys(self.live, time)
 
     def function(self, func: Func) -> None:
         """Walk a whole function."""
@@ -89,31 +90,36 @@ class Lifetimes:
         """Both branches end by assigning the outs; a value may live in one branch only."""
         join = self.tick()
         self.define(op.outs, join)
-        after = self.cut(join)
-        merged: set[Value] = set()
-        end = join
+        merged: dict[Value, None] = {}
+        first, end = len(self.log), join
         for block in (op.orelse, op.then):
-            self.live = dict.fromkeys(after, end)
             for out in op.outs:
                 self.add(out, end - 1, end)
+            for value in merged:
+                del self.live[value]  # needed in the other branch only
             self.clock = end - 1
             self.read(block.yields, self.clock)
             self.ops(block)
             end = self.tick()
-            for value, stop in self.live.items():
-                self.add(value, end, stop)
-            merged |= set(self.live)
+            # what is needed after the branches too lives through both, and is not in the log
+            for value in dict.fromkeys(self.log[first:]):
+                if value in self.live:
+                    self.add(value, end, self.live[value])
+                    merged[value] = None
+            del self.log[first:]
+            for value in merged:
+                self.live[value] = end
         time = self.tick()
-        self.live = dict.fromkeys(merged, end)
         for value in merged:
             self.live[value] = end
+        self.log += merged
         self.define(self.layout.popped([op.test]), time)
         self.read([op.test], time)
 
     def around(self, op: Op, time: int) -> None:
         """What is needed after a loop, or read in it and defined outside, lives through it."""
         for value in self.outside(op):
-            self.live.setdefault(value, time)
+            self.need(value, time)
 
     def outside(self, op: Op) -> set[Value]:
         """Variables read in a loop and defined outside of it."""

@@ -87,9 +87,12 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
 
 def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call what a binding stands for."""
+    from symgrad.frontend.declared import call_declared, is_declared
     from symgrad.frontend.nested import Derivative, call_derivative, make_derivative
 
     match callee:
+        case Static(value) | External(value) if is_declared(ctx, value):
+            return call_declared(ctx, value, args, kwargs, node)
         case Derivative():
             return call_derivative(ctx, callee, args, kwargs, node)
         case Static(value) if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -543,6 +546,10 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
 def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Inline a function of the user's."""
+    from symgrad.frontend.declared import call_declared, is_declared
+
+    if is_declared(ctx, function):
+        return call_declared(ctx, function, args, kwargs, node)
     held = ctx.forms.setdefault("sources", {})
     source = held.get(function.__code__) if isinstance(function, types.FunctionType) else None
     if source is None or source.function is not function:

@@ -7,17 +7,13 @@ import inspect
 from typing import Any
 
 from symgrad.errors import NoDerivative, ShapeMismatch, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, is_float
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Frame, Lowering, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh
-from symgrad.ir.core import Block, Const, Func, Op, Operand, Value
+from symgrad.ir.core import Block, Const, Func, Op, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar
-from symgrad.ops.custom import constant as _filled
-from symgrad.ops.declare import ROWS
 from symgrad.ops.spelling import Custom, declared
-
-assert _filled
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:
@@ -35,6 +31,17 @@ def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
         return call_custom(ctx, found, args, kwargs, node)
     assert found is not None
     return call_row(ctx, found, args, kwargs, node)
+
+
+def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
+    """The whole of a declared function: a call of it with its own parameters."""
+    arguments = node.args
+    bound = {a.arg: ctx.state.names[frame, a.arg] for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    kwargs = {a.arg: bound.pop(a.arg) for a in arguments.kwonlyargs}
+    found = declared(frame.source.function)
+    settings = () if isinstance(found, Custom) or found is None else {k.arg for k in found.target.keywords}
+    kwargs |= {name: bound.pop(name) for name in list(bound) if name in settings}
+    return call_declared(ctx, frame.source.function, list(bound.values()), kwargs, node)
 
 
 def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -109,13 +116,10 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
     ctx.state = entry
     block.yields = yields
     held = free_values(block, seed)
-    block.args = [seed, *held]
-    func = Func("backward", block, [f"grad{k}" for k in range(len(yields))], ctx.loc(node))
-    copies: dict[Value, Value] = {v: Value(v.type, v.name) for v in held}
-    block.args = [seed, *copies.values()]
-    from symgrad.ir.core import substitute
-
+    copies = {v: Value(v.type, v.name) for v in held}
     substitute(block, dict(copies))
+    block.args = [seed, *copies.values()]
+    func = Func("backward", block, [f"grad{k}" for k in range(len(yields))], ctx.loc(node))
     copy_written(func, ctx.loc(node))
     return func, list(held)
 
@@ -141,6 +145,8 @@ def gradients(ctx: Lowering, name: str, arg: Binding, item: Binding, node: ast.A
             if isinstance(given, Value) and given.type.is_number and not isinstance(given.type, Scalar):
                 given = ctx.call("copy", given)
             return [given]
+        case Obj() if leaves(ctx, arg, node):
+            raise UnsupportedSyntax(f"{name} takes a container; a custom_vjp takes numbers, arrays and tuples", ctx.loc(node))
     return []
 
 
@@ -179,5 +185,3 @@ def free_values(block: Block, seed: Value) -> list[Value]:
     visit(block)
     return list(found)
 
-
-assert ROWS

@@ -17,6 +17,7 @@ from symgrad.frontend import builtins, calls, expressions, statements
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.calls import body_result, local_names
 from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
+from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.expressions import owner_name
 from symgrad.frontend.source import Source
 from symgrad.frontend.memory_groups import copy_written
@@ -109,6 +110,8 @@ class Attempt:
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
+            if is_declared(ctx, self.source.function):
+                return call_itself(ctx, frame, node)
             return body_result(ctx, frame, node)
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))

@@ -81,7 +81,7 @@ def _say_product(e: Any, inside: int) -> str:
     above: list[str] = []
     below: list[str] = []
     for factor in sympy.Mul.make_args(e):
-        base, exponent = factor.as_base_exp()
+        base, exponent = (factor, sympy.Integer(1)) if isinstance(factor, sympy.exp) else factor.as_base_exp()
         if factor.is_Rational and not factor.is_Integer:
             above.insert(0, repr(float(factor)))
         elif exponent.is_Integer:
