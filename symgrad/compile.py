@@ -18,6 +18,7 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
+from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.python import Emitted, Header, emit
 from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar
 from symgrad.frontend.lower import Lowered, Result, lower
@@ -29,6 +30,7 @@ from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
+from symgrad.passes.unread import unread
 from symgrad.runtime.load import load
 from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
 
@@ -258,7 +260,7 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
     >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
     "{{'a': {3}}}"
     """
-    return re.sub(r"\{\{|\}\}|\{\}", lambda m: "{%d}" % next(numbers) if m[0] == "{}" else m[0], result.text)
+    return re.sub(r"\{\{|\}\}|\{\}", lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
@@ -266,11 +268,10 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     name = primal.name
     whole = simplify(expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")), OPTIMISE)
     job.stage("adjoint", whole)
-    from symgrad.adjoint.reverse import split_pullback as split_halves
     forward, backward = split_halves(whole)
     count = len(primal.body.yields)
     residuals = backward.params[: len(backward.params) - len(active)]
-    inside = ", ".join("{%d}" % k for k in range(count, len(forward.body.yields)))
+    inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
     first = emitted_for(job, simplify(forward), f"{name}_forward", f"({result}, ({inside}{',' if inside else ''}))", document(job, "Forward half of the pullback"))
     words = argument_names([v.name for v in backward.params])
@@ -335,6 +336,9 @@ def lines_of(job: Job) -> Callable[[str, int], str]:
     return line
 
 
+STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
 def parameter_text(job: Job) -> str:
     """The user's own parameters; defaults are read from the user's function by the guard."""
     parts, star = [], False
@@ -344,8 +348,7 @@ def parameter_text(job: Job) -> str:
             star = True
         if p.kind is p.VAR_POSITIONAL:
             star = True
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        parts.append(f"{mark}{p.name}")
+        parts.append(f"{STARS.get(p.kind, '')}{p.name}")
         if p.kind is p.POSITIONAL_ONLY:
             rest = [q for q in inspect.signature(job.source.function).parameters.values() if q.kind is q.POSITIONAL_ONLY]
             if p.name == rest[-1].name:
@@ -357,14 +360,14 @@ def passed_text(job: Job) -> str:
     """The same parameters, handed on."""
     parts = []
     for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{mark}{p.name}")
+        parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{STARS.get(p.kind, '')}{p.name}")
     return ", ".join(parts)
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
     """Emit a function that takes the user's own parameters."""
     names = set(job.signature.names)
+    func = dce(unread(func))
     bind: dict[Value, str] = {}
     for value, (_, text) in zip(func.params, job.lowered.inputs, strict=False):
         bind[value] = text
@@ -383,7 +386,7 @@ def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:
     return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.lowered.objects)
 
 
-def refusing(function: Callable[..., Any], caught: tuple[tuple[type, Loc], ...]) -> Callable[..., Any]:
+def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:
     """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
 
     @functools.wraps(function)

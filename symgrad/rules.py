@@ -8,6 +8,7 @@ compile anew.
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import math
 import re
@@ -19,10 +20,11 @@ import numpy as np
 
 from symgrad.dispatch import forget_all
 from symgrad.errors import BadArgument
+from symgrad.frontend.source import from_source
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS, USER_ROWS, Alias, Law, Row, parse_signature
-from symgrad.ops.derive import derive
+from symgrad.ops.derive import SYMPY_NAMES, derive
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
@@ -168,6 +170,30 @@ def numpy_text(formula: str) -> str:
     return ast.unparse(_Spelled().visit(ast.parse(formula, mode="eval")))
 
 
+#: the functions of formulas that sympy knows under our names, or under those of ``derive.SYMPY_NAMES``
+KNOWN = frozenset({"exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc", "gamma", "sign", *SYMPY_NAMES})
+
+
+class _Derivable(ast.NodeTransformer):
+    """A formula -> one in functions that sympy knows: the others are replaced by their own formulas."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        assert isinstance(node.func, ast.Name)
+        row, args = ROWS[node.func.id], [self.visit(a) for a in node.args]
+        if node.func.id in KNOWN:
+            return ast.Call(node.func, args, [])
+        if row.formula is None or len(args) != len(row.params):
+            raise BadArgument(f"the derivative of {node.func.id} is not found in a formula", hint="give the partial derivatives: dx='...'")
+        return _Filled(dict(zip(row.params, args, strict=True))).visit(self.visit(ast.parse(row.formula, mode="eval").body))
+
+
+def derived(head: Head, formula: str) -> dict[str, str]:
+    """The partial derivatives of a formula, checked: what sympy writes may have no row."""
+    text = ast.unparse(_Derivable().visit(ast.parse(formula, mode="eval")))
+    what = f"the derivative of {head.name} that sympy finds (give it by hand)"
+    return {p: checked(t, (*head.params, "out"), what) for p, t in derive(head.params, text).items()}
+
+
 def formula_of(head: Head) -> str:
     """The formula, checked, with named constants as numbers."""
     assert head.formula is not None
@@ -236,19 +262,20 @@ def said(head: Head, given: dict[str, Any], prefix: str, suffix: str, names: tup
 class Formula:
     """A function that a formula says; called with a function, a decorator that declares it by the formula."""
 
+    symgrad_transparent = True
+
     def __init__(self, head: Head, text: str, partials: dict[str, Any]) -> None:
         self.__name__, self.__qualname__ = head.name, head.name
         self.__doc__ = f"{head.name}({', '.join(head.params)}) = {head.formula}"
         self._head, self._partials = head, partials
-        names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - {*head.params, "np", "math"}
-        scope = {"np": np, "math": math, **{n: find(n) for n in names if not hasattr(__import__("builtins"), n)}}
-        self._compute = eval(f"lambda {', '.join(head.params)}: {text}", scope)
-        self.__signature__ = inspect.signature(self._compute)
+        names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - {*head.params, "np", "math", *dir(builtins)}
+        source = f"def {head.name}({', '.join(head.params)}):\n    return {text}\n"
+        self.__wrapped__ = from_source(source, head.name, {"np": np, "math": math, **{n: find(n) for n in names}})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and callable(args[0]):
             return declare_elementwise(args[0], self._head, self._partials)
-        return self._compute(*args, **kwargs)
+        return self.__wrapped__(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<{self.__doc__}>"
@@ -261,9 +288,8 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
     if left and head.formula is None:
         raise BadArgument(f"a partial derivative of {head.name} is missing", hint=f"give {', '.join(f'd{p}=' for p in left)}, or a formula")
     if left:
-        derived = derive(head.params, formula_of(head))
-        for p in left:
-            given[p] = checked(derived[p], (*head.params, "out"), f"the derivative of {head.name} that sympy finds (give d{p}=)")
+        found = derived(head, formula_of(head))
+        given |= {p: found[p] for p in left}
     like = " + ".join([*head.params, "0.0"])
     register(function, head, elementwise_law(lambda settings: evaluator(head.params, like)), emit=emit, elementwise=True, alias="fresh",
              partials={p: t for p, t in given.items() if t is not None}, pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
@@ -289,7 +315,9 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
         raise BadArgument(f"the formula of {head.name} has a parameter with a default", hint="leave the default out")
     spelled = numpy_text(formula_of(head))
     made = Formula(head, spelled, partials)
-    return declare_elementwise(made, head, partials, emit=spelled)
+    declare_elementwise(made.__wrapped__, head, partials, emit=spelled)
+    spelling.DECLARED[made] = spelling.DECLARED[made.__wrapped__]
+    return made
 
 
 def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: Any) -> Any:

@@ -5,7 +5,7 @@ What is left is ordinary, so a second derivative is that of what forward and bac
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute, walk
 
 NAMES = frozenset({"custom", "held", "custom_backward"})
 
@@ -23,7 +23,7 @@ def expanded(func: Func) -> Func:
 
 def expand(block: Block, table: dict[Value, Operand], split: int | None = None) -> int | None:
     """Replace the rows in a block and those inside it; ``table`` gets what stands for their results."""
-    made = []
+    made: list[Op] = []
     place = split
     for number, op in enumerate(block.ops):
         if number == split:

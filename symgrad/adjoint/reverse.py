@@ -529,11 +529,18 @@ class Keeping:
 
     def fresh(self, product: Operand) -> bool:
         """Was it made just now, in memory that nobody else knows?"""
-        ops = self.sweep.builder.block.ops
-        if len(ops) == self.start or not isinstance(last := ops[-1], Call) or product not in last.outs:
+        ops = self.sweep.builder.block.ops[self.start :]
+        if not ops or product not in ops[-1].outs or not isinstance(product.type, Array):
             return False
-        row = ROWS[last.name]
-        return row.alias == "fresh" and not row.consumes and isinstance(product.type, Array)
+        makers = {out: op for op in ops for out in op.outs}
+        source = product
+        while isinstance(source, Value) and isinstance(op := makers.get(source), Call) and not ROWS[op.name].consumes:
+            if ROWS[op.name].alias == "fresh":
+                return True
+            if ROWS[op.name].alias == "view":
+                return False
+            source = op.args[0]  # it may be its operand, which was made just now too
+        return False
 
     def settle(self) -> None:
         """A single heir inherits the memory of the cotangent that is done with."""

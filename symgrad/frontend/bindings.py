@@ -185,6 +185,12 @@ class State:
         for partner in self.partners.get(location, frozenset()):
             self.stale.setdefault(partner, loc)
 
+    def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
+        """What an object of known structure holds."""
+        content = self.heap[key]
+        assert not isinstance(content, Ref)
+        return content
+
     def become(self, other: State) -> None:
         """Take over another state."""
         self.names, self.memory, self.heap = other.names, other.memory, other.heap
@@ -310,6 +316,7 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name", "Num", "Obj", "Ref",
-    "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of", "rebuild", "replace", "skeleton",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name",
+    "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of",
+    "rebuild", "replace", "skeleton",
 ]  # fmt: skip

@@ -94,7 +94,7 @@ def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
         case Tup(kind=kind):
             return kind or tuple
         case Obj(key):
-            return {"list": list, "dict": dict}.get(key.kind) or key.cls  # type: ignore[return-value]
+            return {"list": list, "dict": dict}.get(key.kind) or key.cls
         case External(value) | Static(value):
             return type(value)
         case Fun():
@@ -330,7 +330,8 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if len(args) == 2:
         found = attribute_of(ctx, args[0], "shape", node)
         assert isinstance(found, Tup)
-        return found.items[unwrap(args[1])]
+        axis: int = unwrap(args[1])
+        return found.items[axis]
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 

@@ -106,8 +106,8 @@ def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, 
         case Bound(owner, name):
             return call_method(ctx, owner, name, args, kwargs, node)
         case Static(value, name):
-            return call_object(ctx, value, name or getattr(value, "__name__", "object"), args, kwargs, node)
-        case External(value) | Obj(key=Obj(value)) if isinstance(getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
+            return call_object(ctx, value, name or str(getattr(value, "__name__", "object")), args, kwargs, node)
+        case External(value) if isinstance(getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
             return call_function(ctx, type(value).__call__, [callee, *args], kwargs, node)
         case External(functools.partial() as held, text):
             fixed = [outside(ctx, v, f"{text}.args[{k}]", f"argument_{k}") for k, v in enumerate(held.args)]
@@ -133,10 +133,10 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     """Call a Python object known while compiling."""
     from symgrad.ops.composed import COMPOSED
 
-    if kwargs.get("out") is not None and isinstance(kwargs["out"], Ref):
-        out = kwargs.pop("out")
+    if isinstance(out := kwargs.get("out"), Ref):
+        del kwargs["out"]
         made = call_object(ctx, value, name, args, kwargs, node)
-        ctx.store(out, ctx.read(made, node), None if out.path else Step("e"))  # type: ignore[attr-defined]
+        ctx.store(out, ctx.read(made, node), None if out.path else Step("e"))
         return out
     if isinstance(value, functools.partial):
         fixed = [outside(ctx, v, f"{owner_name(ctx, value)}.args[{k}]", f"argument_{k}") for k, v in enumerate(value.args)]
@@ -158,7 +158,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, types.MethodType):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
-        return call_function(ctx, value.__func__, [owner, *args], kwargs, node)  # type: ignore[arg-type]
+        return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
     root = (getattr(value, "__module__", None) or "").split(".")[0]
@@ -399,7 +399,7 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
-    pairs = [(Static(k), outside(ctx, v, f"{text}[{k!r}]", str(k))) for k, v in value.items()]
+    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, f"{text}[{k!r}]", str(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
 
@@ -692,7 +692,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if cls.__module__.split(".")[0] in LIBRARIES:
         return opaque(ctx, cls, name, args, kwargs, node)
     made = ctx.new_object("record", (), cls)
-    if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):  # type: ignore[misc]
+    if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
         ctx.state.heap[made.key] = tuple(dataclass_fields(ctx, cls, args, kwargs, node).items())
         if hasattr(cls, "__post_init__"):
             call_function(ctx, cls.__post_init__, [made], {}, node)
@@ -774,7 +774,7 @@ def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
         case Tup(items):
             inner = list(items)
         case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            inner = [b for _, b in ctx.state.heap[key]]  # type: ignore[misc]
+            inner = [b for _, b in ctx.state.entries(key)]
         case _:
             return None
     if not inner:

@@ -33,7 +33,7 @@ from symgrad.frontend.iterate import append, items_of
 from symgrad.frontend.memory import load
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Scalar, Undefined, Unknown
-from symgrad.ops.spelling import operator as row_of
+from symgrad.ops import spelling
 from symgrad.signature import Static as StaticArgument
 from symgrad.signature import Tree, abstract_value, symbol_of
 
@@ -103,10 +103,11 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
 
 def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:
     """How emitted text spells an object; objects of the user's get a name of their own."""
+    own = str(getattr(value, "__name__", ""))
     if isinstance(value, types.ModuleType):
-        return {"numpy": "np"}.get(value.__name__, value.__name__)
-    if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
-        return f"np.{value.__name__}"
+        return {"numpy": "np"}.get(own, own)
+    if isinstance(value, np.ufunc) and getattr(np, own, None) is value:
+        return f"np.{own}"
     return name_
 
 
@@ -202,10 +203,20 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
                     form = f":{made.value}"
                 template += "{" + (f"!{chr(conversion)}" if conversion > 0 else "") + form + "}"
                 values.append(ctx.evaluate(value))
-    plain = [v.value if isinstance(v, Static) else v.operand.value for v in values if isinstance(v, Static) or isinstance(v, Num) and isinstance(v.operand, Const)]
+    plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):
         return Static(template.format(*plain))
     return Num(ctx.call("format_text", Const(template), *[ctx.read(v, node) for v in values]))
+
+
+def known_value(binding: Binding) -> list[Any]:
+    """The Python value that a binding is known to have, if it is known: one item or none."""
+    match binding:
+        case Static(value):
+            return [value]
+        case Num(Const() as constant):
+            return [constant.value]
+    return []
 
 
 # ------------------------------------------------------------------ operators
@@ -215,6 +226,14 @@ STATIC_OPERATORS: dict[type[ast.AST], Any] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
     ast.BitOr: operator.or_, ast.BitAnd: operator.and_,
 }  # fmt: skip
+
+
+def row_of(ctx: Lowering, kind: type[ast.AST], node: ast.AST) -> str:
+    """The row of an operator."""
+    name = spelling.operator(kind)
+    if name is None:
+        raise UnsupportedSyntax("this operator cannot be differentiated", ctx.loc(node))
+    return name
 
 
 @expression(ast.BinOp)
@@ -245,7 +264,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
     if isinstance(p.type, List) and kind is ast.Mult:
         raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.loc(node), "use np.full or np.zeros")
-    return ctx.make(ctx.call(row_of(kind), p, q))
+    return ctx.make(ctx.call(row_of(ctx, kind, node), p, q))
 
 
 def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
@@ -255,12 +274,19 @@ def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
     return one
 
 
+#: operators that a class of the user's may define
+OWN_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv",
+}  # fmt: skip
+SIGNS: dict[type[ast.AST], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+
+
 def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
     """An operator that the user's class defines (``__add__`` and its like)."""
     from symgrad.frontend.calls import call_method
 
-    stem = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul",
-            ast.Mod: "mod", ast.FloorDiv: "floordiv"}.get(kind)  # fmt: skip
+    stem = OWN_OPERATORS.get(kind)
     for owner, other, word in ((a, b, f"__{stem}__"), (b, a, f"__r{stem}__")):
         cls = owner.key.cls if isinstance(owner, Obj) and owner.key.kind == "record" else type(owner.value) if isinstance(owner, External) else None
         if stem and cls is not None and isinstance(getattr(cls, word, None), types.FunctionType):
@@ -294,12 +320,12 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
         value = made.operand.value
-        return Num(Const({ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)](value)))
+        return Num(Const(SIGNS[type(node.op)](value)))
     if isinstance(node.op, ast.USub) and isinstance(made, Obj) and made.key.kind == "record":
         from symgrad.frontend.calls import call_method
 
         return call_method(ctx, made, "__neg__", [], {}, node)
-    return ctx.make(ctx.call(row_of(type(node.op)), ctx.read(made, node)))
+    return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
 
 
 def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
@@ -397,7 +423,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static) and not isinstance(y, Static) and ctx.type_of(y).is_number and isinstance(op, ast.Eq | ast.NotEq):
             return Num(Const(isinstance(op, ast.NotEq)))
-    return ctx.make(ctx.call(row_of(type(op)), ctx.read(a, node), ctx.read(b, node)))
+    return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
 
 
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
@@ -470,13 +496,13 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     attr = ctx.frame.source.mangle(attr)
     match owner:
         case Static(value, name_):
-            return of_static(ctx, value, name_ or getattr(value, "__name__", "object"), attr, node)
+            return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
         case Ref() | Num():
             return of_array(ctx, owner, attr, node)
         case Tup(items, kind) if kind is not None and attr in kind._fields:
-            return items[kind._fields.index(attr)]
+            return items[list(kind._fields).index(attr)]
         case Obj(key) if key.kind == "record":
-            content = dict(ctx.state.heap[key])  # type: ignore[arg-type]
+            content = dict(ctx.state.entries(key))
             return content[attr] if attr in content else of_class(ctx, owner, key.cls, attr, node)
         case External(value, text):
             if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):

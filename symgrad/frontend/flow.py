@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
@@ -52,7 +53,7 @@ def run(ctx: Lowering, items: list[Any]) -> None:
             code = ctx.state.names[CODE]
             assert isinstance(code, Num)
             test = ctx.call("equal", code.operand, Const(NEXT))
-            branch(ctx, test, lambda rest=rest: run(ctx, rest), lambda: None, [], ctx.builder.loc)
+            branch(ctx, test, partial(run, ctx, rest), lambda: None, [], ctx.builder.loc)
             return
 
 
@@ -76,11 +77,17 @@ def lower_one(ctx: Lowering, item: Any, rest: list[Any]) -> bool:
         ctx.builder.loc = before
 
 
+STATEMENT_WORDS = {
+    "ClassDef": "a class definition", "AsyncFor": "an async for", "AsyncWith": "an async with", "AsyncFunctionDef": "an async function",
+    "Match": "a match statement", "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
+    "ImportFrom": "an import",
+}  # fmt: skip
+
+
 def statement_word(node: ast.stmt) -> str:
     """What a statement is called in a message."""
-    return {"ClassDef": "a class definition", "AsyncFor": "an async for", "AsyncWith": "an async with", "AsyncFunctionDef": "an async function",
-            "Match": "a match statement", "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
-            "ImportFrom": "an import"}.get(type(node).__name__, f"a {type(node).__name__.lower()} statement")  # fmt: skip
+    kind = type(node).__name__
+    return STATEMENT_WORDS.get(kind, f"a {kind.lower()} statement")
 
 
 def leave(ctx: Lowering, code: int, exit_code: int | None = None) -> None:
@@ -310,8 +317,9 @@ class Joining:
             key = HeapKey("list")
             self.state.heap[key] = Ref(location)
             return Obj(key)
-        first = dict(contents[0] or ()) if isinstance(a, Obj) else {}
-        second = dict(contents[-1] or ()) if isinstance(b, Obj) else {}
+        known = [dict(c) for c in contents if c is not None and not isinstance(c, Ref)]
+        first = known[0] if isinstance(a, Obj) else {}
+        second = known[-1] if isinstance(b, Obj) else {}
         if len(keys) == 2 and keys[0].kind == "list" and len(first) != len(second):
             values = [self.read(side, Obj(k)) for side, k in zip((self.then, self.orelse), keys, strict=True)]
             location = Location(None, self.op.loc)
@@ -434,9 +442,9 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
         head.args += args
         made = rebuild(part, list(args), state, None, ctx.builder.loc)
         items.append((k, made))
-        for n, location in enumerate(array_leaves(made)):
-            if location is not None:
-                head.places[(key, k), n] = location
+        for n, place in enumerate(array_leaves(made)):
+            if place is not None:
+                head.places[(key, k), n] = place
     state.heap[key] = tuple(items)
 
 
@@ -481,9 +489,9 @@ def relate(entry: State, plan: Plan, head: Head) -> None:
         if one is not None and two is not None and (two in head.places.values() or two in seen):
             state.pair(one, two)
     for mark in plan.stale:
-        location = mark if isinstance(mark, Location) else head.places.get(mark)
-        if location is not None:
-            state.stale.setdefault(location, location.owner)
+        doubtful = mark if isinstance(mark, Location) else head.places.get(mark)
+        if doubtful is not None:
+            state.stale.setdefault(doubtful, doubtful.owner)
 
 
 def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names: Callable[[Name], bool]) -> bool:

@@ -35,7 +35,7 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             content = ctx.state.heap[key]
             return of_memory(ctx, content, node) if isinstance(content, Ref) else [b for _, b in content]
         case Obj(key) if key.kind == "dict":
-            return [static_item(k) for k, _ in ctx.state.heap[key]]  # type: ignore[misc]
+            return [static_item(k) for k, _ in ctx.state.entries(key)]
         case Ref():
             return of_memory(ctx, binding, node)
         case External(value, text):

@@ -19,8 +19,8 @@ from symgrad.frontend.calls import body_result, local_names
 from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.expressions import owner_name
-from symgrad.frontend.source import Source
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Func, Operand, Value
 from symgrad.ir.types import Array, List
 from symgrad.location import Loc
@@ -104,7 +104,7 @@ class Attempt:
         body.yields = operands
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         mutated = copy_written(func, self.source.loc(node))
-        names = {value: text for value, text in self.inputs}
+        names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught))  # fmt: skip
 
@@ -178,7 +178,7 @@ class Attempt:
                 text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
                 return Result(text, len(operands) - first, parts)
             case Obj(key) if key.kind in ("list", "dict") and not isinstance(ctx.state.heap[key], Ref):
-                pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.heap[key]]  # type: ignore[misc]
+                pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
                 words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
                 text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
                 return Result(text, len(operands) - first, tuple(p for _, p in pairs))

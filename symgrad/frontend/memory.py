@@ -197,7 +197,7 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
     if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
         items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
         return list_item_at(ctx, MISSING, items, index.operands[0], node)
-    if isinstance(key, Missing) or isinstance(key, slice):
+    if isinstance(key, Missing | slice):
         raise UnsupportedSyntax("this index must be a literal", ctx.loc(node))
     try:
         found = value[key]

@@ -74,7 +74,7 @@ class Fresh:
                 return Tup(tuple(map(self.binding, items)), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 made = HeapKey(key.kind, key.cls)
-                self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.heap[key])  # type: ignore[misc]
+                self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(made)
         return old
 
@@ -93,7 +93,7 @@ class Fresh:
             case Tup(items, kind):
                 return Tup(tuple(self.gradients(i, grads) for i in items), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.heap[key]]  # type: ignore[misc]
+                content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
                 return self.ctx.new_object(key.kind, content, key.cls)
         return Static(None)
 
@@ -122,7 +122,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     block = Block()
     with ctx.inside(block):
         made = call(ctx, derivative.of, inner_args, inner_kwargs, node)
-        value, aux = (made.items if isinstance(made, Tup) and derivative.has_aux else (made, None))  # type: ignore[misc]
+        value, aux = (made.items if isinstance(made, Tup) and derivative.has_aux else (made, None))
         out = ctx.read(value, node)
     check_scalar(ctx, out, node)
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
@@ -154,6 +154,6 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     from symgrad.ir.core import substitute
 
     copy.args = []
-    substitute(copy, arguments)  # type: ignore[arg-type]
+    substitute(copy, arguments)
     ctx.builder.block.ops += copy.ops
     return list(copy.yields)

@@ -22,7 +22,21 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Frame, Lowering, statement
 from symgrad.frontend.expressions import attribute_of, binary, truth
-from symgrad.frontend.flow import BREAK, CODE, CONTINUE, NEXT, RETURN, TestChanges, assigned, branch, conditional, counted, leave, proceed, run
+from symgrad.frontend.flow import (
+    BREAK,
+    CODE,
+    CONTINUE,
+    NEXT,
+    RETURN,
+    TestChanges,
+    assigned,
+    branch,
+    conditional,
+    counted,
+    leave,
+    proceed,
+    run,
+)
 from symgrad.frontend.iterate import Items, items_of, unpack
 from symgrad.frontend.memory import delete_item, load, store_item
 from symgrad.ir.core import TRUE, Const, Value
@@ -325,7 +339,7 @@ def with_(ctx: Lowering, item: Any) -> bool:
     for entry in node.items:
         call = entry.context_expr
         known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
-        quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
+        quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)
         if not quiet or entry.optional_vars is not None:
             raise UnsupportedSyntax("a with statement cannot be differentiated", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
     run(ctx, [*node.body, *rest])

@@ -215,7 +215,8 @@ def join(a: Type, b: Type) -> Type:
         return Array(a.dtype if a.dtype == b.dtype else None, shape, a.layout if a.layout == b.layout else "?")
     if (isinstance(a, Array) and isinstance(b, Scalar)) or (isinstance(a, Scalar) and isinstance(b, Array)):
         array, scalar = (a, b) if isinstance(a, Array) else (b, a)
-        assert isinstance(array, Array) and isinstance(scalar, Scalar)
+        assert isinstance(array, Array)
+        assert isinstance(scalar, Scalar)
         keeps = array.kind is not None and KINDS.index(array.kind) >= KINDS.index(scalar.kind)
         return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
     if isinstance(a, List) and isinstance(b, List):

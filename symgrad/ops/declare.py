@@ -21,6 +21,8 @@ from symgrad.ir.types import Extent, Type
 #: i-th operand, an integer, stands for -> the type of each output (an extent ``Dim("?")`` is given a name by the builder)
 Law = Callable[[list[Type], dict[str, Any], Callable[[int], Extent]], "Type | tuple[Type, ...]"]
 Alias = Literal["fresh", "view", "same", "depends"]
+#: the text of a row, or a function of its settings and the types of its operands that gives it
+Emit = str | Callable[[dict[str, Any], list[Type]], str]
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Row:
     effect: bool = False
     missing: str | None = None
     cheap: bool = False
-    emit: str | Callable[[dict[str, Any], list[Type]], str] = ""
+    emit: Emit = ""
     math: str | None = None
     statement: bool = False
 
@@ -81,7 +83,9 @@ class Rows(dict[str, Row]):
 USER_ROWS: dict[str, Row] = {}
 ROWS = Rows()
 
-SIGNATURE = re.compile(r"(?P<name>[A-Za-z_]\w*)\((?P<params>[^)]*(?:\([^)]*\)[^)]*)*)\)(?:\s*->\s*(?P<outs>[\w, ]+?))?(?:\s*=\s*(?P<formula>.+))?")
+SIGNATURE = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)\((?P<params>[^)]*(?:\([^)]*\)[^)]*)*)\)(?:\s*->\s*(?P<outs>[\w, ]+?))?(?:\s*=\s*(?P<formula>.+))?"
+)
 
 
 def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tuple[str, ...], str | None]:
@@ -123,9 +127,9 @@ def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -
     return f"np.{name}({', '.join(words)})"
 
 
-def rule(text: str, law: Law, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None, alias: Alias = "fresh", consumes: bool = False,
-         effect: bool = False, cheap: bool = False, statement: bool = False, linear: str = "",
-         math: str | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
+def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", consumes: bool = False, effect: bool = False,
+         cheap: bool = False, statement: bool = False, linear: str = "", math: str | None = None,
+         **pullbacks: str | None) -> Row:  # fmt: skip
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
     named = {}
@@ -140,15 +144,16 @@ def rule(text: str, law: Law, *, emit: str | Callable[[dict[str, Any], list[Type
                    statement=statement, linear=frozenset(linear.split())))  # fmt: skip
 
 
-def constant(text: str, law: Law, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None, alias: Alias = "fresh", effect: bool = False,
-             cheap: bool = False, statement: bool = False, consumes: bool = False, math: str | None = None) -> Row:  # fmt: skip
+def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,
+             statement: bool = False, consumes: bool = False, math: str | None = None) -> Row:  # fmt: skip
     """Declare a function whose derivative is zero on purpose, in every input."""
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
-                   cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement, consumes=consumes))  # fmt: skip
+                   cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement,
+                   consumes=consumes))  # fmt: skip
 
 
-def missing(text: str, law: Law, why: str, *, emit: str | Callable[[dict[str, Any], list[Type]], str] | None = None,
+def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
             consumes: bool = False, effect: bool = False, statement: bool = False) -> Row:  # fmt: skip
     """Declare a function that has a derivative which nobody has written; ``why`` is told to the user."""
     name, params, settings, outs, _ = parse_signature(text)

@@ -13,7 +13,7 @@ from typing import Any
 #: our name of a function and sympy's, where they differ
 SYMPY_NAMES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "lgamma": "loggamma",
+    "arctan2": "atan2", "lgamma": "loggamma", "abs": "Abs",
 }  # fmt: skip
 
 

@@ -324,7 +324,7 @@ constant("shape_of(x)", _shape_of, emit=_shape_text, cheap=True)
 constant("extent(x, axis=0)", _int, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
 rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
-     g_grad="fit(out_grad.sum(axis, keepdims), shape_of(g))".replace("out_grad.sum(axis, keepdims)", "sum(out_grad, axis=axis, keepdims=keepdims)"),
+     g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
@@ -355,8 +355,8 @@ rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_g
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
 constant("zeros_like(x)", _first, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
-rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)",
-     l_grad="list_from(out_grad, depth=depth)")  # fmt: skip
+rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
+     emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)")  # fmt: skip
 # ``depth``: how many of the dimensions become lists
 rule("list_from(x, depth=1)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 

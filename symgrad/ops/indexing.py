@@ -186,7 +186,7 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
     arrays = [t for t in parts if isinstance(t, Array)]
     if x.shape is None or any(t.shape is None for t in arrays):
         return Array(x.dtype, None)
-    taken = sum(len(types[w[0]].shape) if _is_mask(types[w[0]]) else 1 for c, w in items if c in "i") + step.count("s")  # type: ignore[union-attr,arg-type]
+    taken = sum(len(t.shape or ()) if _is_mask(t) and isinstance(t, Array) else 1 for t in parts) + step.count("s")
     if taken > len(x.shape):
         return Array(x.dtype, None)
     if "e" not in step:
@@ -216,7 +216,8 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
             case "i":
                 item = types[where[0]]
                 if _is_mask(item):
-                    assert isinstance(item, Array) and item.shape is not None
+                    assert isinstance(item, Array)
+                    assert item.shape is not None
                     index_shapes.append((Dim("?"),))
                     axis += len(item.shape)
                 else:

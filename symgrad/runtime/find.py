@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents")
+MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.marks")
 
 
 def find(name: str) -> Any:

@@ -1,0 +1,51 @@
+"""Drops operands that an op's text does not mention, for printing: what only served them need not be computed.
+
+``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody.
+The result is to be printed, not to be differentiated.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from symgrad.ir.core import Call, Const, Func, Value, walk
+from symgrad.ir.types import UNKNOWN, Type
+from symgrad.ops.declare import ROWS, Row
+
+
+def unread(func: Func) -> Func:
+    """Replace operands that no text mentions by holes, in place."""
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            row = ROWS[op.name]
+            if not (row.statement or row.consumes or row.effect or row.params and row.params[-1].startswith("*")):
+                drop(op, row)
+    return func
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hole(Const):
+    """An operand that is not needed any more; its type still says how the op is printed."""
+
+    shown: Type = UNKNOWN
+
+    @property
+    def type(self) -> Type:
+        return self.shown
+
+
+def drop(op: Call, row: Row) -> None:
+    """Replace the operands of one op."""
+    said = text(op, row, [a.type for a in op.args])
+    for place, param in enumerate(row.params):
+        operand = op.args[place]
+        if isinstance(operand, Value) and not re.search(rf"\b{param}\b", said):
+            op.args[place] = Hole(None, None, operand.type)
+
+
+def text(op: Call, row: Row, types: list[Type]) -> str:
+    """The text that computes an op."""
+    if row.math is not None and op.settings.get("via") == "math":
+        return row.math
+    return row.emit if isinstance(row.emit, str) else row.emit(op.settings, types)
