@@ -359,7 +359,9 @@ def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: 
         root = made.find(value)
         name_of[root] = name
         in_use.setdefault(name, Occupied()).take(Occupied(made.occupied[root].items))
-    for value in variables(func.body, layout):
+    everyone = list(variables(func.body, layout))
+    # what has a name of its own chooses first, so that a temporary never takes the user's ``t``
+    for value in [*(v for v in everyone if made.hints[made.find(v)]), *(v for v in everyone if not made.hints[made.find(v)])]:
         root = made.find(value)
         if root in name_of:
             continue
@@ -373,7 +375,7 @@ def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: 
             in_use.setdefault(name, Occupied()).take(Occupied(occupied.items))
             name_of[root] = name
             break
-    return {value: name_of[made.find(value)] for value in variables(func.body, layout)}
+    return {value: name_of[made.find(value)] for value in everyone}
 
 
 def preferred(made: Classes, root: Value, name_of: dict[Value, str]) -> str:
