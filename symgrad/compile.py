@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import os
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.ir.verify import verify
 from symgrad.location import Loc
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -44,7 +46,14 @@ OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
 def simplify(func: Func, passes: tuple[Pass, ...] = SIMPLIFY) -> Func:
     """Run passes in order."""
     for one in passes:
-        func = one(func)
+        func = checked(one(func))
+    return func
+
+
+def checked(func: Func) -> Func:
+    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
+    if os.environ.get("SYMGRAD_CHECK"):
+        verify(func)
     return func
 
 
@@ -59,6 +68,7 @@ class Job:
     stages: dict[str, Func] = field(default_factory=dict)
 
     def stage(self, name: str, func: Func) -> Func:
+        checked(func)
         self.stages[name] = clone(func)
         return func
 
