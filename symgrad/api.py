@@ -165,14 +165,14 @@ class Derived:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
         setattr(cls, "__call__", guard)  # noqa: B010  # for mypy, a method is not assigned to
 
-    def _make(self, function: types.FunctionType, signature: Signature) -> Compiled:
+    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = ()) -> Compiled:
         wanted = self._options
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
-                          wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad)  # fmt: skip
-        inner: Any = self._of._table.entry(signature).compiled.function if isinstance(self._of, Derived) else function
+                          wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad, pins=pins)  # fmt: skip
+        inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:

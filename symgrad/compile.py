@@ -206,14 +206,14 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
     source = read(function if own is None else inspect.unwrap(function))
     if own is not None:
         return source, program(own.func, [text for _, text in own.inputs], own.result, own)
-    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad)
+    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins))
 
 
-def derive_inside(func: Func, wrt: list[int], value: bool) -> Func:
+def derive_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
     """The gradient of a function that is differentiated inside another one."""
     func = simplify(func)
     check(func, wrt, [0])
-    return simplify(expanded(gradient(func, wrt, value=value)))
+    return simplify(expanded(gradient(func, wrt, value=value, taken=taken)))
 
 
 def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
@@ -393,7 +393,7 @@ def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:
     if job.lowered.caught:
         function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
-    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.lowered.objects)
+    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.request.pins, job.lowered.objects)
 
 
 def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:

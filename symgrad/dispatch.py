@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsureAlias
+from symgrad.errors import UnsupportedArgument, UnsureAlias
 from symgrad.ir.types import DTYPES, Array, List, Scalar
 from symgrad.signature import (
     PYTHON_NUMBERS,
@@ -34,6 +34,7 @@ from symgrad.signature import (
     abstract,
     abstract_value,
     array_leaves,
+    laid_out,
     leaves_of,
 )
 
@@ -42,7 +43,8 @@ KEPT, GUARDED = 256, 8
 #: one lock for all compiling: deriving one function may need another
 LOCK = threading.RLock()
 
-Make = Callable[[types.FunctionType, Signature], Compiled]
+Pins = tuple[tuple[str, Any], ...]
+Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +143,15 @@ class Entry:
             alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
             for expression, item in self.compiled.captured
             if arguments is not None or root_name(expression) in self.compiled.objects or root_name(expression) not in self.signature.names
-        )
+        ) and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
+
+    def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
+        """Is an integer what it was when it became part of the code?"""
+        try:
+            now = evaluated(function, text, self.compiled.objects, arguments)
+        except Exception:
+            return False
+        return type(now) is type(value) and bool(now == value)
 
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""
@@ -206,20 +216,35 @@ class Table:
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""
         signature = abstract(arguments)
-        entry = self.known(Signature(signature.params), arguments)
-        if entry is None or entry.compiled.mutated:
-            entry = self.known(signature, arguments)
-        if entry is None:
-            entry = self.compile(signature, arguments)
+        entry = self.fitting(Signature(signature.params), arguments)
+        if entry.compiled.mutated and signature.same:
+            entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:
             refuse_overlap(arguments, entry)
         self.latest = entry
         return entry
 
-    def entry(self, signature: Signature) -> Entry:
+    def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
+        """The code for a signature; how the arrays lie in memory is looked at only where it decides what a view is."""
+        entry = self.known(signature, arguments)
+        if entry is not None:
+            return entry
+        laid = laid_out(signature, arguments)
+        entry = self.known(laid, arguments)
+        if entry is not None:
+            return entry
+        try:
+            return self.compile(signature, arguments)
+        except UnsureAlias:
+            if laid == signature:
+                raise
+        return self.compile(laid, arguments)
+
+    def entry(self, signature: Signature, pins: Pins = ()) -> Entry:
         """The code for a signature given in advance."""
         self.check_code()
-        return self.known(signature, None) or self.compile(signature, None)
+        found = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
+        return next(found, None) or self.compile(signature, None, pins)
 
     def current(self) -> Entry | None:
         """The entry used last, if the function is still what it was."""
@@ -230,13 +255,24 @@ class Table:
         """The code made for this signature that still holds."""
         return next((e for e in self.entries.get(signature, ()) if e.still_holds(self.function, arguments)), None)
 
-    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None) -> Entry:
+    def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins) -> Compiled:
+        """Compile; an integer that must be known (an axis, say) is made part of the signature with its value."""
+        while True:
+            try:
+                return self.make(self.function, signature, pins) if pins else self.make(self.function, signature)
+            except UnsupportedArgument as refusal:
+                wanted = {e.pin: e.objects for e in refusal.errors if isinstance(e, UnsupportedArgument) and e.pin not in (None, *dict(pins))}
+                if not wanted or arguments is None:
+                    raise
+                pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in wanted.items() if text)
+
+    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = ()) -> Entry:
         """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
         with LOCK:
-            entry = self.known(signature, arguments)
+            entry = self.known(signature, arguments) if arguments is not None or not pins else None
             if entry is not None:
                 return entry
-            entry = Entry(signature, self.make(self.function, signature), watches(self.function))
+            entry = Entry(signature, self.made(signature, arguments, pins), watches(self.function))
             entries = {s: list(kept) for s, kept in self.entries.items()}
             entries.setdefault(signature, []).append(entry)
             while sum(map(len, entries.values())) > KEPT:
@@ -261,19 +297,22 @@ def forget_all() -> None:
             table.reset()
 
 
+def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+    """What an expression over the function's globals, cells and arguments is now."""
+    scope = dict(arguments)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            scope[name] = cell.cell_contents
+    scope |= objects
+    return eval(expression, function.__globals__, scope)
+
+
 def read_captured(
     function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]
 ) -> Abstract | None:
     """What an expression over the function's globals, cells and arguments is now; None where it cannot be evaluated."""
-    scope = dict(arguments)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            scope[name] = cell.cell_contents
-        except ValueError:
-            continue
-    scope |= objects
     try:
-        return abstract_value(eval(expression, function.__globals__, scope), stem(expression))
+        return abstract_value(evaluated(function, expression, objects, arguments), stem(expression))
     except Exception:
         return None
 
@@ -447,10 +486,15 @@ def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check 
         if made is None:
             return None
         tests += made
+    for expression, value in entry.compiled.pins:
+        text = captured_text(table.function, expression, entry.compiled.objects, names)
+        if text is None:
+            return None
+        tests += [f"type({text}) is {type(value).__name__}", f"{text} == {value!r}"]
     tests += [*_sharing(entry, names), *stable]
     for watch in entry.watched:
         tests += watch.tests(names)
-    may_raise = bool(entry.compiled.captured or entry.watched) or any(isinstance(item, Tree) for item in items.values())
+    may_raise = bool(entry.compiled.captured or entry.compiled.pins or entry.watched) or any(isinstance(item, Tree) for item in items.values())
     return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
 
 
@@ -492,13 +536,14 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
             return [f"{names.of(type)}({text}) is {names.of(_python_type(kind))}"]
         case Scalar(dtype=str() as dtype):
             return [f"{names.of(type)}({text}) is {names.of(np.dtype(DTYPES[dtype]).type)}"]
-        case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+        case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
+            lies = [f"{LAYOUT_TESTS[layout].format(text)}"] if layout in LAYOUT_TESTS else []
             known = (
                 f"{names.of(type)}({text}) is {names.of(np.ndarray)}",
                 f"{text}.dtype is {names.of(np.dtype(DTYPES[dtype]))}",
                 f"{text}.ndim == {len(shape)}",
             )
-            return [*known, *_extent_tests(text, [extent == 1 for extent in shape], names)]
+            return [*known, *_extent_tests(text, [extent == 1 for extent in shape], names), *lies]
         case List(item=Scalar(dtype=None, kind=kind)):
             return [
                 f"{names.of(type)}({text}) is {names.of(list)}",
@@ -509,6 +554,10 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
         case Tree():
             return _tree_condition(text, item, names)
     return None
+
+
+#: tests of how an array lies in memory; ``fnc`` is by columns and not by rows too
+LAYOUT_TESTS = {"C": "{}.flags.c_contiguous", "F": "{}.flags.fnc", "N": "not {}.flags.forc"}
 
 
 def _python_type(kind: str) -> type:

@@ -131,7 +131,13 @@ class UnknownFunction(SymgradError):
 
 
 class UnsupportedArgument(SymgradError):
-    """An argument of a known function that its rule does not take, or that must be a literal."""
+    """An argument of a known function that its rule does not take, or that must be a literal.
+
+    ``pin`` is the expression of an integer whose value, were it known, would do.
+    """
+
+    pin: str | None = None
+    objects: dict[str, Any] = {}
 
 
 class NoDerivative(SymgradError):

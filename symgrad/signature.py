@@ -108,6 +108,7 @@ class Request:
     allow_unused: bool = False
     no_grad: frozenset[str] = frozenset()
     optimize: Literal["read", "speed"] = "speed"
+    pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Compiled:
     mutated: tuple[str, ...] = ()
     stages: Mapping[str, Func] = field(default_factory=dict)
     saved: Callable[[], str] | None = None
+    pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -253,6 +255,21 @@ def function_key(function: types.FunctionType) -> tuple[Any, ...]:
     """
     held = (*(function.__closure__ or ()), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
     return ("function", function.__code__, id(function.__globals__), tuple(map(id, held)))
+
+
+def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:
+    """The signature with how each array lies in memory."""
+    return Signature(tuple((name, _laid_out(item, arguments[name])) for name, item in signature.params), signature.same)
+
+
+def _laid_out(item: Abstract, value: Any) -> Abstract:
+    match item:
+        case Array():
+            return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
+        case Tree():
+            values = [inner for _, inner in children("", value)]
+            return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
+    return item
 
 
 def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:

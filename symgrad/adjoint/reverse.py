@@ -23,7 +23,7 @@ from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import available
 from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
 from symgrad.ir.types import INT, Array, Scalar, Tape, Type, join, same_shape
-from symgrad.ops.build import Builder
+from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import has_arrays
 
@@ -31,13 +31,14 @@ __all__ = ["gradient", "split_pullback"]
 
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True,
-             seeds: bool = False, name: str | None = None) -> Func:  # fmt: skip
+             seeds: bool = False, name: str | None = None, taken: set[str] | None = None) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
-    ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``.
+    ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
+    symbols of extents that mean something else where the result will stand.
     """
-    return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of))
+    return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of), taken)
 
 
 def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
@@ -46,19 +47,21 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool,
-                   seeds: bool, name: str | None, pairs: Pairs) -> Func:  # fmt: skip
+                   seeds: bool, name: str | None, pairs: Pairs, taken: set[str] | None = None) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
     names = made.results or [f"out{k}" if k else "out" for k in range(len(results))]
-    sweep = Sweep(made, active_values(made, wrt, active_results), pairs)
+    builder = Builder(taken=set() if taken is None else taken)
+    builder.taken |= symbols(made)
+    sweep = Sweep(made, active_values(made, wrt, active_results), pairs, builder)
     given = sweep.seeds(active_results, seeds)
     scope = sweep.run(given, active_results)
     gradients = sweep.gradients(scope, wrt)
     scope.reverse.yields = list(gradients)
     prune(scope.reverse)
     share(scope.reverse, sweep.ledger.copies)
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [])
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body
     made.body.args += given
@@ -74,7 +77,7 @@ class Sweep:
     func: Func
     active: set[Value]
     pairs: Pairs
-    builder: Builder = field(default_factory=Builder)
+    builder: Builder
     scopes: dict[Block, Scope] = field(default_factory=dict)
     turns: dict[Op, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
@@ -461,7 +464,7 @@ class Sweep:
         made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
         inner = self.scope(op.body, made.body, scope, index, True)
         inner.op = made
-        arrived = {k: Value(cotangent_type(op.carried[k].type), hinted(op.carried[k])) for k in slots}
+        arrived = {k: Value(self.arriving(op, k), hinted(op.carried[k])) for k in slots}
         made.body.args += arrived.values()
         with self.builder.inside(made.body):
             for k in slots:
@@ -477,6 +480,8 @@ class Sweep:
         made.inits = [self.ledger.owned(grads[k], op.outs[k]) for k in slots]
         made.inits += [self.ledger.owned(self.ledger.get(scope, v), v) for v in inner.slots]
         made.outs = [Value(slot.type, slot.name) for slot in made.carried]
+        for k, out in zip(slots, made.outs, strict=False):
+            out.type = like(op.inits[k].type, out.type)
         self.builder.append(made)
         for v, out in zip(inner.slots, made.outs[len(slots) :], strict=True):
             scope.table[v] = Cotangent(out, in_memory(out.type))
@@ -484,6 +489,10 @@ class Sweep:
             target = op.inits[k]
             if isinstance(target, Value) and target in self.active:
                 self.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type)))
+
+    def arriving(self, op: For | While, k: int) -> Type:
+        """What a round of the reversed loop is handed for a slot: the cotangent of what the round yielded, not of what it began with."""
+        return cotangent_type(like(op.body.yields[k].type, op.carried[k].type))
 
     def header(self, op: For | While) -> For:
         """The reversed loop's range; with an exit, over the rounds that were begun."""
@@ -548,6 +557,12 @@ class Keeping:
             target, heir = self.heirs[0]
             if self.scope.table.get(target) is heir:
                 heir.owned = True
+
+
+def like(here: Type, type_: Type) -> Type:
+    """A type with the extents that are known in another place, where they differ."""
+    both = isinstance(here, Array) and isinstance(type_, Array) and here.shape is not None and type_.shape is not None
+    return Array(type_.dtype, here.shape) if both and not same_shape(here.shape, type_.shape) else type_
 
 
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:

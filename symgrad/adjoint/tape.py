@@ -17,7 +17,7 @@ from symgrad.ir.types import Array, Tape
 from symgrad.ops.build import Builder
 
 
-def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand]) -> Block:
+def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str]) -> Block:
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory.
@@ -26,7 +26,7 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
     layout.enter(func.body)
     memory = Memory.of(func, layout)
     plan = Plan(func, layout, memory, top, scopes, turns).make()
-    work = Availability(plan, Saver(plan))
+    work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
     work.complete(top)
     yields = work.saver.results(results)
@@ -49,7 +49,7 @@ class Saver:
     """Extends the forward half. Ops are collected first and inserted last, so that positions hold meanwhile."""
 
     plan: Plan
-    builder: Builder = field(default_factory=Builder)
+    builder: Builder
     before: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
     after: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
     kept: dict[Value | Call, Value] = field(default_factory=dict)
@@ -238,7 +238,7 @@ class Availability:
 
     plan: Plan
     saver: Saver
-    builder: Builder = field(default_factory=Builder)
+    builder: Builder
 
     def complete(self, top: Scope) -> None:
         """Complete the whole backward half in place."""

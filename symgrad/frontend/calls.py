@@ -18,8 +18,8 @@ from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.expressions import elements, gather, outside, owner_name
 from symgrad.frontend.flow import NEXT, RETURN, assigned, proceed, run
 from symgrad.frontend.source import Source, read
-from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Unknown
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Unknown, is_plural
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
 
@@ -201,9 +201,24 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
 
     try:
         bound = spelled.bind(args, kwargs, data, items)
+    except spelling.NotSettings as error:
+        refusal = UnsupportedArgument(str(error), ctx.loc(node))
+        refusal.pin = next((text for a in (*args, *kwargs.values()) if (text := pinnable(ctx, a)) is not None), None)
+        refusal.objects = dict(ctx.external_names)
+        raise refusal from None
     except spelling.BindError as error:
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     return apply_row(ctx, bound.row, bound.args, bound.settings, node)
+
+
+def pinnable(ctx: Lowering, binding: Any) -> str | None:
+    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature."""
+    match binding:
+        case Num(Value() as value) if isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
+            return ctx.texts.get(value)
+        case Tup(items):
+            return next((text for i in items if (text := pinnable(ctx, i)) is not None), None)
+    return None
 
 
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
@@ -287,7 +302,15 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if name in ("reshape", "ravel") and type_.layout in ("C", "CF") and set(settings.get("order", "C") or "C") <= {"C"}:
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
         return Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
+    if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
+        return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None
+
+
+def is_surely_copied(type_: Array) -> bool:
+    """Does ``ravel`` copy?  It does what does not lie by rows: an array by columns with two extents that are not 1, one with gaps."""
+    plural = [e for e in type_.shape or () if is_plural(e)]
+    return type_.layout == "N" or type_.layout == "F" and len(plural) > 1
 
 
 def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -7,7 +7,7 @@ filled by the modules beside this one; ``Lowering`` is what they share.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,6 +121,8 @@ class Lowering:
     state: State = field(default_factory=State)
     captured: dict[Any, Captured] = field(default_factory=dict)
     arrays: dict[str, Ref] = field(default_factory=dict)  #: captured memory, by the text that reads it
+    texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
+    pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None

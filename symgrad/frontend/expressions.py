@@ -115,8 +115,11 @@ def capture(ctx: Lowering, value: Any, text: str, name_: str, type_: Any) -> Bin
     """Read a number or array from outside, once a call: a parameter of the program."""
     if isinstance(type_, Array | List):
         raise Recapture(Captured(text, Value(type_, name_), type_, value))
+    if text in ctx.pins:
+        return Num(Const(ctx.pins[text]))
     param = Value(type_, name_)
     ctx.captured[text] = Captured(text, param, type_, value)
+    ctx.texts[param] = text
     return Num(param)
 
 
@@ -258,6 +261,11 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
             return Num(ctx.call("format_percent", Const(text), ctx.read(b, node)))
+        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and not (kind is ast.Div):
+            try:
+                return Num(Const(STATIC_OPERATORS[kind](m, n)))
+            except ZeroDivisionError:
+                pass  # it is raised when it runs
     special = own_operator(ctx, kind, a, b, node)
     if special is not None:
         return special

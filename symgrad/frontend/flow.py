@@ -365,6 +365,13 @@ class Head:
     args: list[Value]
     state: State
     places: dict[Any, Location]
+    types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
+
+    def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
+        """A block argument for what is carried."""
+        self.types.append(type_)
+        self.args.append(Value(ctx.builder.freshen(type_), name))
+        return self.args[-1]
 
 
 def loop(ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head], tuple[Block, Operand]]) -> tuple[Block, Operand, Plan, Head]:
@@ -402,9 +409,8 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         form = plan.names[name] = merge(ctx.skeleton(before, entry), form)
         inits = operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale)
         hint = None if name[1].startswith("%") else name[1]
-        args = [Value(ctx.builder.freshen(leaf.type), hint) for leaf in leaves(form)]
+        args = [head.slot(ctx, leaf.type, hint) for leaf in leaves(form)]
         head.inits += inits
-        head.args += args
         made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
         state.names[name] = made
         for k, location in enumerate(array_leaves(made)):
@@ -413,8 +419,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     for location, type_ in plan.memory.items():
         head.inits.append(entry.memory[location])
         plan.memory[location] = type_ = join(entry.memory[location].type, type_)
-        head.args.append(Value(ctx.builder.freshen(type_), location.name))
-        state.memory[location] = head.args[-1]
+        state.memory[location] = head.slot(ctx, type_, location.name)
     for key, form in plan.heap.items():
         head_object(ctx, entry, state, key, form, head)
     relate(entry, plan, head)
@@ -428,8 +433,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
         init = ctx.read(Obj(key))
         head.inits.append(init)
         location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
-        head.args.append(Value(join(init.type, form)))
-        state.memory[location] = head.args[-1]
+        state.memory[location] = head.slot(ctx, join(init.type, form), None)
         state.heap[key] = Ref(location)
         return
     before = dict(content)  # type: ignore[arg-type]
@@ -437,9 +441,8 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     for k, part in form:
         binding = before.get(k, MISSING)
         inits = operands_of(binding, part, ctx.read, lambda ref: ref.location in entry.stale)
-        args = [Value(ctx.builder.freshen(leaf.type), str(k) if str(k).isidentifier() else None) for leaf in leaves(part)]
+        args = [head.slot(ctx, leaf.type, str(k) if str(k).isidentifier() else None) for leaf in leaves(part)]
         head.inits += inits
-        head.args += args
         made = rebuild(part, list(args), state, None, ctx.builder.loc)
         items.append((k, made))
         for n, place in enumerate(array_leaves(made)):
@@ -661,7 +664,7 @@ def finish(ctx: Lowering, block: Block, stop: Operand, head: Head) -> list[Value
     """Add the loop's stop test to its body, and make its results."""
     if stop is not FALSE:
         block.yields.append(stop)
-    return [Value(ctx.builder.freshen(a.type), a.name) for a in head.args]
+    return [Value(ctx.builder.freshen(t), a.name) for a, t in zip(head.args, head.types, strict=True)]
 
 
 def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -> None:

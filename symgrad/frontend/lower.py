@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins as python_builtins
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.expressions import owner_name
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.source import Source
-from symgrad.ir.core import Block, Func, Operand, Value
+from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import Array, List
 from symgrad.location import Loc
 from symgrad.ops.build import Builder
@@ -58,12 +58,16 @@ class Result:
     items: tuple[Result, ...] = ()
 
 
-def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = ()) -> Lowered:
-    """Lower a function for a signature. Every offence of the function is reported at once."""
+def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
+          pins: Mapping[str, Any] | None = None) -> Lowered:  # fmt: skip
+    """Lower a function for a signature. Every offence of the function is reported at once.
+
+    ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
+    """
     captured: list[Captured] = []
     for _ in range(RESTARTS):
         try:
-            return Attempt(source, signature, captured, derive, frozenset(no_grad)).lowered()
+            return Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}).lowered()
         except Recapture as found:
             captured.append(found.captured)
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
@@ -78,6 +82,7 @@ class Attempt:
     known: list[Captured]
     derive: Callable[..., Any] | None
     no_grad: frozenset[str]
+    pins: Mapping[str, Any]
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
 
@@ -85,7 +90,7 @@ class Attempt:
         node = self.source.node
         frame = Frame(self.source, None, local_names(node), top=True)
         body = Block()
-        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive)
+        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins)
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, 0))
         for name, item in self.signature.params:
@@ -125,8 +130,11 @@ class Attempt:
             return Static(item.value, name if path == name else None)
         if isinstance(item, Tree):
             return self.tree(ctx, name, path, item)
-        value = Value(item, name)
+        if path in self.pins:
+            return Num(Const(self.pins[path]))
+        value = Value(ctx.builder.distinct(item), name)
         self.inputs.append((value, path))
+        ctx.texts[value] = path
         if not isinstance(item, Array | List):
             return Num(value)
         location = next((self.locations[p] for group in self.signature.same if path in group for p in group if p in self.locations), None)
@@ -155,7 +163,7 @@ class Attempt:
 
     def restore(self, ctx: Lowering, found: Captured) -> None:
         """Put an outside array into memory before anything runs."""
-        value = Value(found.abstract, found.value.name)
+        value = Value(ctx.builder.distinct(found.abstract), found.value.name)
         self.inputs.append((value, found.text))
         ctx.captured[found.text] = Captured(found.text, value, found.abstract, found.seen)
         same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)

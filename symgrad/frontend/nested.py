@@ -132,7 +132,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     block.yields = [out]
     func = Func("inner", block, ["out"], ctx.loc(node))
     copy_written(func, ctx.loc(node))
-    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad")
+    adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)
     results = inline(ctx, adjoint, [o for _, o in fresh.pairs])
     keep = results[:1] if derivative.what == "value_and_grad" else []
     grads = results[len(keep) :]

@@ -177,7 +177,7 @@ def _bracketed(scan: Scanner, word: str) -> Type:
 def _array(scan: Scanner, dtype: str | None) -> Array:
     scan.want("[")
     shape = _shape(scan)
-    layout = scan.match(r"/(?:CF|C|F)")
+    layout = scan.match(r"/(?:CF|C|F|N)")
     return Array(dtype, shape, layout[1:]) if layout else Array(dtype, shape)  # type: ignore[arg-type]
 
 

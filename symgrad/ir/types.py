@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["bool", "int", "float", "complex"]
+#: how an array lies in memory: contiguous by rows, by columns only (``F``), both, neither (``N``), or not known
+Layout = Literal["C", "F", "CF", "N", "?"]
 KINDS: tuple[Kind, ...] = ("bool", "int", "float", "complex")
 
 #: dtype names of the text form, and the NumPy character codes they stand for
@@ -78,7 +80,7 @@ class Array(Type):
 
     dtype: str | None
     shape: Shape | None
-    layout: Literal["C", "F", "CF", "?"] = "?"
+    layout: Layout = "?"
 
     @property
     def rank(self) -> int | None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import INT, UNKNOWN, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.types import INT, UNKNOWN, Array, Dim, Extent, Layout, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
-from symgrad.ops.shapes import array_dtype, axes_of, dtype_of, given_shape, is_none, rank_of, scalar_of, shape_of
+from symgrad.ops.shapes import array_dtype, axes_of, dtype_of, given_shape, is_none, kept_layout, rank_of, scalar_of, shape_of
 
 Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
 
@@ -52,9 +52,10 @@ def _reshape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
         return Array(None, wanted if wanted is not None and -1 not in wanted else None)
     if wanted is None:
         return Array(dtype_of(types[0]), None)
+    layout: Layout = "C" if kept_layout(types[0]) in ("C", "CF") else "?"  # of an array with gaps it may be a view with gaps
     if own is None:
-        return Array(dtype_of(types[0]), tuple(Dim("?") if e == -1 else e for e in wanted), "C")
-    return Array(dtype_of(types[0]), reshape_extents(own, list(wanted)), "C")
+        return Array(dtype_of(types[0]), tuple(Dim("?") if e == -1 else e for e in wanted), layout)
+    return Array(dtype_of(types[0]), reshape_extents(own, list(wanted)), layout)
 
 
 def _reshape_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -588,7 +589,7 @@ def _like_text(name: str) -> Emit:
 def _array_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     if not types[0].is_number:
         return Array(settings["dtype"], None)
-    layout = types[0].layout if isinstance(types[0], Array) else "C"
+    layout = kept_layout(types[0]) if isinstance(types[0], Array) else "C"
     return Array(settings["dtype"] or dtype_of(types[0]), shape_of(types[0]), layout)
 
 

@@ -7,13 +7,14 @@ type of every value at once. It also remembers which integer values are extents,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, Op, Operand, Value
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
 from symgrad.ir.types import Array, Dim, Extent, List, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
@@ -27,6 +28,7 @@ class Builder:
     loc: Loc = NOWHERE
     extents: dict[Value, Extent] = field(default_factory=dict)
     fresh: Iterator[int] = field(default_factory=count)
+    taken: set[str] = field(default_factory=set)  #: symbols of extents that mean something already
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
         """Append ``name(*args, **settings)`` and return its one result."""
@@ -83,15 +85,30 @@ class Builder:
         if isinstance(operand, Const):
             return operand.value if isinstance(operand.value, int) else Dim("?")
         if operand not in self.extents:
-            self.extents[operand] = Dim(f"{operand.name or 'n'}{next(self.fresh)}")
+            self.extents[operand] = Dim(self.symbol(operand.name or "n"))
         return self.extents[operand]
+
+    def symbol(self, stem: str) -> str:
+        """A symbol that no other extent has."""
+        while (made := f"{stem}{next(self.fresh)}") in self.taken:
+            pass
+        self.taken.add(made)
+        return made
+
+    def distinct(self, type_: Type) -> Type:
+        """The type of an input: where its symbols are taken (``p.w`` and ``p_w`` are both called ``p_w``), it gets others."""
+        if not isinstance(type_, Array) or type_.shape is None:
+            return type_
+        shape = tuple(replace(e, symbol=self.symbol(e.symbol)) if isinstance(e, Dim) and e.symbol in self.taken else e for e in type_.shape)
+        self.taken.update(e.symbol for e in shape if isinstance(e, Dim))
+        return replace(type_, shape=shape)
 
     def freshen(self, type_: Type) -> Type:
         """Give each extent of which nothing is known (``?``) a symbol of its own."""
 
         def one(extent: Extent) -> Extent:
             if isinstance(extent, Dim) and extent.symbol == "?":
-                return Dim(f"k{next(self.fresh)}", 0, extent.plural)
+                return Dim(self.symbol("k"), 0, extent.plural)
             return extent
 
         def shape(old: Shape | None) -> Shape | None:
@@ -105,3 +122,23 @@ class Builder:
             case List(item=item):
                 return List(item)
         return type_
+
+
+def symbols(func: Func) -> set[str]:
+    """The symbols of extents that occur in the types of a function."""
+    found: set[str] = set()
+    for value in values(func.body):
+        if isinstance(value.type, Array | ShapeOf):
+            for extent in value.type.shape or ():
+                if isinstance(extent, Dim):
+                    found.update(re.findall(r"[^\W\d]\w*", extent.symbol))
+    return found
+
+
+def values(block: Block) -> Iterator[Value]:
+    """Everything that a block defines, and the blocks inside it."""
+    yield from block.args
+    for op in block.ops:
+        yield from op.outs
+        for inner in op.blocks:
+            yield from values(inner)

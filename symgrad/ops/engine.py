@@ -27,12 +27,23 @@ from symgrad.ir.types import (
 )
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents, broadcast, has_arrays, index_type
+from symgrad.ops.shapes import kept_layout
 
 # ------------------------------------------------------------------ laws
 
 
 def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return types[0]
+
+
+def _copied(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """``x.copy()`` lies by rows; where the rank is not known ``np.copy`` keeps the order."""
+    first = types[0]
+    return Array(first.dtype, first.shape, "?" if first.shape is None else "C") if isinstance(first, Array) else first
+
+
+def _like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(types[0].dtype, types[0].shape, kept_layout(types[0])) if isinstance(types[0], Array) else types[0]
 
 
 def _owned(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -93,7 +104,7 @@ def _accumulate(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 def _cast(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     dtype = settings["dtype"]
     if isinstance(types[0], Array):
-        return Array(dtype, types[0].shape, types[0].layout)
+        return Array(dtype, types[0].shape, kept_layout(types[0]))
     return Scalar(kind_of(dtype), dtype)
 
 
@@ -314,7 +325,7 @@ rule(f"add_at(x, v, *index, {_PATH})", _owned, emit=_add_at_text, consumes=True,
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _first, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "copy(x)", linear="x", x_grad="out_grad")
+rule("copy(x)", _copied, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "copy(x)", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
@@ -353,7 +364,7 @@ rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, stateme
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
-constant("zeros_like(x)", _first, emit=_zeros_like_text)
+constant("zeros_like(x)", _like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
      emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)")  # fmt: skip

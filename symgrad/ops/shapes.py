@@ -25,6 +25,7 @@ from symgrad.ir.types import (
     Dim,
     Extent,
     Kind,
+    Layout,
     Object,
     Scalar,
     Shape,
@@ -32,6 +33,7 @@ from symgrad.ir.types import (
     Type,
     join_kind,
     kind_of,
+    same_shape,
 )
 from symgrad.ops.declare import Law
 from symgrad.ops.indexing import Extents, broadcast
@@ -40,7 +42,6 @@ from symgrad.ops.indexing import Extents, broadcast
 Sample = tuple[Literal["python", "numpy", "array"], str]
 Outcome = tuple[Literal["python", "numpy"], str]
 Result = Type | tuple[Type, ...]
-Layout = Literal["C", "F", "CF", "?"]
 
 CODES = {np.dtype(code): name for name, code in DTYPES.items()}
 PYTHON = {"bool": True, "int": 1, "float": 1.0, "complex": 1.0 + 0.0j}
@@ -192,9 +193,20 @@ def elementwise_law(choose: Callable[[dict[str, Any]], Callable[..., Any]]) -> L
 def fresh_layout(types: Sequence[Type]) -> Layout:
     """The layout of a new array that NumPy lays out like its operands."""
     arrays = [t for t in types if isinstance(t, Array) and t.shape != ()]
-    if arrays and all(a.rank == 1 for a in arrays):
+    wide = [a for a in arrays if a.rank != 1]
+    if arrays and all(a.layout in ("C", "CF") for a in wide):
         return "C"
-    return "C" if arrays and all(a.layout in ("C", "CF") for a in arrays) else "?"
+    same = all(a.layout == "F" and same_shape(a.shape, arrays[0].shape) for a in arrays)
+    return "F" if arrays and same else "?"
+
+
+def kept_layout(of: Type) -> Layout:
+    """The layout of a copy that keeps the order of the axes: what lies by rows or columns, still does.
+
+    >>> kept_layout(Array("f64", (2, 2), "F")), kept_layout(Array("f64", (2, 2), "N"))
+    ('F', '?')
+    """
+    return of.layout if isinstance(of, Array) and of.layout in ("C", "F", "CF") else "?"
 
 
 # ------------------------------------------------------------------ axes

@@ -1,0 +1,172 @@
+"""What grows with what: time of generation with the length of a program, memory of a gradient with the steps of a loop."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+
+NUMBERS = itertools.count()
+
+
+def function_of(text: str) -> Callable[..., Any]:
+    """A function made of its text, new to symgrad each time."""
+    name = f"<program {next(NUMBERS)} of test_growth>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    made = space["f"]
+    assert callable(made)
+    return made
+
+
+def body(lines: list[str]) -> str:
+    return "def f(x, w):\n" + "".join(f"    {line}\n" for line in [*lines, "return np.sum(x) * w"])
+
+
+def numbers(count: int) -> str:
+    """Straight lines of scalars."""
+    return body(["a = w", *(f"{'ab'[k % 2]} = np.sin({'ba'[k % 2] if k else 'a'}) * w + {k % 7}.5" for k in range(count)), "w = a"])
+
+
+def arrays(count: int) -> str:
+    """Straight lines of arrays."""
+    return body([f"x = np.tanh(w * x + {k % 5}.25)" for k in range(count)])
+
+
+def stores(count: int) -> str:
+    """Stores to one array, half of them through slices."""
+    return body(["y = np.zeros_like(x)", *(f"y[{k % 4}] = y[{(k + 1) % 4}] * w + x[{k % 3}]" if k % 2 else f"y[{k % 3}:] += w * x[{k % 3}:]" for k in range(count)), "x = y"])
+
+
+def branches(count: int) -> str:
+    """Statements in branches, one after another."""
+    return body([line for k in range(count // 4) for line in (f"if x[{k % 4}] > 0.{k % 7}:", f"    x = x * w + {k % 3}.5", "else:", "    x = np.sin(x)")])
+
+
+def loops(count: int) -> str:
+    """Loops, one after another, each with a store."""
+    return body(["y = x.copy()", *(line for k in range(count // 4) for line in ("for i in range(3):", "    w = w * 1.01", "    y[i] = np.sin(y[i + 1]) * w", "    x = x + y"))])
+
+
+KINDS = pytest.mark.parametrize("program", [numbers, arrays, stores, branches, loops])
+
+
+def seconds(program: Callable[[int], str], count: int, rounds: int = 2) -> float:
+    """The time from a function never seen to its gradient, ready to be called; the best of some rounds."""
+    best = float("inf")
+    for _ in range(rounds):
+        function = function_of(program(count))
+        start = time.perf_counter()
+        symgrad.grad(function, wrt=(0, 1)).compiled(np.ones(4), 0.5)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@KINDS
+def test_a_function_of_a_thousand_statements_takes_under_three_seconds(program: Callable[[int], str]) -> None:
+    taken = seconds(program, 1000)
+    print(f"{program.__name__}: {taken:.2f} s for 1,000 statements")
+
+    assert taken < 3.0
+
+
+@KINDS
+def test_time_is_linear_in_the_length_of_a_program(program: Callable[[int], str]) -> None:
+    short, long = seconds(program, 200, 3), seconds(program, 800)
+
+    assert long < 4 * 1.75 * short
+
+
+@KINDS
+def test_a_function_of_fifty_lines_takes_under_a_tenth_of_a_second(program: Callable[[int], str]) -> None:
+    seconds(program, 10)
+    taken = seconds(program, 50, 3)
+    print(f"{program.__name__}: {1000 * taken:.0f} ms for 50 lines")
+
+    assert taken < 0.1
+
+
+# ------------------------------------------------------------------ memory
+
+
+def rnn(x: Any, w: Any, steps: Any) -> Any:
+    h = x
+    for _ in range(steps):
+        h = np.tanh(w * h + x)
+    return np.sum(h)
+
+
+def filled_rnn(x: Any, w: Any, steps: Any) -> Any:
+    h = x.copy()
+    for _ in range(steps):
+        h[:] = np.tanh(w * h + x)
+    return np.sum(h)
+
+
+def product_stencil(x: Any, w: Any, steps: Any) -> Any:
+    u = x.copy()
+    for _ in range(steps):
+        u[1:-1] = u[1:-1] * (w * u[:-2] + u[2:])
+    return np.sum(u)
+
+
+def linear_stencil(x: Any, w: Any, steps: Any) -> Any:
+    u = x.copy()
+    for _ in range(steps):
+        u[1:-1] = u[1:-1] + 0.1 * (u[:-2] - 2.0 * u[1:-1] + u[2:])
+    return np.sum(u * u) * w
+
+
+def linear_recurrence(x: Any, w: Any, steps: Any) -> Any:
+    u = x
+    for _ in range(steps):
+        u = 0.9 * u + 0.1 * np.roll(u, 1)
+    return np.sum(u) * w
+
+
+def peak(run: Callable[[], Any]) -> int:
+    """The most memory, in bytes, that was held at a time while something ran."""
+    tracemalloc.start()
+    try:
+        kept = run()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept is not None
+    return most
+
+
+def beyond_the_primal(function: Callable[..., Any], wrt: Any, steps: int, size: int) -> int:
+    """How much more memory the gradient holds at its worst moment than the function itself."""
+    x = np.linspace(0.1, 0.9, size)
+    derived = symgrad.grad(function, wrt=wrt)
+    derived(x, 0.3, steps)
+    return peak(lambda: derived(x, 0.3, steps)) - peak(lambda: function(x, 0.3, steps))
+
+
+@pytest.mark.parametrize("function", [rnn, filled_rnn, product_stencil])
+def test_one_array_a_step_is_saved_and_no_more(function: Callable[..., Any]) -> None:
+    steps, size = 200, 5000
+    taken = beyond_the_primal(function, (0, 1), steps, size)
+    print(f"{function.__name__}: {taken / (steps * size * 8):.3f} arrays a step")
+
+    assert taken <= 1.1 * steps * size * 8
+
+
+@pytest.mark.parametrize("function", [linear_stencil, linear_recurrence])
+def test_nothing_is_saved_where_nothing_is_needed(function: Callable[..., Any]) -> None:
+    size = 5000
+    few, many = (beyond_the_primal(function, 0, steps, size) for steps in (20, 400))
+    print(f"{function.__name__}: {many / (size * 8):.1f} arrays in all")
+
+    assert many <= 8 * size * 8
+    assert many <= few + size * 8
