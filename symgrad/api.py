@@ -26,6 +26,7 @@ from symgrad.location import Loc
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.saving import examples_of
 from symgrad.signature import (
     Abstract,
     Compiled,
@@ -552,10 +553,11 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
     if not isinstance(function, Derived):
         raise BadArgument(f"{describe(function)} is not a derived function", hint="save(grad(f), path)")
-    compiled = function._entry(args, kwargs, signature).compiled
-    if compiled.saved is None:
+    entry = function._entry(args, kwargs, signature)
+    if entry.compiled.saved is None:
         raise SaveError(f"{function!r} cannot be written to a file of its own")
-    text = compiled.saved()
+    given = examples_of(function._function, function._table.bind(args, kwargs).arguments) if args or kwargs else entry.examples
+    text = entry.compiled.saved(given)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")

@@ -5,14 +5,16 @@ The only file that knows the order of the stages.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import itertools
 import os
 import re
 import types
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from symgrad.adjoint.activity import matters
@@ -21,25 +23,28 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.python import Emitted, Header, emit
-from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar
+from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, SaveError
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
+from symgrad.passes.cancel import cancel
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
 from symgrad.passes.unread import unread
 from symgrad.runtime.load import load
+from symgrad.saving import Outside, module, outside
 from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
 
 Pass = Callable[[Func], Func]
+Emission = Callable[["Job"], Emitted]
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: its own IR, from which its derivative starts
 #: before and after differentiating
-SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce)
+SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
 
 
@@ -66,6 +71,7 @@ class Job:
     request: Request
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
+    outside: Outside | None = None  #: the parameters of the function as it is saved
 
     def stage(self, name: str, func: Func) -> Func:
         checked(func)
@@ -247,8 +253,8 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
     what = "value_and_grad" if request.value else "grad"
     text = numbered(whole, iter(order))
     own = program(made, [text for _, text in lowered.inputs], whole, lowered, order)
-    emitted = emitted_for(job, made, f"{primal.name}_{what}", text, document(job, "Gradient"))
-    compiled = finish(job, made, emitted, f"{primal.name}_{what}")
+    name = f"{primal.name}_{what}"
+    compiled = finish(job, made, lambda job: emitted_for(job, made, name, text, document(job, "Gradient")), name)
     setattr(compiled.function, PROGRAM, own)
     return compiled
 
@@ -280,32 +286,34 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     job.stage("adjoint", whole)
     forward, backward = split_halves(whole)
     count = len(primal.body.yields)
-    residuals = backward.params[: len(backward.params) - len(active)]
     inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
-    first = emitted_for(job, simplify(forward), f"{name}_forward", f"({result}, ({inside}{',' if inside else ''}))", document(job, "Forward half of the pullback"))
+    forward, backward = simplify(forward), simplify(backward)
     words = argument_names([v.name for v in backward.params])
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
     header = Header(f"{name}_backward", taken, dict(zip(backward.params, words, strict=True)), numbered(gradients, iter(order)),
                     document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
-    second = emit(simplify(backward), header)
-    parameters = parameter_text(job)
-    passed = passed_text(job)
+    second = emit(backward, header)
     seeds = seed_text(job.output)
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
-    text = (
-        f"{first.text}\n\n{second.text}\n\n"
-        f"def {name}_vjp({parameters}):\n"
-        f'    """{document(job, "Value and pullback")}"""\n'
-        f"    out, residuals = {name}_forward({passed})\n\n"
-        f"    def pullback(out_grad):\n"
-        f"        return {name}_backward(*residuals{seeds})\n\n"
-        f"    return {returned}\n"
-    )
-    del residuals
-    return finish(job, whole, Emitted(text, {**first.namespace, **second.namespace}, first.line_map), f"{name}_vjp")
+    returns = f"({result}, ({inside}{',' if inside else ''}))"
+
+    def emission(job: Job) -> Emitted:
+        first = emitted_for(job, forward, f"{name}_forward", returns, document(job, "Forward half of the pullback"))
+        text = (
+            f"{first.text}\n\n{second.text}\n\n"
+            f"def {name}_vjp({parameter_text(job)}):\n"
+            f'    """{document(job, "Value and pullback")}"""\n'
+            f"    out, residuals = {name}_forward({passed_text(job)})\n\n"
+            f"    def pullback(out_grad):\n"
+            f"        return {name}_backward(*residuals{seeds})\n\n"
+            f"    return {returned}\n"
+        )
+        return Emitted(text, {**first.namespace, **second.namespace}, first.line_map)
+
+    return finish(job, whole, emission, f"{name}_vjp")
 
 
 def argument_names(hints: list[str | None]) -> list[str]:
@@ -351,6 +359,8 @@ STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramete
 
 def parameter_text(job: Job) -> str:
     """The user's own parameters; defaults are read from the user's function by the guard."""
+    if job.outside is not None:
+        return job.outside.signature
     parts, star = [], False
     for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
         if p.kind is p.KEYWORD_ONLY and not star:
@@ -368,6 +378,8 @@ def parameter_text(job: Job) -> str:
 
 def passed_text(job: Job) -> str:
     """The same parameters, handed on."""
+    if job.outside is not None:
+        return job.outside.passed
     parts = []
     for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
         parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{STARS.get(p.kind, '')}{p.name}")
@@ -376,24 +388,46 @@ def passed_text(job: Job) -> str:
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
     """Emit a function that takes the user's own parameters."""
-    names = set(job.signature.names)
-    func = dce(unread(func))
+    words: Mapping[str, str] = {} if job.outside is None else job.outside.words
+    names = {*job.signature.names, *words.values()}
+    func = dce(unread(func if job.outside is None else clone(func)))
     bind: dict[Value, str] = {}
-    for value, (_, text) in zip(func.params, job.lowered.inputs, strict=False):
+    for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
+        text = words.get(expression, expression)
         bind[value] = text
         if text in names:
             value.name = text
     return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects))
 
 
-def finish(job: Job, func: Func, emitted: Emitted, name: str) -> Compiled:
+def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None) -> str:
+    """The text of a module of its own."""
+    if job.lowered.caught:
+        raise SaveError("it handles exceptions, which a saved derivative cannot refuse")
+    function, objects = job.source.function, job.lowered.objects
+    around = outside(function, [(c.text, c.value.name) for c in job.lowered.captured], objects)
+    inner = replace(job, outside=around)
+    primal = job.stages["simplified"]
+    own = emitted_for(inner, primal, primal.name, numbered(job.lowered.result, itertools.count()), "The function itself.")
+    pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
+    return module(pieces, name, primal.name, function, job.signature, job.request, examples)
+
+
+def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
+    """The text with those of the user's objects that it names."""
+    names = {node.id for node in ast.walk(ast.parse(emitted.text)) if isinstance(node, ast.Name)}
+    return Emitted(emitted.text, {n: v for n, v in {**emitted.namespace, **objects}.items() if n in names}, emitted.line_map)
+
+
+def finish(job: Job, func: Func, emission: Emission, name: str) -> Compiled:
     """Load the text and say what it depends on."""
+    emitted = emission(job)
     namespace = {**emitted.namespace, **job.lowered.objects}
     function = load(emitted.text, name, namespace)
     if job.lowered.caught:
         function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
-    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, None, job.request.pins, job.lowered.objects)
+    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, partial(saved, job, emission, name), job.request.pins, job.lowered.objects)
 
 
 def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:

@@ -24,6 +24,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsureAlias
 from symgrad.ir.types import DTYPES, Array, List, Scalar
+from symgrad.saving import examples_of
 from symgrad.signature import (
     PYTHON_NUMBERS,
     Abstract,
@@ -136,6 +137,7 @@ class Entry:
     signature: Signature
     compiled: Compiled
     watched: tuple[Watch, ...] = ()
+    examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
@@ -272,7 +274,8 @@ class Table:
             entry = self.known(signature, arguments) if arguments is not None or not pins else None
             if entry is not None:
                 return entry
-            entry = Entry(signature, self.made(signature, arguments, pins), watches(self.function))
+            examples = None if arguments is None else examples_of(self.function, arguments)
+            entry = Entry(signature, self.made(signature, arguments, pins), watches(self.function), examples)
             entries = {s: list(kept) for s, kept in self.entries.items()}
             entries.setdefault(signature, []).append(entry)
             while sum(map(len, entries.values())) > KEPT:

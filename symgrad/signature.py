@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -118,7 +118,8 @@ class Compiled:
     ``captured`` are pairs (expression that reads what is outside, what it was when compiled): code generated for one set
     of them is not used for another. Its names are those of ``objects``, else parameters, cells and globals of the user's
     function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` holds the IR after
-    each stage, by name; ``saved`` makes the text of a module of its own.
+    each stage, by name; ``saved`` makes the text of a module of its own, from
+    the texts of example arguments.
     """
 
     function: Callable[..., Any]
@@ -127,7 +128,7 @@ class Compiled:
     captured: tuple[tuple[str, Abstract], ...] = ()
     mutated: tuple[str, ...] = ()
     stages: Mapping[str, Func] = field(default_factory=dict)
-    saved: Callable[[], str] | None = None
+    saved: Callable[[Sequence[str] | None], str] | None = None
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
 

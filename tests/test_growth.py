@@ -65,9 +65,9 @@ def seconds(program: Callable[[int], str], count: int, rounds: int = 2) -> float
     best = float("inf")
     for _ in range(rounds):
         function = function_of(program(count))
-        start = time.perf_counter()
+        start = time.process_time()
         symgrad.grad(function, wrt=(0, 1)).compiled(np.ones(4), 0.5)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
@@ -115,7 +115,7 @@ def filled_rnn(x: Any, w: Any, steps: Any) -> Any:
 def product_stencil(x: Any, w: Any, steps: Any) -> Any:
     u = x.copy()
     for _ in range(steps):
-        u[1:-1] = u[1:-1] * (w * u[:-2] + u[2:])
+        u[1:-1] = np.cos(u[1:-1]) * (w * u[:-2] + u[2:])
     return np.sum(u)
 
 

@@ -18,6 +18,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
+    {"saving"},
     {"compile", "dispatch", "marks", "pickling"},
     {"rules"},
     {"api"},

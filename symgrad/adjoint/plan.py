@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import islice
 
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank_cost
@@ -280,10 +282,11 @@ class Plan:
 
     def mirrored(self, trace: Trace, wanted: set[Value]) -> bool:
         """Is each loop and branch through which a wanted state moves reversed anyway?"""
+        live = {scope.block for scope in self.scopes_live()}
         for (block, value), index in trace.moved.items():
             if value in wanted and not isinstance(block.ops[index], Call) and (block, index) not in self.reversed_ops:
                 return False
-            if value in wanted and block not in [s.block for s in self.scopes_live()]:
+            if value in wanted and block not in live:
                 return False
         return True
 
@@ -327,21 +330,22 @@ class Plan:
 
     def closure(self, trace: Trace, wanted: set[Value]) -> set[Value]:
         """All states through which the sweep must pass to have the wanted ones."""
+        movers: dict[Operand, list[Op]] = {}
+        for (block, moved), index in trace.moved.items():
+            movers.setdefault(moved, []).append(block.ops[index])
+        for op, slots in trace.slots.items():
+            joined = [y for b in (op.blocks if isinstance(op, If) else [op.blocks[-1]]) for y in b.yields]
+            arguments = [] if isinstance(op, If) else op.blocks[-1].args
+            for operand in (*joined, *arguments) if slots else ():
+                if isinstance(operand, Value):
+                    movers.setdefault(operand, []).append(op)
         made: set[Value] = set()
         todo = list(wanted)
         while todo:
             value = todo.pop()
-            if value in made:
-                continue
-            made.add(value)
-            for (block, moved), index in trace.moved.items():
-                if moved is value:
-                    todo += self.through(trace, block.ops[index])
-            for op, slots in trace.slots.items():
-                joined = [y for b in (op.blocks if isinstance(op, If) else [op.blocks[-1]]) for y in b.yields]
-                arguments = [] if isinstance(op, If) else op.blocks[-1].args
-                if slots and any(v is value for v in (*joined, *arguments)):
-                    todo += self.through(trace, op)
+            if value not in made:
+                made.add(value)
+                todo += [state for op in movers.get(value, ()) for state in self.through(trace, op)]
         return made
 
     def through(self, trace: Trace, op: Op) -> list[Value]:
@@ -360,10 +364,13 @@ class Plan:
     def decide(self) -> None:
         """In program order: what cannot be had is carried backwards if it can, else saved."""
         self.known.clear()
-        done: set[Value] = set()
-        while todo := [v for v in self.required if v not in done]:
-            value = min(todo, key=self.layout.order.__getitem__)
-            done.add(value)
+        todo: list[tuple[float, int, Value]] = []
+        seen = 0
+        while todo or seen < len(self.required):
+            for value in islice(self.required, seen, None) if seen < len(self.required) else ():  # looking at one may require others
+                heappush(todo, (self.layout.order[value], seen, value))
+                seen += 1
+            _, _, value = heappop(todo)
             if not all(self.can(value, scope, time) for scope, time in self.required[value]):
                 self.known.clear()
                 if not self.joinable(value) and not self.carriable(value):

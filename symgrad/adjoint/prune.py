@@ -21,15 +21,24 @@ def prune(block: Block) -> None:
 
 def forward_invariants(block: Block) -> None:
     """A slot that every round hands on as it got it is what it started from."""
+    table: dict[Value, Operand] = {}
+    drop_invariants(block, table)
+    substitute(block, table)
+
+
+def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
+    """Drop these slots, inner loops first; ``table`` gets what stands for them."""
     for op in block.ops:
         for inner in op.blocks:
-            forward_invariants(inner)
+            drop_invariants(inner, table)
         if isinstance(op, For):
             for k in reversed(range(len(op.inits))):
-                if op.body.yields[k] is op.carried[k]:
-                    table: dict[Value, Operand] = {op.carried[k]: op.inits[k], op.outs[k]: op.inits[k]}
+                handed_on = op.body.yields[k]
+                while isinstance(handed_on, Value) and handed_on in table:
+                    handed_on = table[handed_on]
+                if handed_on is op.carried[k]:
+                    table[op.carried[k]] = table[op.outs[k]] = op.inits[k]
                     drop_slot(op, k)
-                    substitute(block, table)
 
 
 def drop_slot(op: For, k: int) -> None:

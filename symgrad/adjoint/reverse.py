@@ -301,15 +301,22 @@ class Sweep:
         for position, param, target, text in sorted(texts, key=lambda entry: "taken" in entry[3]):
             names["position"] = position
             if "into" in text:
-                names["into"] = self.ledger.buffer(scope, target)
+                names["into"] = self.by_rows(op, self.ledger.buffer(scope, target))
                 scope.table[target] = Cotangent(self.pullback(op, row, names, outs, text, target), True)
             elif "taken" in text:
-                names["taken"] = self.taken(first, op.outs[0], kept)
+                names["taken"] = self.by_rows(op, self.taken(first, op.outs[0], kept))
                 self.ledger.contribute(scope, target, Cotangent(self.pullback(op, row, names, outs, text, target), True))
             else:
                 mask = self.side(op, param, target, first)
                 kept.add(target, self.pullback(op, row, names, outs, text, target), mask, False)
         kept.settle()
+
+    def by_rows(self, op: Call, buffer: Operand) -> Operand:
+        """A cotangent that is written to through ``reshape`` must lie as the value does, else the store goes to a copy."""
+        through = any(step in str(op.settings.get("index", "")) for step in (".reshape", ".ravel"))
+        if through and isinstance(buffer.type, Array) and buffer.type.layout not in ("C", "CF") and buffer.type.shape != ():
+            return self.builder.call("by_rows", buffer, hint=buffer.name if isinstance(buffer, Value) else None)
+        return buffer
 
     def taken(self, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
         """The output's cotangent, given up to be written to."""

@@ -181,9 +181,14 @@ class State:
                 self.partners[other] = self.partners.get(other, frozenset()) | {new}
 
     def stored(self, location: Location, loc: Loc) -> None:
-        """Note that a location was written to: what may share its memory is doubtful from here on."""
+        """Note that a location was written to: what may share its memory is doubtful from here on.
+
+        What is done to a list is not done to the arrays in it.
+        """
+        is_of_list = isinstance(self.memory[location].type, List)
         for partner in self.partners.get(location, frozenset()):
-            self.stale.setdefault(partner, loc)
+            if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array)):
+                self.stale.setdefault(partner, loc)
 
     def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
         """What an object of known structure holds."""

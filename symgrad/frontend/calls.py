@@ -371,6 +371,9 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_function(ctx, found, [owner, *args], kwargs, node)
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
+            if isinstance(value, list | dict | set | bytearray) and name not in ("index", "count", "copy"):
+                raise UnsupportedSyntax(
+                    f"{name!r} of a {type(value).__name__} from outside the function may change it", ctx.loc(node), "make a copy in the function")
             return opaque_method(ctx, owner, name, args, kwargs, node)
         case Obj(key):
             found_method = METHODS.get((key.kind, name))
@@ -559,9 +562,13 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     found = set(parameters(node.args))
     if isinstance(node, ast.FunctionDef):
         found |= assigned(node.body)
-        for inner in ast.walk(node):
+        todo: list[ast.AST] = list(node.body)
+        while todo:  # what a nested function declares is its own affair
+            inner = todo.pop()
             if isinstance(inner, ast.Global | ast.Nonlocal):
                 found -= set(inner.names)
+            elif not isinstance(inner, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+                todo += ast.iter_child_nodes(inner)
     else:
         found |= {n.target.id for n in ast.walk(node.body) if isinstance(n, ast.NamedExpr)}
     return frozenset(found)
@@ -590,7 +597,12 @@ def calls_itself(source: Source) -> bool:
     name = source.function.__name__
     if source.globals.get(name) is not source.function:
         return False
-    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(source.node))
+    return calls_by_name(source.node, name)
+
+
+def calls_by_name(node: ast.AST, name: str) -> bool:
+    """Does a function of this name occur as a call in the tree?"""
+    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(node))
 
 
 def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
@@ -616,8 +628,11 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 
 def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Inline a nested function or lambda, in the frame it was made in."""
-    if any(code is callee.node for code, _ in ctx.stack):
-        raise UnsupportedSyntax("a nested function that calls itself cannot be differentiated", ctx.loc(node), "define it outside")
+    name = getattr(callee.node, "name", None)
+    if any(code is callee.node for code, _ in ctx.stack) or name and calls_by_name(callee.node, name):
+        from symgrad.frontend.recursion import call_nested_recursive
+
+        return call_nested_recursive(ctx, callee, args, kwargs, node)
     frame = Frame(callee.frame.source, callee.frame, local_names(callee.node))
     return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, callee.node)
 

@@ -130,6 +130,8 @@ class Lowering:
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)
+    closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
+    completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text

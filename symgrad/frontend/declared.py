@@ -10,8 +10,8 @@ from symgrad.errors import NoDerivative, ShapeMismatch, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, is_float
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.nested import Fresh
-from symgrad.ir.core import Block, Const, Func, Op, Operand, Value, substitute
+from symgrad.frontend.nested import Fresh, free_values
+from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.spelling import Custom, declared
 
@@ -115,7 +115,7 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
         raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")
     ctx.state = entry
     block.yields = yields
-    held = free_values(block, seed)
+    held = free_values(block, [seed])
     copies = {v: Value(v.type, v.name) for v in held}
     substitute(block, dict(copies))
     block.args = [seed, *copies.values()]
@@ -160,28 +160,3 @@ def zeros(ctx: Lowering, arg: Binding, node: ast.AST) -> Operand:
     if isinstance(ctx.type_of(arg), Scalar):
         return Const(0.0)
     return ctx.call("zeros_like", ctx.read(arg, node))
-
-
-def free_values(block: Block, seed: Value) -> list[Value]:
-    """What a block reads and does not define, in order."""
-    defined: set[Value] = {seed}
-    found: dict[Value, None] = {}
-
-    def visit(inner: Block) -> None:
-        defined.update(inner.args)
-        for op in inner.ops:
-            read(op)
-            for child in op.blocks:
-                visit(child)
-            defined.update(op.outs)
-        note(inner.yields)
-
-    def read(op: Op) -> None:
-        note(op.operands)
-
-    def note(operands: list[Operand]) -> None:
-        found.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
-
-    visit(block)
-    return list(found)
-

@@ -296,9 +296,45 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
 
     stem = OWN_OPERATORS.get(kind)
     for owner, other, word in ((a, b, f"__{stem}__"), (b, a, f"__r{stem}__")):
-        cls = owner.key.cls if isinstance(owner, Obj) and owner.key.kind == "record" else type(owner.value) if isinstance(owner, External) else None
-        if stem and cls is not None and isinstance(getattr(cls, word, None), types.FunctionType):
+        if stem and own_method(owner, word) is not None:
             return call_method(ctx, owner, word, [other], {}, node)
+    return None
+
+
+#: the methods that classes define for comparisons, with their mirror images
+COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
+    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__ne__"),
+}  # fmt: skip
+
+
+def own_method(owner: Binding, word: str) -> Any:
+    """A special method that the class of an instance, from inside or outside, defines in Python."""
+    match owner:
+        case Obj(key) if key.kind == "record":
+            found = getattr(key.cls, word, None)
+        case External(value) if not isinstance(value, dict | list | tuple):
+            found = getattr(type(value), word, None)
+        case Tup(kind=kind) if kind is not None:
+            found = getattr(kind, word, None)
+        case _:
+            return None
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """A comparison that the user's class defines."""
+    from symgrad.frontend.calls import call_method
+
+    words = COMPARISONS.get(type(op), ("", ""))
+    for owner, other, word in ((a, b, words[0]), (b, a, words[1])):
+        if word and own_method(owner, word) is not None:
+            return call_method(ctx, owner, word, [other], {}, node)
+    if isinstance(op, ast.NotEq) and any(own_method(x, "__eq__") is not None for x in (a, b)):
+        made = own_comparison(ctx, ast.Eq(), a, b, node)
+        assert made is not None
+        test = truth(ctx, made, node)
+        return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     return None
 
 
@@ -338,10 +374,17 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
 
 def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     """What ``if`` asks: a bool operand, constant where it is known."""
+    for word in ("__bool__", "__len__"):
+        if own_method(binding, word) is not None:
+            from symgrad.frontend.calls import call_method
+
+            return truth(ctx, call_method(ctx, binding, word, [], {}, node), node)
     match binding:
         case Static(value):
             return Const(bool(value))
         case Num(Const(value)):
+            return Const(bool(value))
+        case External(value) if isinstance(value, dict | list | tuple):
             return Const(bool(value))
         case Tup(items):
             return Const(bool(items))
@@ -419,6 +462,9 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
+    special = own_comparison(ctx, op, a, b, node)
+    if special is not None:
+        return special
     if isinstance(a, Static) and isinstance(b, Static):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
     if isinstance(a, Tup) and isinstance(b, Tup) and isinstance(op, ast.Eq | ast.NotEq):
@@ -452,6 +498,13 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
+    if own_method(b, "__contains__") is not None:
+        from symgrad.frontend.calls import call_method
+
+        test = truth(ctx, call_method(ctx, b, "__contains__", [a], {}, node), node)
+        if isinstance(test, Const):
+            return Num(Const(bool(test.value) != negate))
+        return Num(ctx.call("not_", test) if negate else test)
     if isinstance(b, Obj) and b.key.kind == "dict":
         return Num(Const((static_key(ctx, a, node) in dict(ctx.state.heap[b.key])) != negate))  # type: ignore[arg-type]
     if isinstance(b, External):

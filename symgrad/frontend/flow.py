@@ -41,6 +41,7 @@ NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")
 Item = "ast.stmt | Callable[[Lowering, list[Any]], bool]"
 TRIALS = 16
+WHOLE = "all of a list"  #: the place of a list that is carried as one value, beside the places of its items
 
 
 def run(ctx: Lowering, items: list[Any]) -> None:
@@ -435,20 +436,33 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
         location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
         state.memory[location] = head.slot(ctx, join(init.type, form), None)
         state.heap[key] = Ref(location)
+        head.places[(key, WHOLE), 0] = location
         return
     before = dict(content)  # type: ignore[arg-type]
-    items = []
+    items = dict(before)
     for k, part in form:
         binding = before.get(k, MISSING)
         inits = operands_of(binding, part, ctx.read, lambda ref: ref.location in entry.stale)
         args = [head.slot(ctx, leaf.type, str(k) if str(k).isidentifier() else None) for leaf in leaves(part)]
         head.inits += inits
         made = rebuild(part, list(args), state, None, ctx.builder.loc)
-        items.append((k, made))
+        items[k] = made
         for n, place in enumerate(array_leaves(made)):
             if place is not None:
                 head.places[(key, k), n] = place
-    state.heap[key] = tuple(items)
+    state.heap[key] = tuple(items.items())
+
+
+def source_of(entry: State, plan: Plan, name: Any, k: int) -> list[Location]:
+    """What a carried place may share memory with before the loop: of a list, each array in it."""
+    if name in plan.names:
+        found = array_leaves(entry.names.get(name, MISSING))[k : k + 1]
+    else:
+        key, item = name
+        content = entry.heap.get(key, ())
+        items = content if isinstance(content, Ref) else dict(content).get(item, MISSING)
+        found = [x for _, b in content for x in array_leaves(b)] if item is WHOLE and not isinstance(content, Ref) else array_leaves(items)[k : k + 1]
+    return [x for x in found if x is not None]
 
 
 def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
@@ -472,10 +486,9 @@ def relate(entry: State, plan: Plan, head: Head) -> None:
     state = head.state
     seen = reachable(state, plan.names)
     sources: dict[Location, list[Location]] = {}
-    for (name, k), location in head.places.items():
-        before = array_leaves(entry.names.get(name, MISSING)) if name in plan.names else []
-        source = before[k] if k < len(before) else None
-        if source is None:
+    pairs = [(location, source) for (name, k), location in head.places.items() for source in source_of(entry, plan, name, k)]
+    for location, source in pairs:
+        if location is source:
             continue
         if source in seen:
             state.pair(location, source)
@@ -547,11 +560,11 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
         ctx.state = kept
         return plan.add(plan.heap, key, type_)
     old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
-    forms = []
     for k in dict.fromkeys([*first, *last]):
-        form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
-        forms.append((k, merge(old[k], form) if k in old else form))
-    return plan.add(plan.heap, key, tuple(forms))
+        if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
+            form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
+            old[k] = merge(old[k], form) if k in old else form
+    return plan.add(plan.heap, key, tuple(old.items()))
 
 
 def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
@@ -562,6 +575,10 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
         for k, location in enumerate(array_leaves(end.names.get(name, MISSING))):
             if location is not None:
                 ends[name, k] = location
+    for key, form in plan.heap.items():
+        content = end.heap[key]
+        held = [(WHOLE, content)] if isinstance(content, Ref) else [(k, b) for k, b in content if not isinstance(form, Type) and k in dict(form)]
+        ends |= {((key, k), n): x for k, b in held for n, x in enumerate(array_leaves(b)) if x is not None}
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
@@ -621,8 +638,13 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
             location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
             state.memory[location] = values.pop(0)
             state.heap[key] = Ref(location)
+            head.places[(key, WHOLE), 0] = location
         else:
-            state.heap[key] = tuple((k, rebuild(part, values, state, None, ctx.builder.loc)) for k, part in form)
+            items = dict(content)  # type: ignore[arg-type]
+            for k, part in form:
+                items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
+                head.places |= {((key, k), n): x for n, x in enumerate(array_leaves(made)) if x is not None}
+            state.heap[key] = tuple(items.items())
     relate(entry, plan, head)
     ctx.state = state
 

@@ -20,6 +20,7 @@ from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.expressions import owner_name
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.recursion import close
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import Array, List
@@ -102,6 +103,8 @@ class Attempt:
         result = self.flatten(ctx, made, operands, node)
         if ctx.refusals:
             raise together(ctx.refusals)
+        body.yields = operands
+        close(ctx, body)
         for text, held in ctx.captured.items():
             if held.text not in ctx.arrays:
                 self.inputs.append((held.value, text))

@@ -12,7 +12,8 @@ from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location,
 from symgrad.frontend.calls import call, parameters, unwrap
 from symgrad.frontend.context import Lowering, is_float
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.ir.core import Block, Func, Operand, Value, clone_block
+from symgrad.frontend.recursion import close
+from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import Array, Scalar
 
 
@@ -128,12 +129,17 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     ctx.state = entry
-    block.args = [v for v, _ in fresh.pairs]
     block.yields = [out]
+    given = [v for v, _ in fresh.pairs]
+    held = free_values(block, given)
+    inside = {v: Value(v.type, v.name) for v in held}
+    substitute(block, dict(inside))
+    block.args = [*given, *inside.values()]
     func = Func("inner", block, ["out"], ctx.loc(node))
+    close(ctx, block)
     copy_written(func, ctx.loc(node))
     adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)
-    results = inline(ctx, adjoint, [o for _, o in fresh.pairs])
+    results = inline(ctx, adjoint, [*(o for _, o in fresh.pairs), *held])
     keep = results[:1] if derivative.what == "value_and_grad" else []
     grads = results[len(keep) :]
     structured = [fresh.gradients(b, grads) for b in originals]
@@ -151,9 +157,31 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     table: dict[Value, Operand] = {}
     copy = clone_block(func.body, table)
     arguments = dict(zip(copy.args, operands, strict=True))
-    from symgrad.ir.core import substitute
-
     copy.args = []
     substitute(copy, arguments)
     ctx.builder.block.ops += copy.ops
     return list(copy.yields)
+
+
+def free_values(block: Block, given: list[Value]) -> list[Value]:
+    """What a block reads and does not define, in order."""
+    defined = set(given)
+    found: dict[Value, None] = {}
+
+    def visit(inner: Block) -> None:
+        defined.update(inner.args)
+        for op in inner.ops:
+            read(op)
+            for child in op.blocks:
+                visit(child)
+            defined.update(op.outs)
+        note(inner.yields)
+
+    def read(op: Op) -> None:
+        note(op.operands)
+
+    def note(operands: list[Operand]) -> None:
+        found.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
+
+    visit(block)
+    return list(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -34,28 +34,57 @@ ROUNDS = 6
 
 @dataclass(slots=True)
 class Recursive:
-    """A function that calls itself, for some types of its arguments; ``extra`` is what it reads from around it."""
+    """A function that calls itself, for some types of its arguments."""
 
     func: Func
     form: Skeleton = NOTHING
     known: bool = False
     done: bool = False
-    extra: list[Value] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function of the user's: its tree, the frame around it (nested ones have one), and what it is known by."""
+
+    node: ast.FunctionDef | ast.Lambda
+    source: Source
+    parent: Frame | None
+    code: Any
+
+    @property
+    def name(self) -> str:
+        return "lambda_" if isinstance(self.node, ast.Lambda) else self.node.name
 
 
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that calls itself; it becomes a function of the program."""
-    bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), node)
+    callee = Callee(source.node, source, None, source.function.__code__)
+    return call_callee(ctx, callee, bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), node), node)
+
+
+def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """The same for a nested function; what it reads of the functions around it is handed to it at each call."""
+    callee = Callee(function.node, function.frame.source, function.frame, function.node)
+    outermost = not any(v.func.name == callee.name and not v.done for v in ctx.recursive.values())
+    try:
+        return call_callee(ctx, callee, bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), node), node)
+    finally:
+        if outermost:  # the variables around it may have other values at the next call
+            for key in [k for k in ctx.recursive if k[0] is callee.code]:
+                del ctx.recursive[key]
+
+
+def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: ast.AST) -> Binding:
     operands: list[Operand] = []
     forms = {name: general(ctx, binding, operands, node) for name, binding in bound.items()}
-    key = (source.function.__code__, tuple(forms.items()))
+    key = (source.code, tuple(forms.items()))
     made = ctx.recursive.get(key)
     if made is None:
-        made = ctx.recursive[key] = Recursive(Func(source.name, loc=source.loc(source.node)))
+        made = ctx.recursive[key] = Recursive(Func(source.name, loc=source.source.loc(source.node)))
         settle(ctx, source, forms, made, node)
     if not made.known:
         raise Unresolved
-    op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(made.form)], ctx.builder.loc, made.func, [*operands, *made.extra])
+    op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(made.form)], ctx.builder.loc, made.func, operands)
     ctx.builder.append(op)
     result = rebuild(made.form, list(op.outs), ctx.state, None, ctx.builder.loc)
     for location in array_leaves(result):
@@ -89,14 +118,13 @@ def widened(type_: Type) -> Type:
     return type_
 
 
-def settle(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> None:
+def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> None:
     """Lower the body until the form of the result no longer changes."""
     for _ in range(ROUNDS):
         before = ctx.unresolved
         form = lower_body(ctx, source, forms, made, node)
         if made.known and form == made.form and ctx.unresolved == before:
             made.done = True
-            close(made)
             return
         if made.known and form == made.form and any(not other.done and other is not made for other in ctx.recursive.values()):
             # it waits for the result of a function around it: good for the type only, lowered again the next time
@@ -107,9 +135,9 @@ def settle(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: Recu
     raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))
 
 
-def lower_body(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> Skeleton:
+def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> Skeleton:
     """One attempt at the body; the form of its result."""
-    frame = Frame(source, None, local_names(source.node))
+    frame = Frame(source.source, source.parent, local_names(source.node))
     outer = (ctx.state, ctx.frame, ctx.builder.loc)
     entry = ctx.state.copy()
     ctx.state, ctx.frame = entry.copy(), frame
@@ -119,7 +147,7 @@ def lower_body(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: 
         params += values
         ctx.state.names[frame, name] = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
     block = Block(params)
-    ctx.stack.append((source.function.__code__, id(node)))
+    ctx.stack.append((source.code, id(node)))
     try:
         with ctx.inside(block):
             result = body_result(ctx, frame, source.node)
@@ -129,6 +157,9 @@ def lower_body(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: 
                 raise UnsupportedSyntax(f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node))
             target = merge(made.form, form) if made.known else form
             block.yields = operands_of(result, target, ctx.read, lambda ref: ref.location in state.stale)
+        rebound = [name for name, binding in entry.names.items() if name[0] is not None and state.names.get(name) != binding and name[1] != "stop"]
+        if rebound:
+            raise UnsupportedSyntax(f"{source.name} calls itself and assigns to a variable around it", ctx.loc(node), "return the value instead")
         written = [loc for loc, value in entry.memory.items() if state.memory.get(loc) is not value]
         own = [b for v in params for loc, b in state.memory.items() if isinstance(loc, Location) and loc.name == v.name and b is v]
         arrays = [v for v in params if not isinstance(v.type, Scalar)]
@@ -142,36 +173,61 @@ def lower_body(ctx: Lowering, source: Source, forms: dict[str, Skeleton], made: 
     return form
 
 
-def close(made: Recursive) -> None:
-    """What the body reads from around it becomes parameters, handed on at each call."""
-    body = made.func.body
-    inside: set[Value] = set(body.args)
+def close(ctx: Lowering, body: Block) -> None:
+    """What the functions applied in a body read from around them becomes parameters, handed on at each call."""
+    funcs = [func for func in applied(body) if func not in ctx.closed]
+    inside = {func: defined(func.body) for func in funcs}
+    free = {func: dict.fromkeys(v for v in read_in(func.body) if v not in inside[func]) for func in funcs}
+    size = -1
+    while size != (size := sum(map(len, free.values()))):
+        for func in funcs:
+            for other in applied(func.body):
+                free[func] |= {v: None for v in free.get(other, ctx.closed.get(other, ())) if v not in inside[func]}
+    ctx.closed.update({func: list(values) for func, values in free.items()})
+    for func in funcs:
+        params = {v: Value(v.type, v.name) for v in free[func]}
+        hand_on(ctx, func.body, params)
+        substitute(func.body, dict(params))
+        func.body.args += params.values()
+    hand_on(ctx, body, {})
 
-    def define(block: Block) -> None:
-        inside.update(block.args)
-        for op in block.ops:
-            inside.update(op.outs)
-            for child in op.blocks:
-                define(child)
 
-    define(body)
-    found: dict[Value, None] = {}
-
-    def read(block: Block) -> None:
-        for op in block.ops:
-            found.update(dict.fromkeys(o for o in op.operands if isinstance(o, Value) and o not in inside))
-            for child in op.blocks:
-                read(child)
-        found.update(dict.fromkeys(o for o in block.yields if isinstance(o, Value) and o not in inside))
-
-    read(body)
-    made.extra = list(found)
-    params = [Value(v.type, v.name) for v in made.extra]
-    substitute(body, dict(zip(made.extra, params, strict=True)))
-    body.args += params
+def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
+    """Complete the arguments of the calls in a body."""
     for op in walk(body):
-        if isinstance(op, Apply) and op.func is made.func and len(op.args) < len(body.args):
-            op.args = [*op.args, *params]
+        if isinstance(op, Apply) and op not in ctx.completed:
+            assert op.func is not None
+            op.args = [*op.args, *(params.get(v, v) for v in ctx.closed.get(op.func, ()))]
+            ctx.completed.add(op)
 
 
-__all__ = ["Any", "call_recursive"]
+def applied(body: Block) -> list[Func]:
+    """Every function that a body calls, directly or through others, in order."""
+    found: dict[Func, None] = {}
+    todo = [body]
+    while todo:
+        for op in walk(todo.pop()):
+            if isinstance(op, Apply) and op.func is not None and op.func not in found:
+                found[op.func] = None
+                todo.append(op.func.body)
+    return list(found)
+
+
+def defined(block: Block) -> set[Value]:
+    """Every value that a block or one inside it defines."""
+    made = set(block.args)
+    for op in block.ops:
+        made.update(op.outs)
+        for child in op.blocks:
+            made |= defined(child)
+    return made
+
+
+def read_in(block: Block) -> list[Value]:
+    """Every value that a block or one inside it reads, in order."""
+    made = [o for op in walk(block) for o in op.operands if isinstance(o, Value)]
+    blocks = [block, *(child for op in walk(block) for child in op.blocks)]
+    return made + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
+
+
+__all__ = ["Any", "call_recursive", "close"]

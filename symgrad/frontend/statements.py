@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import types
 from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
@@ -21,7 +23,7 @@ from symgrad.frontend.bindings import (
     Tup,
 )
 from symgrad.frontend.context import Frame, Lowering, statement
-from symgrad.frontend.expressions import attribute_of, binary, truth
+from symgrad.frontend.expressions import OWN_OPERATORS, attribute_of, binary, own_method, truth
 from symgrad.frontend.flow import (
     BREAK,
     CODE,
@@ -78,14 +80,34 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
     """``owner.name = value`` on an instance made in the function."""
     if isinstance(owner, Obj) and owner.key.kind == "record":
-        content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
-        content[ctx.frame.source.mangle(target.attr)] = value
-        ctx.state.heap[owner.key] = tuple(content.items())
+        name = ctx.frame.source.mangle(target.attr)
+        if not own_setter(ctx, owner, name, value, target):
+            content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+            content[name] = value
+            ctx.state.heap[owner.key] = tuple(content.items())
         return
     if isinstance(owner, External):
         raise UnsupportedSyntax(
             f"attribute {target.attr!r} of an object from outside the function is assigned to", ctx.loc(target), "return the new value instead")
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target))
+
+
+def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
+    """Does the class say what assigning to an attribute does?  A property's setter is called."""
+    from symgrad.frontend.calls import call_function
+
+    cls = owner.key.cls
+    if cls.__setattr__ is not object.__setattr__:
+        frozen = getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
+        why = "instances of a frozen dataclass cannot be changed" if frozen else f"{cls.__name__} defines __setattr__"
+        raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {why}", ctx.loc(node))
+    held = inspect.getattr_static(cls, name, None)
+    if isinstance(held, property) and held.fset is not None:
+        call_function(ctx, held.fset, [owner, value], {}, node)
+        return True
+    if isinstance(held, property) or hasattr(type(held), "__set__") and not isinstance(held, types.MemberDescriptorType):
+        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node))
+    return False
 
 
 @statement(ast.Assign)
@@ -121,7 +143,9 @@ def augmented(ctx: Lowering, item: Any) -> None:
             index = HeldIndex.of(ctx, owner, node.target)
             old = load(ctx, owner, index, node.target)
             value = ctx.evaluate(node.value)
-            made = in_place(ctx, old, value, node)
+            unsure = isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
+            # a view or a copy: to write the result back is right for both
+            made = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
             if made is not None or not is_view:
                 # an index that copies is written back, as Python does
@@ -157,6 +181,16 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
 
         call_method(ctx, old, "extend", [value], {}, node)
         return None
+    if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Mult):
+        made = binary(ctx, ast.Mult, old, value, node)
+        assert isinstance(made, Obj)
+        ctx.state.heap[old.key] = ctx.state.heap[made.key]
+        return None
+    word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
+    if own_method(old, word) is not None:
+        from symgrad.frontend.calls import call_method
+
+        return call_method(ctx, old, word, [value], {}, node)
     if not isinstance(old, Ref):
         return binary(ctx, type(node.op), old, value, node)
     type_ = ctx.type_of(old)

@@ -42,6 +42,10 @@ def _copied(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(first.dtype, first.shape, "?" if first.shape is None else "C") if isinstance(first, Array) else first
 
 
+def _by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(types[0].dtype, types[0].shape, "C") if isinstance(types[0], Array) else types[0]
+
+
 def _like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(types[0].dtype, types[0].shape, kept_layout(types[0])) if isinstance(types[0], Array) else types[0]
 
@@ -250,7 +254,8 @@ def _take_written_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _add_at_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "np.add.at(x, path, v)" if has_arrays(settings["index"], types[2:]) else "x[path] += v"
+    twice = has_arrays(settings["index"], types[2:]) and not settings.get("distinct")
+    return "np.add.at(x, path, v)" if twice else "x[path] += v"
 
 
 def _spread_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -321,11 +326,13 @@ rule(f"take_written(x, *index, {_PATH})", _take, emit=_take_written_text, linear
 rule(f"set_at(x, v, *index, {_PATH})", _owned, emit=_set_text, consumes=True, statement=True, linear="x v",
      x_grad="set_at(taken, 0.0, *index, index=index)",
      v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule(f"add_at(x, v, *index, {_PATH})", _owned, emit=_add_at_text, consumes=True, statement=True, linear="x v",
+# ``distinct``: no cell is named twice
+rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, emit=_add_at_text, consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule("copy(x)", _copied, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "copy(x)", linear="x", x_grad="out_grad")
+rule("by_rows(x)", _by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 

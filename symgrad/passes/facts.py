@@ -5,7 +5,7 @@ Memory is told coarsely: values that may share it, at any time, are in one class
 
 from __future__ import annotations
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, Row
@@ -47,10 +47,16 @@ class Facts:
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}
         self.origin: dict[Value, Operand] = {}  #: of a carried value or a loop's result: what the loop began with
+        self.pushes: list[Call] = []
+        self.late: set[Value] = set()  #: what the backward half of a gradient computes
         self.leader: dict[Node, Node] = {}
         self.stored: set[Node] = set()
         self.returned: set[Node] = set()
         self.visit(func.body)
+        for op in [] if func.split is None else func.body.ops[func.split :]:
+            self.late.update(op.outs)
+            for inner in op.blocks:
+                self.late.update(out for child in walk(inner) for out in child.outs)
         for operand in func.body.yields:
             if isinstance(operand, Value):
                 self.returned |= {(operand, False), (operand, True)}
@@ -85,6 +91,30 @@ class Facts:
             for inner in op.blocks:
                 self.visit(inner)
 
+    def enter(self, op: Call, block: Block, instead: Call) -> None:
+        """Note an op that a pass puts into a block in the place of another one."""
+        late = instead.outs[0] in self.late
+        for out in op.outs:
+            self.maker[out] = op
+            self.home[out] = block
+            if late:
+                self.late.add(out)
+        self.call(op)
+        if ROWS[op.name].consumes and isinstance(op.args[0], Value):
+            self.stored.add(self.find((op.args[0], False)))
+
+    def sources(self, operand: Operand) -> list[Value]:
+        """The values that the operand may be: itself, or what was pushed on the tape that it is popped from."""
+        maker = self.maker.get(operand) if isinstance(operand, Value) else None
+        if not isinstance(operand, Value):
+            return []
+        if not isinstance(maker, Call) or maker.name != "pop" or not isinstance(maker.args[0], Value):
+            return [operand]
+        tape, place = self.find((maker.args[0], False)), maker.outs.index(operand)
+        pushes = [p for p in self.pushes if self.find((p.outs[0], False)) == tape]
+        found = [p.args[place] for p in pushes if place < len(p.args)]
+        return [f for f in found if isinstance(f, Value)] if all(isinstance(f, Value) for f in found) else []
+
     def loop(self, op: For | While) -> None:
         arguments = [op.carried] if isinstance(op, For) else [op.test.args, op.body.args]
         for k, init in enumerate(op.inits):
@@ -99,6 +129,8 @@ class Facts:
         first = op.args[0] if op.args else Const(None)
         if row.consumes and isinstance(first, Value):
             self.stored.add((first, False))
+        if op.name == "push":
+            self.pushes.append(op)
         if op.name in ("opaque", "opaque_pure"):
             for a in op.args:
                 if op.name == "opaque":

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
+from symgrad.passes.cheaper import CHEAPER
 from symgrad.passes.facts import Facts, covers, has_memory
 from symgrad.passes.identities import GENERAL, IDENTITIES
 
-ROUNDS = 6  #: each round sees what the last one made; most programs need two
+ROUNDS = 12  #: each round sees what the last one made; most programs need three
 
 
 def fold(func: Func) -> Func:
@@ -123,20 +124,35 @@ class _Folder:
 
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
         if len(op.outs) == 1:
-            for rewrite in (*GENERAL, *IDENTITIES.get(op.name, ())):
+            for rewrite in (*GENERAL, *IDENTITIES.get(op.name, ()), *CHEAPER.get(op.name, ())):
                 made = rewrite(op, self.facts)
-                if isinstance(made, Call):
-                    self.facts.reads(op.args, -1)
-                    self.facts.reads(made.args, 1)
-                    self.facts.maker[op.outs[0]] = made
-                    self.changed = True
-                    done.append(made)
+                if isinstance(made, Call | list):
+                    self.put(op, made if isinstance(made, list) else [made], block, done)
                     return
                 if made is not None and self.may_replace(op, made, block):
                     self.facts.reads(op.args, -1)
                     self.replace(op.outs[0], made)
                     return
         done.append(op)
+
+    def put(self, op: Call, made: list[Call], block: Block, done: list[Op]) -> None:
+        """Put ops in the place of one; the last has its results."""
+        self.facts.reads(op.args, -1)
+        for one in made:
+            self.facts.reads(one.args, 1)
+        self.discard(op.args, done)
+        for one in made:
+            self.facts.enter(one, block, op)
+            done.append(one)
+        self.changed = True
+
+    def discard(self, operands: list[Operand], done: list[Op]) -> None:
+        """Remove stores of this block that nobody reads any more: their memory is stored to once more."""
+        for operand in operands:
+            maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
+            if isinstance(maker, Call) and ROWS[maker.name].consumes and not self.facts.count.get(operand, 0) and maker in done:  # type: ignore[arg-type]
+                done.remove(maker)
+                self.facts.reads(maker.args, -1)
 
     def may_replace(self, op: Call, new: Operand, block: Block) -> bool:
         old = op.outs[0]

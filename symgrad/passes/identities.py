@@ -162,9 +162,9 @@ def spread_stored(op: Call, facts: Facts) -> Call | None:
 
 
 def spread_accumulated(op: Call, facts: Facts) -> Operand | Call | None:
-    """``x += spread(s, shape)`` is ``x += s`` where ``x`` has that shape."""
+    """``x += spread(s, shape)`` is ``x += s``, since adding in place broadcasts by itself."""
     source = plain_spread(op.args[1], facts)
-    if source is None or not same_shape(shape_of_type(op.args[0].type), shape_of_type(op.args[1].type)):
+    if source is None or not isinstance(op.args[0].type, Array) or not shape_of_type(op.args[0].type):
         return None
     return Call(op.outs, op.loc, op.name, [op.args[0], source], op.settings)
 

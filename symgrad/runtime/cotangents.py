@@ -350,6 +350,8 @@ def cofactors(a: Any) -> Any:
     array([[ 4., -3.],
            [-2.,  1.]])
     """
+    if a.shape[-1] == 2:
+        return a[..., ::-1, ::-1] * np.array([[1, -1], [-1, 1]], a.dtype)
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s

@@ -16,7 +16,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     >>> unbroadcast(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
     """
-    had = np.shape(g)
+    had = g.shape if isinstance(g, np.ndarray) else ()
+    if had == shape and not array and shape:
+        return g
     if had != shape:
         lead = len(had) - len(shape)
         if lead < 0:

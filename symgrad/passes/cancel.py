@@ -1,0 +1,279 @@
+"""Cuts the derivative of a maximum that cancels, as in ``m + log(sum(exp(x - m)))``. Works in place.
+
+Each value computed from the maximum ``m`` is followed as ``v + c*m`` or ``v * exp(c*m)`` with ``v`` free
+of ``m``. If every one ends in values that are free of it, the result does not depend on ``m`` at all, and
+``m`` is taken of ``stop_gradient(x)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
+from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import OPERANDS
+
+EXTREMES = frozenset({"max", "min"})
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How a value depends on ``m``: ``v + rate*m``, or ``v * exp(rate*m)`` if ``scaled``.
+
+    ``axes`` are the axes of the value along which ``m`` may vary, in the order of ``m``'s own.
+    """
+
+    scaled: bool
+    rate: float
+    axes: tuple[int, ...]
+
+
+class Lost(Exception):
+    """The dependence has neither form."""
+
+
+def cancel(func: Func) -> Func:
+    """Cut maxima that cancel, in place."""
+    _block(func.body)
+    return func
+
+
+def _block(block: Block) -> None:
+    for op in list(block.ops):
+        for inner in op.blocks:
+            _block(inner)
+        if isinstance(op, Call) and op.name in EXTREMES and isinstance(op.args[0], Value) and cancels(block, op):
+            source = op.args[0]
+            made = Value(source.type)
+            block.ops.insert(block.ops.index(op), Call([made], op.loc, "stop_gradient", [source], dict(ROWS["stop_gradient"].settings)))
+            op.args[0] = made
+
+
+def cancels(block: Block, extreme: Call) -> bool:
+    """Is all that the block computes from the maximum free of it in the end?"""
+    out, maker = extreme.outs[0], extreme.args[0]
+    rank = rank_of(out.type)
+    if rank is None or getattr(out.type, "kind", None) != "float" or getattr(maker, "name", None) == "stop_gradient":
+        return False
+    shape = out.type.shape if isinstance(out.type, Array) else ()
+    traces = {out: Trace(False, 1.0, tuple(k for k, extent in enumerate(shape or ()) if extent != 1))}
+    freed = False
+    for op in block.ops[block.ops.index(extreme) + 1 :]:
+        if any(inner_reads(child, traces) for child in op.blocks):
+            return False
+        if not any(isinstance(a, Value) and a in traces for a in op.operands):
+            continue
+        if not isinstance(op, Call):
+            return False
+        try:
+            made = followed(op, traces)
+        except Lost:
+            return False
+        if made is None:
+            freed = freed or op.name not in SHAPES
+        else:
+            traces[op.outs[0]] = made
+    return freed and not any(isinstance(y, Value) and y in traces for y in block.yields)
+
+
+def inner_reads(block: Block, traces: dict[Value, Trace]) -> bool:
+    """Does a block inside read one of the values?"""
+    for op in block.ops:
+        if any(isinstance(a, Value) and a in traces for a in op.operands) or any(inner_reads(child, traces) for child in op.blocks):
+            return True
+    return any(isinstance(y, Value) and y in traces for y in block.yields)
+
+
+def rank_of(type_: Type) -> int | None:
+    """The rank of a number or an array, if it is known."""
+    if isinstance(type_, Scalar):
+        return 0
+    return type_.rank if isinstance(type_, Array) else None
+
+
+# ------------------------------------------------------------------ how ops hand it on
+
+
+def followed(op: Call, traces: dict[Value, Trace]) -> Trace | None:
+    """The dependence of an op's result, None if it is free of the maximum."""
+    if op.name in SHAPES:
+        return None
+    rule, rank = RULES.get(op.name), rank_of(op.outs[0].type) if len(op.outs) == 1 else None
+    if rule is None or rank is None:
+        raise Lost
+    if op.name in REDUCTIONS or op.name in PATHS:
+        return rule(op, traces[op.args[0]]) if not any(a in traces for a in op.args[1:]) and op.args[0] in traces else lost()  # type: ignore[index]
+    operands = [aligned(a, traces, rank) for a in op.args]
+    return rule(op, *operands)
+
+
+def lost() -> Trace | None:
+    raise Lost
+
+
+def aligned(operand: Operand, traces: dict[Value, Trace], rank: int) -> Trace | None:
+    """The operand's dependence, its axes counted in a result of this rank to which it is broadcast."""
+    if not isinstance(operand, Value) or operand not in traces:
+        return None
+    own = rank_of(operand.type)
+    if own is None:
+        raise Lost
+    trace = traces[operand]
+    return replace(trace, axes=tuple(k + rank - own for k in trace.axes))
+
+
+def kept(op: Call, x: Trace | None) -> Trace | None:
+    return x
+
+
+def summed(sign: float) -> Callable[[Call, Trace | None, Trace | None], Trace | None]:
+    """``x + sign*y``."""
+
+    def rule(op: Call, x: Trace | None, y: Trace | None) -> Trace | None:
+        if x is not None and y is not None:
+            if x.scaled != y.scaled or x.axes != y.axes or (x.scaled and x.rate != y.rate):
+                raise Lost
+            return x if x.scaled else nonzero(replace(x, rate=x.rate + sign * y.rate))
+        one = x or y
+        assert one is not None
+        if one.scaled:
+            raise Lost
+        return one if one is x else replace(one, rate=sign * one.rate)
+
+    return rule
+
+
+def negative(op: Call, x: Trace | None) -> Trace | None:
+    return x if x is None or x.scaled else replace(x, rate=-x.rate)
+
+
+def multiplied(sign: float) -> Callable[[Call, Trace | None, Trace | None], Trace | None]:
+    """``x * y``, or ``x / y`` with sign -1."""
+
+    def rule(op: Call, x: Trace | None, y: Trace | None) -> Trace | None:
+        one = x or y
+        assert one is not None
+        if x is not None and y is not None:
+            if not (x.scaled and y.scaled and x.axes == y.axes):
+                raise Lost
+            return nonzero(replace(x, rate=x.rate + sign * y.rate))
+        if one.scaled:
+            return one if one is x else replace(one, rate=sign * one.rate)
+        factor = number(op.args[1] if one is x else op.args[0])
+        if factor is None or factor == 0 or (sign < 0 and one is y):
+            raise Lost
+        return replace(one, rate=one.rate * factor if sign > 0 else one.rate / factor)
+
+    return rule
+
+
+def exponential(op: Call, x: Trace | None) -> Trace | None:
+    if x is None or x.scaled:
+        raise Lost
+    return replace(x, scaled=True)
+
+
+def logarithm(op: Call, x: Trace | None) -> Trace | None:
+    if x is None or not x.scaled:
+        raise Lost
+    return replace(x, scaled=False)
+
+
+def raised(by: float) -> Callable[[Call, Trace | None], Trace | None]:
+    """A power of what is scaled."""
+
+    def rule(op: Call, x: Trace | None) -> Trace | None:
+        if x is None or not x.scaled:
+            raise Lost
+        return replace(x, rate=x.rate * by)
+
+    return rule
+
+
+def power(op: Call, x: Trace | None, y: Trace | None) -> Trace | None:
+    by = number(op.args[1])
+    if x is None or y is not None or by is None or by == 0:
+        raise Lost
+    return raised(by)(op, x)
+
+
+def number(operand: Operand) -> float | None:
+    """The number that an operand is known to be."""
+    return float(operand.value) if isinstance(operand, Const) and type(operand.value) in (int, float) else None
+
+
+def nonzero(trace: Trace) -> Trace | None:
+    return trace if trace.rate != 0 else None
+
+
+# ------------------------------------------------------------------ axes
+
+
+def reduced(also: bool) -> Callable[[Call, Trace], Trace | None]:
+    """A reduction over axes along which the maximum does not vary; ``also``: of ``v + c*m`` too."""
+
+    def rule(op: Call, x: Trace) -> Trace | None:
+        rank = rank_of(op.args[0].type)
+        if rank is None or not (also or x.scaled):
+            raise Lost
+        axis = op.settings["axis"]
+        gone = range(rank) if axis is None else [a % rank for a in (axis if isinstance(axis, tuple) else (axis,))]
+        if any(a in gone for a in x.axes):
+            raise Lost
+        if op.settings.get("keepdims"):
+            return x
+        return replace(x, axes=tuple(a - sum(g < a for g in gone) for a in x.axes))
+
+    return rule
+
+
+def viewed(op: Call, x: Trace) -> Trace | None:
+    """Read with whole slices and new axes only."""
+    index, rank = op.settings["index"], rank_of(op.args[0].type)
+    if rank is None or not set(index) <= set("sne") or index.count("e") > 1 or any(o.value is not None for o in op.args[1:] if isinstance(o, Const)):
+        raise Lost
+    if any(not isinstance(o, Const) for o in op.args[1:]) or len(op.args) - 1 != sum(OPERANDS[c] for c in index):
+        raise Lost
+    letters = index if "e" in index else index + "e"
+    letters = letters.replace("e", "s" * (rank - letters.count("s")))
+    places = [k for k, letter in enumerate(letters) if letter == "s"]
+    return replace(x, axes=tuple(places[a] for a in x.axes))
+
+
+def expanded(op: Call, x: Trace) -> Trace | None:
+    """``expand_dims``."""
+    rank = rank_of(op.outs[0].type)
+    axis = op.settings["axis"]
+    if rank is None:
+        raise Lost
+    new = {a % rank for a in (axis if isinstance(axis, tuple) else (axis,))}
+    places = [k for k in range(rank) if k not in new]
+    return replace(x, axes=tuple(places[a] for a in x.axes))
+
+
+def product(op: Call, x: Trace) -> Trace | None:
+    """A matrix product whose left factor is scaled by rows."""
+    rank = rank_of(op.args[0].type)
+    if not x.scaled or rank is None or rank - 1 in x.axes or rank_of(op.args[1].type) not in (1, 2):
+        raise Lost
+    return x
+
+
+Rule = Callable[..., "Trace | None"]
+#: ops whose result does not depend on the values at all
+SHAPES = frozenset({"shape_of", "extent", "zeros_like", "ones_like", "empty_like"})
+REDUCTIONS: dict[str, Rule] = {"sum": reduced(False), "mean": reduced(True), "max": reduced(True), "min": reduced(True)}
+PATHS: dict[str, Rule] = {"view": viewed, "take": viewed, "expand_dims": expanded, "matmul": product, "dot": product}
+RULES: dict[str, Rule] = {
+    "add": summed(1.0), "subtract": summed(-1.0), "negative": negative, "multiply": multiplied(1.0), "divide": multiplied(-1.0),
+    "exp": exponential, "log": logarithm, "sqrt": raised(0.5), "square": raised(2.0), "reciprocal": raised(-1.0), "power": power,
+    "copy": kept, "positive": kept, **REDUCTIONS, **PATHS,
+}  # fmt: skip
+
+
+
+
+__all__ = ["cancel"]

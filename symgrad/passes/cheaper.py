@@ -1,0 +1,316 @@
+"""table: ops that an expert would write instead, for ``fold``: the same result with less work.
+
+Unlike ``identities.py`` an entry may need several ops, the last of which has the results of the op
+replaced. What touches the user's own arithmetic is done in the backward half only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.ir.core import NONE, Call, Const, Operand, Value
+from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, same_shape
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import has_arrays
+from symgrad.passes.facts import Facts
+from symgrad.passes.identities import call, is_number, is_real, shape_of_type
+
+Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
+
+
+def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:
+    """An op with a result of its own, at the place of ``op``."""
+    return Call([Value(type_)], op.loc, name, args, {**ROWS[name].settings, **settings})
+
+
+def is_late(op: Call, facts: Facts) -> bool:
+    """Is it arithmetic of the backward half, on floats, as operators?"""
+    return op.outs[0] in facts.late and op.settings.get("via") is None and is_real(op.outs[0].type)
+
+
+def once(operand: Operand, name: str, facts: Facts) -> Call | None:
+    """The ``name`` that computes the operand, if it is read only here and is arithmetic of floats in the backward half."""
+    maker = facts.calls(operand, name)
+    if maker is None or not isinstance(operand, Value) or facts.count.get(operand, 0) != 1 or not is_late(maker, facts):
+        return None
+    return maker if not any(facts.is_stored(a) for a in maker.args) else None
+
+
+def as_large(small: Type, large: Type) -> bool:
+    """Has the one as many elements as the other?"""
+    return isinstance(large, Scalar) or same_shape(shape_of_type(small), shape_of_type(large))
+
+
+# ------------------------------------------------------------------ signs
+
+
+def sign_outwards(op: Call, facts: Facts) -> Call | list[Call] | None:
+    """``-a * b`` is ``-(a * b)``, which may meet another sign, and ``-a * 2`` is ``a * -2``."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        maker = once(op.args[side], "negative", facts)
+        other = op.args[1 - side]
+        if maker is None or not is_real(maker.args[0].type):
+            continue
+        if isinstance(other, Const) and type(other.value) in (int, float):
+            pair: list[Operand] = [maker.args[0], Const(-other.value)]
+            return call(op.name, op, pair if side == 0 else pair[::-1])
+        if not as_large(maker.args[0].type, op.outs[0].type):
+            continue
+        args = list(op.args)
+        args[side] = maker.args[0]
+        inner = new(op.name, op, op.outs[0].type, args)
+        return [inner, call("negative", op, [inner.outs[0]])]
+    return None
+
+
+def negative_product(op: Call, facts: Facts) -> Call | None:
+    """``-(a * 2)`` is ``a * -2``."""
+    maker = once(op.args[0], "multiply", facts)
+    if maker is None or not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        factor = maker.args[side]
+        if isinstance(factor, Const) and type(factor.value) in (int, float) and factor.value:
+            args = list(maker.args)
+            args[side] = Const(-factor.value)
+            return call("multiply", op, args)
+    return None
+
+
+def sum_of_negative(op: Call, facts: Facts) -> list[Call] | None:
+    """The sum of ``-x`` is minus that of ``x``."""
+    maker = once(op.args[0], "negative", facts)
+    if maker is None or not is_late(op, facts) or not is_real(maker.args[0].type):
+        return None
+    inner = new(op.name, op, op.outs[0].type, [maker.args[0]], **op.settings)
+    return [inner, call("negative", op, [inner.outs[0]])]
+
+
+def negative_first(op: Call, facts: Facts) -> Call | None:
+    """``-a + b`` is ``b - a``."""
+    maker = once(op.args[0], "negative", facts)
+    if maker is None or not is_late(op, facts) or not is_real(op.args[1].type) or not is_real(maker.args[0].type):
+        return None
+    return call("subtract", op, [op.args[1], maker.args[0]])
+
+
+# ------------------------------------------------------------------ factors
+
+
+def is_power_of_two(operand: Operand) -> bool:
+    """Is multiplying by the operand exact?"""
+    return isinstance(operand, Const) and type(operand.value) in (int, float) and math.frexp(abs(operand.value))[0] == 0.5
+
+
+def factor_of(operand: Operand, facts: Facts) -> tuple[Const, Operand] | None:
+    """``c`` and ``y`` where the operand is ``c * y``."""
+    maker = facts.calls(operand, "multiply")
+    if maker is None or not is_late(maker, facts):
+        return None
+    for side in (0, 1):
+        factor, y = maker.args[side], maker.args[1 - side]
+        if isinstance(factor, Const) and type(factor.value) in (int, float) and is_real(y.type) and not facts.is_stored(y):
+            return factor, y
+    return None
+
+
+def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
+    """``0.5 * (2 * y)`` is ``1.0 * y``, and ``s * (2 * y)`` is ``(s * 2) * y`` where ``s`` is smaller: exact for powers of two."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        found, other = factor_of(op.args[side], facts), op.args[1 - side]
+        if found is None:
+            continue
+        factor, y = found
+        if isinstance(other, Const) and type(other.value) in (int, float) and (is_power_of_two(factor) or is_power_of_two(other)):
+            return call("multiply", op, [Const(float(other.value * factor.value)), y])
+        if isinstance(other, Value) and is_power_of_two(factor) and is_real(other.type) and not as_large(other.type, op.outs[0].type):
+            if as_large(y.type, op.outs[0].type) and facts.count.get(op.args[side], 0) == 1:  # type: ignore[arg-type]
+                inner = new("multiply", op, other.type, [other, factor])
+                return [inner, call("multiply", op, [inner.outs[0], y])]
+    return None
+
+
+def first_power(op: Call, facts: Facts) -> Operand | None:
+    same = op.args[0].type == op.outs[0].type
+    return op.args[0] if same and is_real(op.args[0].type) and is_number(op.args[1], 1) else None
+
+
+def lowered_number(op: Call, facts: Facts) -> Operand | None:
+    exponent = op.args[0]
+    if not isinstance(exponent, Const) or type(exponent.value) not in (int, float):
+        return None
+    return Const(exponent.value - 1 if exponent.value else 1)
+
+
+def product_of_vectors(op: Call, facts: Facts) -> Call | None:
+    """``(a * b).sum()`` is ``a.dot(b)`` for vectors."""
+    maker = once(op.args[0], "multiply", facts)
+    if maker is None or op.settings["axis"] not in (None, 0) or op.settings["keepdims"] or not is_late(op, facts):
+        return None
+    a, b = (x.type for x in maker.args)
+    if isinstance(a, Array) and isinstance(b, Array) and a.dtype == b.dtype == "f64" and a.rank == 1 and same_shape(a.shape, b.shape):
+        return call("dot", op, list(maker.args))
+    return None
+
+
+# ------------------------------------------------------------------ broadcasting
+
+
+def spread_with_axes(op: Call, facts: Facts) -> list[Call] | None:
+    """``g`` spread along a new axis is ``g[:, None]`` broadcast."""
+    g, axis, out = op.args[0], op.settings["axis"], op.outs[0].type
+    if axis is None or op.settings["keepdims"] or not isinstance(g.type, Array) or not isinstance(out, Array):
+        return None
+    if not g.type.shape or out.shape is None:
+        return None
+    rank = len(out.shape)
+    gone = {a % rank for a in (axis if isinstance(axis, tuple) else (axis,))}
+    if len(g.type.shape) + len(gone) != rank:
+        return None
+    index = "".join("n" if k in gone else "s" for k in range(rank))
+    extents = iter(g.type.shape)
+    shape: Shape = tuple(1 if k in gone else next(extents) for k in range(rank))
+    inner = new("view", op, Array(g.type.dtype, shape), [g, *[NONE] * (3 * index.count("s"))], index=index)
+    return [inner, call("spread", op, [inner.outs[0], op.args[1]], axis=axis, keepdims=True)]
+
+
+def filled(op: Call, facts: Facts) -> Call | None:
+    """A copy of a number spread to a shape is an array filled with it."""
+    maker = facts.calls(op.args[0], "spread")
+    if maker is None or getattr(op.outs[0].type, "dtype", None) != "f64":
+        return None
+    value, shape = maker.args
+    if not isinstance(value.type, Scalar) or value.type.kind != "float" or value.type.dtype not in (None, "f64") or not isinstance(shape.type, ShapeOf):
+        return None
+    return call("ones", op, [shape]) if is_number(value, 1.0) else call("full", op, [value, shape])
+
+
+# ------------------------------------------------------------------ transposing
+
+
+def is_transpose(op: Call | None) -> bool:
+    """Is it ``x.T`` of a matrix?"""
+    return op is not None and op.settings["index"] == ".T" and isinstance(op.args[0].type, Array) and op.args[0].type.rank == 2
+
+
+def transposed(op: Call, operand: Operand) -> Call:
+    assert isinstance(operand.type, Array) and operand.type.shape is not None
+    return new("view", op, Array(operand.type.dtype, operand.type.shape[::-1]), [operand], index=".T")
+
+
+def transpose(op: Call, facts: Facts) -> Operand | list[Call] | None:
+    """``x.T.T`` is ``x``, and ``(a @ b).T`` is ``b.T @ a.T``."""
+    if not is_transpose(op):
+        return None
+    before = facts.calls(op.args[0], "view")
+    if before is not None and is_transpose(before):
+        return before.args[0]
+    maker = once(op.args[0], "matmul", facts) or once(op.args[0], "matmul_left", facts) or once(op.args[0], "matmul_right", facts)
+    if maker is None or op.outs[0] not in facts.late or not all(isinstance(a.type, Array) and a.type.rank == 2 for a in maker.args[:2]):
+        return None
+    a, b = maker.args[:2]
+    match maker.name:
+        case "matmul":  # a @ b
+            left, right = transposed(op, b), transposed(op, a)
+            return [left, right, call("matmul", op, [left.outs[0], right.outs[0]])]
+        case "matmul_left":  # g @ b.T
+            right = transposed(op, a)
+            return [right, call("matmul", op, [b, right.outs[0]])]
+    left = transposed(op, a)  # a.T @ g, said as matmul_right(g, a)
+    return [left, call("matmul", op, [left.outs[0], b])]
+
+
+def add_to_transpose(op: Call, facts: Facts) -> list[Call] | None:
+    """``x.T[...] += v`` is ``x += v.T``."""
+    x, v = op.args[0].type, op.args[1].type
+    if op.settings["index"] != ".T" or not isinstance(x, Array) or not isinstance(v, Array) or x.shape is None or len(x.shape) != 2:
+        return None
+    if not same_shape(v.shape, x.shape[::-1]):
+        return None
+    inner = transposed(op, op.args[1])
+    return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
+
+
+# ------------------------------------------------------------------ stores
+
+
+def same_place(a: Call, b: Call) -> bool:
+    """Do two stores go to the same place?"""
+    if a.settings["index"] != b.settings["index"] or len(a.args) != len(b.args):
+        return False
+    return all(
+        x is y or (isinstance(x, Const) and isinstance(y, Const) and x.key() == y.key()) for x, y in zip(a.args[2:], b.args[2:], strict=True)
+    )
+
+
+def store_after_zero(op: Call, facts: Facts) -> Call | None:
+    """``x[i] = 0.0; x[i] += v`` is ``x[i] = v``."""
+    zero = facts.calls(op.args[0], "set_at")
+    if zero is None or not same_place(zero, op) or not is_number(zero.args[1], 0.0) or not is_real(op.outs[0].type) or not is_real(op.args[1].type):
+        return None
+    here = facts.home.get(zero.outs[0]) is facts.home.get(op.outs[0]) and facts.count.get(zero.outs[0], 0) == 1
+    if not here or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
+        return None
+    return call("set_at", op, [zero.args[0], *op.args[1:]], index=op.settings["index"])
+
+
+#: rows that give an array of indices none of which occurs twice, and those that give arrays of which no pair does
+DISTINCT = frozenset({"arange", "argsort", "argpartition", "flatnonzero"})
+DISTINCT_PAIRS = frozenset({"triu_indices", "tril_indices", "diag_indices"})
+
+
+def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
+    """Does an index name no cell twice?"""
+    index = op.settings["index"]
+    if ";" in index or "." in index or set(index) - {"i"}:
+        return False
+    shapes = [a.type.shape if isinstance(a.type, Array) and a.type.kind == "int" else None for a in operands]
+    if any(s is None or len(s) != 1 for s in shapes):
+        return False
+    if not all(same_shape(shapes[0], s) for s in shapes):
+        return False
+    sources = [facts.sources(a) for a in operands]
+    if any(found and all(isinstance(m := facts.maker.get(s), Call) and m.name in DISTINCT for s in found) for found in sources):
+        return True
+    if len(operands) != 2 or not all(len(found) == 1 for found in sources):
+        return False
+    makers = [facts.maker.get(found[0]) for found in sources]
+    pair = makers[0]
+    return pair is makers[1] and isinstance(pair, Call) and pair.name in DISTINCT_PAIRS and sources[0] != sources[1]
+
+
+def take_distinct(op: Call, facts: Facts) -> Call | None:
+    """Where no cell is named twice, each element stays."""
+    return call("take", op, list(op.args), index=op.settings["index"]) if is_distinct(op, op.args[1:], facts) else None
+
+
+def add_distinct(op: Call, facts: Facts) -> Call | None:
+    """Where no cell is named twice, ``x[index] += v`` adds all."""
+    if op.settings.get("distinct") or not has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
+        return None
+    return call("add_at", op, list(op.args), index=op.settings["index"], distinct=True) if is_distinct(op, op.args[2:], facts) else None
+
+
+CHEAPER: dict[str, tuple[Rewrites, ...]] = {
+    "multiply": (joined_factors, sign_outwards),
+    "divide": (sign_outwards,),
+    "negative": (negative_product,),
+    "add": (negative_first,),
+    "sum": (sum_of_negative, product_of_vectors),
+    "power": (first_power,),
+    "lowered": (lowered_number,),
+    "spread": (spread_with_axes,),
+    "copy": (filled,),
+    "view": (transpose,),
+    "add_at": (add_to_transpose, store_after_zero, add_distinct),
+    "add_written": (add_distinct,),
+    "take_written": (take_distinct,),
+}
+
+__all__ = ["CHEAPER"]

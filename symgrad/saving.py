@@ -1,0 +1,342 @@
+"""One compiled derivative -> the text of a module of its own: parameters with defaults, a test of their types, a self-check.
+
+What the function reads from outside becomes keyword defaults, with the values of the moment; what has no text is refused by name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symgrad.codegen.module import module_text, scalar_text
+from symgrad.codegen.python import Emitted
+from symgrad.errors import SaveError
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.signature import Abstract, Request, Signature, Static, Tree, leaves_of
+
+#: arrays with no more elements are written out as examples
+SMALL = 24
+NUMPY_NAMES = {"bool": "np.bool_", "i": "np.int", "u": "np.uint", "f": "np.float", "c": "np.complex"}
+PYTHON_NAMES = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
+STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+# ------------------------------------------------------------------ the outside of the saved function
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The parameters of a saved function: the text in the definition, the text of a call that hands them on, and names for captured values."""
+
+    signature: str
+    passed: str
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | None]], objects: Mapping[str, Any]) -> Outside:
+    """The user's parameters with their defaults, and captured scalars as keyword defaults. ``captured``: expression, name."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    names = {p.name for p in parameters}
+    words: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    refused: list[str] = []
+    for expression, name in captured:
+        if root_of(expression) in names:
+            continue
+        value = read(expression, objects)
+        word = base = name if name is not None and name.isidentifier() else "value"
+        number = 1
+        while word in names or word in values or word in ("np", "math"):
+            number += 1
+            word = f"{base}_{number}"
+        words[expression], values[word] = word, value
+        if not is_scalar(value):
+            refused.append(name or expression)
+    if refused:
+        raise SaveError(f"it depends on {', '.join(sorted(set(refused)))}, which cannot be written to a file", hint="pass it as an argument")
+    return Outside(definition(parameters, values), handed_on(parameters, values), words)
+
+
+def root_of(expression: str) -> str:
+    """The name that an expression begins with."""
+    return expression.replace("[", ".").split(".")[0]
+
+
+def read(expression: str, objects: Mapping[str, Any]) -> Any:
+    """What an expression over the function's own objects is now."""
+    try:
+        return eval(expression, dict(objects))
+    except Exception as error:
+        raise SaveError(f"{expression} cannot be read: {error}") from None
+
+
+def is_scalar(value: Any) -> bool:
+    """Can a value be written as a default?"""
+    return isinstance(value, bool | int | float | complex | str | np.bool_ | np.number | type(None))
+
+
+def definition(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]) -> str:
+    """The text between the parentheses; defaults that have no text are left out, and so are those before them."""
+    kind = inspect.Parameter
+    plain = [p for p in parameters if p.kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
+    last = max((k for k, p in enumerate(plain) if p.default is p.empty or not is_scalar(p.default)), default=-1)
+    parts = []
+    for k, p in enumerate(plain):
+        parts.append(f"{p.name}={scalar_text(p.default)}" if k > last else p.name)
+        if p.kind is kind.POSITIONAL_ONLY and (k + 1 == len(plain) or plain[k + 1].kind is not kind.POSITIONAL_ONLY):
+            parts.append("/")
+    star = next((f"*{p.name}" for p in parameters if p.kind is kind.VAR_POSITIONAL), "*")
+    only = [p for p in parameters if p.kind is kind.KEYWORD_ONLY]
+    if only or values or star != "*":
+        parts.append(star)
+    parts += [p.name if p.default is p.empty or not is_scalar(p.default) else f"{p.name}={scalar_text(p.default)}" for p in only]
+    parts += [f"{name}={scalar_text(value)}" for name, value in values.items()]
+    return ", ".join([*parts, *(f"**{p.name}" for p in parameters if p.kind is kind.VAR_KEYWORD)])
+
+
+def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]) -> str:
+    """The arguments of a call with the same parameters."""
+    named = inspect.Parameter.KEYWORD_ONLY
+    first = [f"{STARS.get(p.kind, '')}{p.name}" for p in parameters if p.kind is not named and p.kind is not inspect.Parameter.VAR_KEYWORD]
+    keywords = [f"{name}={name}" for name in [*(p.name for p in parameters if p.kind is named), *values]]
+    return ", ".join([*first, *keywords, *(f"**{p.name}" for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD)])
+
+
+# ------------------------------------------------------------------ the test of the types
+
+
+def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]]) -> str:
+    """The text of the functions with a test of the arguments at the top of the one called ``name``: code for one signature is wrong for another."""
+    tests = [test for path, item in signature.params for test in tests_of(path, item)]
+    tests += [f"{path} == {value!r}" for path, value in pins]
+    tests += [f"{group[0]} is {other}" for group in signature.same for other in group[1:]]
+    lines = text.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
+    place = start + 1
+    if lines[place].lstrip().startswith('"""'):
+        while not (lines[place].rstrip().endswith('"""') and (place > start + 1 or lines[place].count('"""') == 2)):
+            place += 1
+        place += 1
+    if tests:
+        message = scalar_text(f"{name} was made for {signature}")
+        lines[place:place] = [f"    if not ({' and '.join(tests)}):", f"        raise TypeError({message})"]
+    return "\n".join(lines) + "\n"
+
+
+def tests_of(path: str, item: Abstract) -> list[str]:
+    """Expressions that say that an argument is what the code was made for."""
+    match item:
+        case Scalar(kind=kind, dtype=None):
+            return [f"isinstance({path}, {PYTHON_NAMES[kind]})"]
+        case Scalar(dtype=str() as dtype):
+            return [f"isinstance({path}, {numpy_name(dtype)})"]
+        case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
+            made = [f"isinstance({path}, np.ndarray)", f"{path}.dtype == {numpy_name(dtype)}", f"{path}.ndim == {len(shape)}"]
+            made += [f"{path}.shape[{axis}] {'==' if extent == 1 else '!='} 1" for axis, extent in enumerate(shape)]
+            lies = {"C": ".flags.c_contiguous", "F": ".flags.fnc"}.get(layout)
+            if layout == "N":
+                made.append(f"not {path}.flags.forc")
+            return [*made, f"{path}{lies}"] if lies else made
+        case List():
+            return [f"isinstance({path}, list)"]
+        case Tree(form="mapping", names=names):
+            return [f"list({path}) == {list(names)!r}", *tests_inside(path, item)]
+        case Tree(form="sequence" | "named", names=names):
+            return [f"len({path}) == {len(names)}", *tests_inside(path, item)]
+        case Tree():
+            return tests_inside(path, item)
+        case Static(value=value) if value is None:
+            return [f"{path} is None"]
+        case Static(value=str() as value):
+            return [f"{path} == {scalar_text(value)}"]
+    raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file", hint="save a function that does not take it")
+
+
+def tests_inside(path: str, item: Tree) -> list[str]:
+    """The tests of what a container holds."""
+    shallow = Tree(item.kind, item.names, tuple(Static(None) for _ in item.items))
+    return [t for (place, _), inner in zip(leaves_of(path, shallow), item.items, strict=True) for t in tests_of(place, inner)]
+
+
+def numpy_name(dtype: str) -> str:
+    """A dtype as text.
+
+    >>> numpy_name("f32"), numpy_name("bool")
+    ('np.float32', 'np.bool_')
+    """
+    return NUMPY_NAMES["bool"] if dtype == "bool" else f"{NUMPY_NAMES[dtype[0]]}{dtype[1:]}"
+
+
+# ------------------------------------------------------------------ examples
+
+
+def example_text(value: Any) -> str:
+    """An expression for an argument like this one; it may use ``np`` and ``rng``, a seeded generator. ``ValueError`` if there is none."""
+    match value:
+        case np.ndarray() if value.dtype.kind in "fiub" and value.size <= SMALL:
+            order = ', order="F"' if value.flags.fnc else ""
+            return f"np.array({value.tolist()!r}, np.{value.dtype}{order})".replace("nan", "np.nan").replace("inf", "np.inf")
+        case np.ndarray() if value.dtype.kind == "f" and np.isfinite(value).all():
+            low, high = float(value.min()), float(value.max())
+            return f"rng.uniform({low!r}, {high!r}, {value.shape!r}).astype(np.{value.dtype})"
+        case np.ndarray() if value.dtype.kind in "iu":
+            return f"rng.integers({int(value.min())}, {int(value.max()) + 1}, {value.shape!r}).astype(np.{value.dtype})"
+        case np.floating() | np.integer() | np.bool_():
+            return f"np.{value.dtype}({value.item()!r})"
+        case bool() | int() | str() | None:
+            return repr(value)
+        case float() if math.isfinite(value):
+            return repr(value)
+        case tuple() | list() if type(value) in (tuple, list):
+            inside = "".join(f"{example_text(v)}, " for v in value)
+            return f"({inside})" if isinstance(value, tuple) else f"[{inside.removesuffix(', ')}]"
+        case dict():
+            return "{" + ", ".join(f"{k!r}: {example_text(v)}" for k, v in value.items()) + "}"
+    raise ValueError(value)
+
+
+def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The texts of the positional arguments of a call; None if one has no text, or if some must be given by name."""
+    made = []
+    for p in inspect.signature(function, follow_wrapped=False).parameters.values():
+        if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):
+            if p.name in arguments and arguments[p.name] != (() if p.kind is p.VAR_POSITIONAL else {}) and p.default is not arguments[p.name]:
+                return None
+            continue
+        try:
+            made.append(example_text(arguments[p.name]))
+        except (ValueError, KeyError):
+            return None
+    return tuple(made)
+
+
+def random_of(signature: Signature) -> tuple[str, ...] | None:
+    """Random arguments for a signature: three where an extent is free."""
+
+    def one(item: Abstract) -> str:
+        match item:
+            case Scalar(kind="float", dtype=None):
+                return "float(rng.uniform(0.5, 1.5))"
+            case Scalar(kind="int", dtype=None):
+                return "2"
+            case Array(dtype=str() as dtype, shape=shape) if shape is not None and dtype[0] == "f":
+                extents = "".join(f"{e if isinstance(e, int) else 3}, " for e in shape)
+                return f"rng.uniform(0.5, 1.5, ({extents})).astype({numpy_name(dtype)})"
+            case Tree(form="mapping", names=names, items=items):
+                return "{" + ", ".join(f"{n!r}: {one(i)}" for n, i in zip(names, items, strict=True)) + "}"
+            case Tree(form="sequence", items=items, kind=kind):
+                inside = "".join(f"{one(i)}, " for i in items)
+                return f"({inside})" if issubclass(kind, tuple) else f"[{inside.removesuffix(', ')}]"
+        raise ValueError(item)
+
+    try:
+        return tuple(one(item) for _, item in signature.params)
+    except ValueError:
+        return None
+
+
+# ------------------------------------------------------------------ the module
+
+
+CHECK = '''
+def leaves(value):
+    """The numbers and arrays in nested containers."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else None
+    return [value] if items is None else [leaf for item in items for leaf in leaves(item)]
+
+
+def rebuilt(value, found):
+    """Nested containers like these, with their numbers and arrays taken from an iterator."""
+    if isinstance(value, dict):
+        return {{key: rebuilt(item, found) for key, item in value.items()}}
+    return type(value)(rebuilt(item, found) for item in value) if isinstance(value, (tuple, list)) else next(found)
+
+
+def check():
+    """Compare the gradient with differences in random directions."""
+    rng = np.random.default_rng(0)
+    arguments = {arguments}
+
+    def fresh(value):
+        return rebuilt(value, iter([np.copy(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves(value)]))
+
+    def total(given):
+        return sum(np.sum(leaf) for leaf in leaves({primal}(*given){value}) if np.asarray(leaf).dtype.kind == "f")
+
+    {gradients}
+    for position, gradient in zip({wrt}, gradients):
+        chosen = [np.asarray(leaf).dtype.kind == "f" for leaf in leaves(arguments[position])]
+        directions = [rng.normal(size=np.shape(leaf)) for leaf in leaves(arguments[position])]
+        width = min(leaf.dtype.itemsize for leaf in map(np.asarray, leaves(arguments[position])) if leaf.dtype.kind == "f")
+        step, tolerance = (1e-5, 1e-4) if width == 8 else (1e-2, 5e-2)
+        ends = []
+        for t in (step, -step):
+            moved = [leaf + np.asarray(t * d, np.asarray(leaf).dtype) if c else leaf
+                     for leaf, d, c in zip(leaves(arguments[position]), directions, chosen)]
+            moved = [type(leaf)(m) if not isinstance(leaf, np.ndarray) else m for leaf, m in zip(leaves(arguments[position]), moved)]
+            given = fresh(arguments)
+            given[position] = rebuilt(arguments[position], iter(moved))
+            ends.append(total(given))
+        expected = (ends[0] - ends[1]) / (2 * step)
+        found = sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)
+        assert abs(found - expected) <= tolerance * max(1, abs(expected)), (position, found, expected)
+    print("{name}: agrees with differences")
+
+
+if __name__ == "__main__":
+    check()
+'''
+GRADIENTS = {
+    "grad": "gradients = {name}(*fresh(arguments))",
+    "aux": "gradients = {name}(*fresh(arguments))[0]",
+    "value": "gradients = {name}(*fresh(arguments))[1]",
+    "pullback": (
+        "out, pullback = {name}(*fresh(arguments))[:2]\n"
+        "    ones = [np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1) for leaf in leaves(out)]\n"
+        "    gradients = pullback(rebuilt(out, iter(ones)))"
+    ),
+}
+
+
+def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str]) -> str:
+    """The self-check of a saved derivative."""
+    what = "pullback" if request.pullback else "value" if request.value else "aux" if request.has_aux else "grad"
+    lines = GRADIENTS[what].format(name=name)
+    if request.structure == "single":
+        lines += "\n    gradients = (gradients,)"
+    wrt = "".join(f"{list(parameters).index(n)}, " for n in request.wrt)
+    return CHECK.format(arguments=f"[{', '.join(arguments)}]", primal=primal, value="[0]" if request.has_aux else "", gradients=lines,
+                        wrt=f"({wrt.strip()})", name=name)  # fmt: skip
+
+
+def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
+           examples: Sequence[str] | None) -> str:  # fmt: skip
+    """The text of the module: the function itself, its derivative, and the self-check where the arguments have texts."""
+    derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins), {"np": np, **pieces[-1].namespace})
+    doc = (f"The derivative {name} of {function.__qualname__}, written by symgrad; symgrad is not needed.\n\n"
+           f"It was made for {signature}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
+    given = examples or random_of(signature)
+    floats = all(name in parameters[: len(given or ())] for name in request.wrt)
+    if given is None or not floats:
+        return module_text([derivative], doc, modules_of(function))
+    check = Emitted(check_text(name, primal, request, parameters, given), {"np": np})
+    return module_text([*pieces[:-1], derivative, check], f"{doc} Run as a program it compares itself with differences.", modules_of(function))
+
+
+def modules_of(function: types.FunctionType) -> set[str]:
+    """The modules that the user's own function imports: those it names, and those it has names from."""
+    found = set()
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, types.ModuleType):
+            found.add(value.__name__)
+        elif value is not None and isinstance(getattr(value, "__module__", None), str):
+            found.add(value.__module__)
+    return {m for m in found if m.split(".")[0] not in ("symgrad", "__main__", "builtins") and m != function.__module__}
