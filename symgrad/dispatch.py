@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedArgument, UnsureAlias
-from symgrad.ir.types import DTYPES, Array, List, Scalar
+from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
+from symgrad.ir.types import DTYPES, INT, Array, List, Scalar
+from symgrad.ops.spelling import Custom, declared
 from symgrad.saving import examples_of
 from symgrad.signature import (
     PYTHON_NUMBERS,
@@ -106,6 +107,10 @@ def watches(function: types.FunctionType) -> tuple[Watch, ...]:
         if held.__code__ in seen:
             return
         seen.add(held.__code__)
+        custom = declared(held)
+        for other in (custom.forward, custom.backward) if isinstance(custom, Custom) else ():
+            if isinstance(other, types.FunctionType):
+                visit(other)
         names = names_in(held.__code__)
         for name, cell in zip(held.__code__.co_freevars, held.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):
@@ -237,10 +242,25 @@ class Table:
             return entry
         try:
             return self.compile(signature, arguments)
-        except UnsureAlias:
+        except UnsureAlias as refusal:
             if laid == signature:
-                raise
-        return self.compile(laid, arguments)
+                return self.sized(signature, arguments, refusal)
+        except (UnsupportedSyntax, UnknownType) as refusal:
+            return self.sized(signature, arguments, refusal)
+        try:
+            return self.compile(laid, arguments)
+        except UnsureAlias as refusal:
+            return self.sized(laid, arguments, refusal)
+
+    def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError) -> Entry:
+        """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths."""
+        pins = sizes(self.function, signature, arguments)
+        if pins is None:
+            raise refusal
+        try:
+            return self.compile(signature, arguments, pins)
+        except SymgradError:
+            raise refusal from None
 
     def entry(self, signature: Signature, pins: Pins = ()) -> Entry:
         """The code for a signature given in advance."""
@@ -263,7 +283,8 @@ class Table:
             try:
                 return self.make(self.function, signature, pins) if pins else self.make(self.function, signature)
             except UnsupportedArgument as refusal:
-                wanted = {e.pin: e.objects for e in refusal.errors if isinstance(e, UnsupportedArgument) and e.pin not in (None, *dict(pins))}
+                offences = [e for e in refusal.errors if isinstance(e, UnsupportedArgument)]
+                wanted = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}
                 if not wanted or arguments is None:
                     raise
                 pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in wanted.items() if text)
@@ -298,6 +319,17 @@ def forget_all() -> None:
     with LOCK:
         for table in list(TABLES):
             table.reset()
+
+
+LARGE = 64  #: sizes beyond this are not made part of a signature
+
+
+def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Pins | None:
+    """The extents of the arrays and the integers among the arguments, as pins; None if there are none, or large ones."""
+    texts = [f"{path}.shape[{k}]" for path, item in signature.leaves() if isinstance(item, Array) for k, e in enumerate(item.shape or ()) if e != 1]
+    texts += [path for path, item in signature.leaves() if item == INT]
+    pins = tuple((text, evaluated(function, text, {}, arguments)) for text in texts)
+    return pins if pins and all(abs(value) <= LARGE for _, value in pins) else None
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
@@ -497,7 +529,8 @@ def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check 
     tests += [*_sharing(entry, names), *stable]
     for watch in entry.watched:
         tests += watch.tests(names)
-    may_raise = bool(entry.compiled.captured or entry.compiled.pins or entry.watched) or any(isinstance(item, Tree) for item in items.values())
+    outside = entry.compiled.captured or entry.compiled.pins or entry.watched
+    may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
     return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
 
 

@@ -13,7 +13,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,13 @@ from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS, USER_ROWS, Alias, Law, Row, parse_signature
 from symgrad.ops.derive import SYMPY_NAMES, derive
 from symgrad.ops.elementwise import evaluator
+from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
 from symgrad.signature import parse_type
 
 #: names that mean something else in the texts of rows
-TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "via", "np", "math", "fit", "part"})
+TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
 PREFIX = "user_"
 NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Compare, ast.keyword, ast.operator, ast.unaryop,
          ast.cmpop, ast.expr_context)  # fmt: skip
@@ -82,7 +83,7 @@ def head_for(function: Callable[..., Any], text: str | None) -> Head:
         if own is None:
             raise BadArgument(f"the parameters of {function!r} are not known", hint="give them as a text: 'f(x, y)'")
         name = re.sub(r"\W", "_", getattr(function, "__name__", "f"))
-        text = f"{name if name.isidentifier() else 'f'}{own.replace(return_annotation=inspect.Signature.empty, parameters=plain_parameters(own))}"
+        text = f"{name if name.isidentifier() else 'f'}{without_annotations(own)}"
     head = head_of(text)
     if own is not None:
         try:
@@ -92,9 +93,9 @@ def head_for(function: Callable[..., Any], text: str | None) -> Head:
     return head
 
 
-def plain_parameters(signature: inspect.Signature) -> list[inspect.Parameter]:
-    """The parameters without annotations."""
-    return [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+def without_annotations(signature: inspect.Signature) -> inspect.Signature:
+    """The names and defaults of a signature."""
+    return inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()])
 
 
 # ------------------------------------------------------------------ texts
@@ -113,7 +114,7 @@ def checked(text: Any, names: Iterable[str], what: str) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) if id(node) in functions:
-                if (name not in ROWS and name != "fit") or name.startswith(PREFIX):
+                if name not in ROWS or name.startswith(PREFIX):
                     raise BadArgument(f"{what}: there is no function {name} to use in a derivative", hint=nearest(name))
                 if name in ROWS and (ROWS[name].consumes or ROWS[name].statement or ROWS[name].effect):
                     raise BadArgument(f"{what}: {name} cannot be used in a derivative")
@@ -122,6 +123,8 @@ def checked(text: Any, names: Iterable[str], what: str) -> str:
                     raise BadArgument(f"{what}: {name} is not a name of the function", hint=f"names are {', '.join(sorted(known))}")
             case ast.Call(func=called, args=args) if not isinstance(called, ast.Name) or any(isinstance(a, ast.Starred) for a in args):
                 raise BadArgument(f"{what}: {ast.unparse(node)} is not a call of a function by name")
+            case ast.Call(func=ast.Name(id=name)) if name in ROWS:
+                check_call(node, ROWS[name], what)
             case ast.Constant(value=value):
                 if not isinstance(value, bool | int | float | str | None):
                     raise BadArgument(f"{what}: {value!r} is not a number")
@@ -130,6 +133,17 @@ def checked(text: Any, names: Iterable[str], what: str) -> str:
             case _ if not isinstance(node, NODES):
                 raise BadArgument(f"{what}: {ast.unparse(node)} cannot be used in a derivative")
     return ast.unparse(tree)
+
+
+def check_call(node: ast.Call, row: Row, what: str) -> None:
+    """Does the call give a row all its operands and nothing that it does not take?"""
+    named = [keyword.arg for keyword in node.keywords]
+    operands = [p for p in row.params if not p.startswith("*")]
+    given = len(node.args) + sum(name in row.params for name in named)
+    most = len(row.params) + len(row.settings) if len(operands) == len(row.params) else len(node.args)
+    if given < len(operands) or len(node.args) > most or any(name not in (*row.params, *row.settings) for name in named):
+        takes = ", ".join([*row.params, *(f"{s}={d!r}" for s, d in row.settings.items())])
+        raise BadArgument(f"{what}: {ast.unparse(node)} does not fit {row.name}", hint=f"it is {row.name}({takes})")
 
 
 def nearest(name: str) -> str | None:
@@ -149,16 +163,21 @@ class _Spelled(ast.NodeTransformer):
             raise BadArgument(f"{ast.unparse(node)}: a formula takes functions that work element by element", hint=row.name)
         settings = {**row.settings, "via": "numpy"} if "via" in row.settings else row.settings
         text = row.emit if isinstance(row.emit, str) else row.emit(settings, [UNKNOWN] * len(args))
-        space = dict(zip(row.params, args, strict=True))
-        return _Filled(space).visit(ast.parse(text, mode="eval").body)
+        return filled(ast.parse(text, mode="eval").body, dict(zip(row.params, args, strict=True)))
 
 
 @dataclass
 class _Filled(ast.NodeTransformer):
-    space: dict[str, Any]
+    space: dict[str, ast.AST]
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return self.space.get(node.id, node)
+
+
+def filled(tree: ast.AST, space: dict[str, Any]) -> ast.AST:
+    """An expression with names replaced by expressions."""
+    made: ast.AST = _Filled(space).visit(tree)
+    return made
 
 
 def numpy_text(formula: str) -> str:
@@ -184,7 +203,7 @@ class _Derivable(ast.NodeTransformer):
             return ast.Call(node.func, args, [])
         if row.formula is None or len(args) != len(row.params):
             raise BadArgument(f"the derivative of {node.func.id} is not found in a formula", hint="give the partial derivatives: dx='...'")
-        return _Filled(dict(zip(row.params, args, strict=True))).visit(self.visit(ast.parse(row.formula, mode="eval").body))
+        return filled(self.visit(ast.parse(row.formula, mode="eval").body), dict(zip(row.params, args, strict=True)))
 
 
 def derived(head: Head, formula: str) -> dict[str, str]:
@@ -197,9 +216,9 @@ def derived(head: Head, formula: str) -> dict[str, str]:
 def formula_of(head: Head) -> str:
     """The formula, checked, with named constants as numbers."""
     assert head.formula is not None
-    numbers = {name: ast.Constant(value) for name, value in NUMBERS.items() if name not in head.params}
+    numbers: dict[str, ast.AST] = {name: ast.Constant(value) for name, value in NUMBERS.items() if name not in head.params}
     text = checked(head.formula, {*head.params, *numbers}, f"the formula of {head.name}")
-    return ast.unparse(_Filled(numbers).visit(ast.parse(text, mode="eval")))
+    return ast.unparse(filled(ast.parse(text, mode="eval"), numbers))
 
 
 # ------------------------------------------------------------------ the user's table
@@ -217,14 +236,16 @@ def row_name(function: Any, name: str) -> str:
     return made
 
 
-def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends", elementwise: bool = False,
-             partials: dict[str, str] | None = None, pullbacks: dict[str, str | None] | None = None) -> None:  # fmt: skip
+def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends",
+             elementwise: bool = False, partials: dict[str, str] | None = None,
+             pullbacks: dict[str, str | None] | None = None) -> None:  # fmt: skip
     """Enter the row, and let the frontend find it."""
     try:
         name = row_name(function, head.name)
     except TypeError:
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
-    own = {} if emit is not None else {"function": function}
+    # ``type`` is what the frontend finds the result to be, where it can read the function
+    own = {} if emit is not None else {"function": function, "type": None}
     row = Row(name, head.params, law, {**head.settings, **own}, elementwise=elementwise, formula=head.formula, partials=partials or {},
               pullbacks=pullbacks or {}, alias=alias, emit=emit or f"function({head.words})")  # fmt: skip
     parameters = ", ".join([*head.params, *(f"{s}={d!r}" for s, d in head.settings.items())])
@@ -238,7 +259,7 @@ def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
     if callable(result):
         return result
     if result is None:
-        return lambda types, settings, dim: UNKNOWN
+        return lambda types, settings, dim: settings["type"] or UNKNOWN
     if result in params:
         position = params.index(result)
         return lambda types, settings, dim: types[position]
@@ -291,8 +312,14 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
         found = derived(head, formula_of(head))
         given |= {p: found[p] for p in left}
     like = " + ".join([*head.params, "0.0"])
-    register(function, head, elementwise_law(lambda settings: evaluator(head.params, like)), emit=emit, elementwise=True, alias="fresh",
-             partials={p: t for p, t in given.items() if t is not None}, pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
+    law = elementwise_law(lambda settings: evaluator(head.params, like) if emit is None else function)
+
+    def read_or_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Any:
+        return settings.get("type") or law(types, settings, dim)
+
+    register(function, head, read_or_like, emit=emit, elementwise=True, alias="depends" if emit is None else "fresh",
+             partials={p: t for p, t in given.items() if t is not None},
+             pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
     return function
 
 
@@ -375,20 +402,19 @@ def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
             raise BadArgument("forward and backward are functions")
         enter_custom(function, forward, backward)
 
+    try:
+        function.defvjp = defvjp
+    except AttributeError:
+        if forward is None:
+            raise BadArgument(f"{function!r} can have no defvjp", hint="custom_vjp(function, forward, backward)") from None
     enter_custom(function, forward, backward)
-    if isinstance(function, types_with_attributes()):
-        function.defvjp = defvjp  # type: ignore[union-attr]
-    elif forward is None:
-        raise BadArgument(f"{function!r} can have no defvjp", hint="custom_vjp(function, forward, backward)")
     return function
-
-
-def types_with_attributes() -> type:
-    """Python functions, which can be given attributes."""
-    return type(types_with_attributes)
 
 
 def enter_custom(function: Any, forward: Any, backward: Any) -> None:
     """Let the frontend find the three."""
-    spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
+    try:
+        spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
+    except TypeError:
+        raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
     forget_all()

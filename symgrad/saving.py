@@ -32,7 +32,7 @@ STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramete
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The parameters of a saved function: the text in the definition, the text of a call that hands them on, and names for captured values."""
+    """The parameters of a saved function: in the definition, in a call that hands them on, and the names of captured values."""
 
     signature: str
     passed: str
@@ -59,7 +59,8 @@ def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | No
         if not is_scalar(value):
             refused.append(name or expression)
     if refused:
-        raise SaveError(f"it depends on {', '.join(sorted(set(refused)))}, which cannot be written to a file", hint="pass it as an argument")
+        names_of = ", ".join(sorted(set(refused)))
+        raise SaveError(f"it depends on {names_of}, which cannot be written to a file", hint="pass it as an argument")
     return Outside(definition(parameters, values), handed_on(parameters, values), words)
 
 
@@ -112,7 +113,7 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 
 
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]]) -> str:
-    """The text of the functions with a test of the arguments at the top of the one called ``name``: code for one signature is wrong for another."""
+    """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another."""
     tests = [test for path, item in signature.params for test in tests_of(path, item)]
     tests += [f"{path} == {value!r}" for path, value in pins]
     tests += [f"{group[0]} is {other}" for group in signature.same for other in group[1:]]
@@ -155,7 +156,8 @@ def tests_of(path: str, item: Abstract) -> list[str]:
             return [f"{path} is None"]
         case Static(value=str() as value):
             return [f"{path} == {scalar_text(value)}"]
-    raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file", hint="save a function that does not take it")
+    raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file",
+                    hint="save a function that does not take it")  # fmt: skip
 
 
 def tests_inside(path: str, item: Tree) -> list[str]:
@@ -206,7 +208,8 @@ def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> t
     made = []
     for p in inspect.signature(function, follow_wrapped=False).parameters.values():
         if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            if p.name in arguments and arguments[p.name] != (() if p.kind is p.VAR_POSITIONAL else {}) and p.default is not arguments[p.name]:
+            given = arguments.get(p.name, p.default)
+            if given is not p.default and not (p.kind is not p.KEYWORD_ONLY and len(given) == 0):
                 return None
             continue
         try:
@@ -327,7 +330,8 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     if given is None or not floats:
         return module_text([derivative], doc, modules_of(function))
     check = Emitted(check_text(name, primal, request, parameters, given), {"np": np})
-    return module_text([*pieces[:-1], derivative, check], f"{doc} Run as a program it compares itself with differences.", modules_of(function))
+    doc += " Run as a program it compares itself with differences."
+    return module_text([*pieces[:-1], derivative, check], doc, modules_of(function))
 
 
 def modules_of(function: types.FunctionType) -> set[str]:

@@ -1,8 +1,15 @@
-"""The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package."""
+"""The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package.
+
+Also what importing costs, and that the page names every file.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +98,58 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     doc = ast.get_docstring(ast.parse(text))
     assert doc, "a module has a docstring"
     assert len(doc.splitlines()) <= 7, "of at most six lines"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_page_names_every_file(path: Path) -> None:
+    page = (ROOT.parent / "docs" / "architecture.md").read_text()
+
+    assert path.stem == "__init__" or re.search(rf"\b{path.stem}\b", page), f"docs/architecture.md does not mention {path.name}"
+
+
+# ------------------------------------------------------------------ what importing costs
+
+GENERATING = """
+import sys
+import numpy as np
+import symgrad
+
+derived = symgrad.value_and_grad(symgrad.from_source({text!r}), wrt=(0, 1))
+derived(np.ones(3), 0.5)
+symgrad.grad(symgrad.grad(symgrad.from_source("def f(x): return x ** 3")))(2.0)
+derived.source()
+slow = {{"sympy", "numba", "scipy", "jax", "torch"}} & {{name.split(".")[0] for name in sys.modules}}
+assert not slow, slow
+"""
+PROGRAM = """
+import numpy as np
+
+def f(x, w):
+    for i in range(3):
+        x = np.tanh(w * x) if i else x
+    return np.sum(x)
+"""
+
+
+def run(code: str, tmp_path: Path) -> str:
+    """What a fresh interpreter prints, with compiled modules kept as an installed package keeps them."""
+    place = {"PYTHONPATH": str(ROOT.parent), "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **place})
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_neither_importing_nor_generating_imports_what_is_slow(tmp_path: Path) -> None:
+    run("import sys, symgrad; symgrad.grad; assert not {'sympy', 'numba', 'scipy'} & set(sys.modules)", tmp_path)
+    run(GENERATING.format(text=PROGRAM), tmp_path)
+
+
+def test_importing_is_quick(tmp_path: Path) -> None:
+    whole = "import time; start = time.process_time(); import symgrad; print(time.process_time() - start)"
+    engine = "import numpy, time; start = time.process_time(); import symgrad; symgrad.grad; print(time.process_time() - start)"
+    for code in (whole, engine):
+        run(code, tmp_path)
+        taken = min(float(run(code, tmp_path)) for _ in range(3))
+        print(f"{1000 * taken:.0f} ms")
+
+        assert taken < 0.35

@@ -50,6 +50,23 @@ def ravelled_copy(x, m):
     return np.sum(y**2 * m) + np.sum(r**3)
 
 
+def columns_ravelled_as_rows(x, m):
+    x.T.ravel()[1] = x[0, 0] * 3.0
+    y = x * m
+    r = y.T.ravel()
+    r[2] = r[1] * r[0]
+    return np.sum(y**2) + np.sum(r**3) + np.sum(x**3)
+
+
+def copied_columns(x, m):
+    x[0, 0] = 2.0
+    z = x.T * 2.0
+    z.ravel()[1] = x[1, 1]
+    c = (x * 3.0).copy()
+    c.ravel()[2] = x[1, 2]
+    return np.sum(z**2) + np.sum(c**3 * m) + np.sum(x)
+
+
 def in_a_dict(x, m):
     def inner(p):
         r = p["w"].ravel()
@@ -59,7 +76,7 @@ def in_a_dict(x, m):
     return inner({"w": x})
 
 
-PROGRAMS = [ravelled, ravelled_product, ravelled_transpose, ravelled_copy, in_a_dict]
+PROGRAMS = [ravelled, ravelled_product, ravelled_transpose, ravelled_copy, copied_columns, columns_ravelled_as_rows, in_a_dict]
 
 
 def numerical(function: Callable[..., Any], make: Callable[[], Any], m: Any) -> Any:

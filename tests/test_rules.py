@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.errors import BadArgument, NoDerivative, UnsureAlias
+from symgrad.errors import BadArgument, NoDerivative, UnsupportedSyntax, UnsureAlias
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.testing import check_grads
@@ -91,6 +91,10 @@ def blend_backward(residuals, g):
 blend.defvjp(blend_forward, blend_backward)
 
 
+def recursive(x, n):
+    return np.sum(x) if n == 0 else recursive(np.sin(x) * log_sum_exp(x), n - 1)
+
+
 def in_a_loop(x, w):
     h = x
     for _ in range(3):
@@ -122,6 +126,7 @@ RIGHT = {
     "custom in a loop": (in_a_loop, (X, 0.4)),
     "custom of a tuple": (lambda a, b, t: np.sum(blend((a, b), t) ** 2), (X, X + 1.0, 0.3)),
     "all together, with stores": (stored, (X,)),
+    "in a recursive function": (recursive, (X, 3)),
     "itself": (log_sum_exp, (X,)),
     "a formula itself": (softplus, (0.3,)),
     "a rule itself": (swish, (0.3, 0.4)),
@@ -146,6 +151,25 @@ def test_the_rule_counts_also_for_the_function_itself() -> None:
     clipped.defvjp(lambda x: (clipped(x), x), lambda x, g: (np.clip(g * 2.0 * x, -1.0, 1.0),))
     assert np.allclose(symgrad.grad(clipped)(X), np.clip(2.0 * X, -1.0, 1.0))
     assert np.allclose(symgrad.grad(lambda x: 3.0 * clipped(x))(X), np.clip(6.0 * X, -1.0, 1.0))
+
+
+def test_what_forward_calls_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived = symgrad.grad(lambda x: np.sum(watched(x)))
+    assert np.allclose(derived(X), 2.0)
+    monkeypatch.setitem(globals(), "slope", lambda x: 3.0 + 0.0 * x)
+    assert np.allclose(derived(X), 3.0)
+
+
+def slope(x):
+    return 2.0 + 0.0 * x
+
+
+@symgrad.custom_vjp
+def watched(x):
+    return x * 1.0
+
+
+watched.defvjp(lambda x: (x * 1.0, slope(x)), lambda residuals, g: (g * residuals,))
 
 
 def test_a_pullback_of_a_custom_function() -> None:
@@ -204,6 +228,28 @@ def test_a_function_that_may_return_its_argument_is_not_written_through() -> Non
         symgrad.grad(f)(X)
 
 
+def test_the_type_of_the_result_is_read() -> None:
+    def f(x):
+        y = np.zeros((2, 3))
+        y[0] = squares(x) * 2.0
+        y[1] = squares(y[0])
+        z = squares(x).copy()
+        z[0] = 5.0
+        return np.sum(y) + np.sum(z * x)
+
+    check_grads(f, (X,), order=2)
+
+
+def test_a_rule_of_a_function_that_writes_to_its_argument_is_refused() -> None:
+    @symgrad.rule(x_grad="2.0 * out_grad")
+    def doubled(x):
+        x *= 2.0
+        return x
+
+    with pytest.raises(UnsupportedSyntax, match="writes"):
+        symgrad.grad(lambda x: np.sum(doubled(x)))(X)
+
+
 def test_a_declaration_counts_at_once_and_again() -> None:
     @symgrad.elementwise(dx="2.0 + 0.0 * x")
     def double(x):
@@ -248,6 +294,9 @@ BAD_FORMULAS = [
     "f(lambda) = 2",
     "f(out) = 2 * out",
     "f(x, k=2) = x",
+    "f(x) = exp(x, x, x)",
+    "f(x) = exp()",
+    "f(x) = exp(x, y=2)",
 ]
 
 

@@ -5,20 +5,37 @@ What is left is ordinary, so a second derivative is that of what forward and bac
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Apply, Block, Call, Func, Op, Operand, Value, clone, clone_block, substitute, walk
 
 NAMES = frozenset({"custom", "held", "custom_backward"})
 
 
 def expanded(func: Func) -> Func:
-    """The function without the rows of ``ops/custom.py``; changed in place."""
-    if not any(isinstance(op, Call) and op.name in NAMES for op in walk(func.body)):
+    """The function without the rows of ``ops/custom.py``, changed in place; the functions it calls become copies without them."""
+    copies = {func: func}
+    pending = [func]
+    while pending:
+        for callee in callees(pending.pop()):
+            if callee not in copies:
+                copies[callee] = clone(callee)
+                pending.append(callee)
+    if not any(isinstance(op, Call) and op.name in NAMES for one in copies for op in walk(one.body)):
         return func
-    table: dict[Value, Operand] = {}
-    split = expand(func.body, table, func.split)
-    substitute(func.body, table)
-    func.split = split
+    for copy in copies.values():
+        table: dict[Value, Operand] = {}
+        copy.split = expand(copy.body, table, copy.split)
+        substitute(copy.body, table)
+        for op in walk(copy.body):
+            if isinstance(op, Apply) and op.func is not None:
+                op.func = copies.get(op.func, op.func)
     return func
+
+
+def callees(func: Func) -> list[Func]:
+    """The functions that a function calls, those that a backward function of the user's calls included."""
+    found = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None]
+    inner = [op.settings["func"] for op in walk(func.body) if isinstance(op, Call) and op.name == "custom_backward"]
+    return [*found, *(callee for one in inner for callee in callees(one))]
 
 
 def expand(block: Block, table: dict[Value, Operand], split: int | None = None) -> int | None:

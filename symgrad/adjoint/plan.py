@@ -419,6 +419,7 @@ class Plan:
             self.known.clear()
             states = self.states(list(self.required))
             self.undone = []
+            self.wanted = set()  # what was saved meanwhile is not wanted any more
             for root, trace in self.traces.items():
                 wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
                 self.wanted |= wanted

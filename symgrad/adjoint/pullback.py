@@ -24,10 +24,23 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     here = {*params, *(out for op in early for out in op.outs)}
     own = count_values(whole, here) if values is None else values
     after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
+    early += extents(after, {*params, *(out for op in early if not isinstance(op, If) for out in op.outs)})
+    here.update(out for op in early for out in op.outs)
     residuals = [v for v in uses(after) if v in here]
     before = Block(params, early, whole.body.yields[:own])
     first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc), residuals)
     return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc), residuals)
+
+
+def extents(block: Block, here: set[Value]) -> list[Op]:
+    """Take out the ops that ask only for the shape of what the forward half has: the array itself need not live on for that."""
+    found: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            found += extents(inner, here)
+    asks = [op for op in block.ops if isinstance(op, Call) and op.name in ("shape_of", "extent") and op.args[0] in here]
+    block.ops = [op for op in block.ops if op not in asks]
+    return [*found, *asks]
 
 
 def count_seeds(func: Func, early: list[Op]) -> int:

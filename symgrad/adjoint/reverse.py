@@ -15,6 +15,7 @@ from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, c
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, operand, parsed
+from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.prune import prune
@@ -86,6 +87,7 @@ class Sweep:
     counts: dict[Value, int] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.builder.extents.update(known_extents(self.func))
         self.ledger = Ledger(self.builder, homes(self.func.body))
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)

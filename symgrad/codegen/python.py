@@ -474,7 +474,7 @@ class Writer:
             outs = {name: ast.Name(self.name_of[v]) for name, v in zip(row.outs, op.outs, strict=False)}
         spelled = spell(op, operands, self.names, outs=outs)
         if spelled.value is None:
-            return before + spelled.statements
+            return before + [subtracted(statement) for statement in spelled.statements]
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
             return [*before, self.summed(op, spelled.value) or assign(self.target(op.outs), spelled.value)]
         return [*before, ast.Expr(spelled.value)]
@@ -622,6 +622,16 @@ class Writer:
             before = [*before, ast.If(negated(test), [ast.Break()], [])]
             test = ast.Constant(True)
         return [*entry, ast.While(test, self.body(op, before), [])]
+
+
+def subtracted(statement: ast.stmt) -> ast.stmt:
+    """``x -= v`` for ``x += -v``."""
+    match statement:
+        case ast.AugAssign(op=ast.Add(), value=ast.UnaryOp(op=ast.USub(), operand=ast.Constant())):
+            return statement
+        case ast.AugAssign(target=target, op=ast.Add(), value=ast.UnaryOp(op=ast.USub(), operand=value)):
+            return ast.AugAssign(target, ast.Sub(), value)
+    return statement
 
 
 def is_int(operand: Operand, value: int) -> bool:

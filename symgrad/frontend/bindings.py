@@ -108,6 +108,15 @@ class Bound(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class Choice(Binding):
+    """One of two functions, by a test that has been made."""
+
+    test: Operand
+    then: Binding
+    orelse: Binding
+
+
+@dataclass(frozen=True, slots=True)
 class External(Binding):
     """An instance from outside, whose attributes are read when they are asked for; ``text`` reaches it."""
 
@@ -321,7 +330,7 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name",
     "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of",
     "rebuild", "replace", "skeleton",
 ]  # fmt: skip

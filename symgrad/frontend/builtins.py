@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import math
 import operator
 from typing import Any
@@ -15,7 +16,7 @@ from symgrad.frontend.bindings import Binding, External, Fun, Iter, Num, Obj, Re
 from symgrad.frontend.calls import SPECIAL, apply_row, array_of, call, call_object, opaque, special, unwrap
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.expressions import attribute_of, binary, choose, comparison, truth
-from symgrad.frontend.iterate import items_of
+from symgrad.frontend.iterate import items_of, known_items
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops.spelling import named_dtype
@@ -64,6 +65,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         case Obj(key) if key.kind == "record":
             return call(ctx, attribute_of(ctx, args[0], "__len__", node), [], {}, node)
         case Obj(key):
+            ctx.check_keys(key, node)
             content = ctx.state.heap[key]
             return Num(ctx.call("list_len", ctx.read(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
         case External(value) | Static(value):
@@ -126,13 +128,13 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return ctx.new_object("list", ())
-    items = items_of(ctx, args[0], node)
-    if isinstance(items, list):
-        return ctx.new_object("list", enumerate(items))
+    known = known_items(ctx, args[0], node)
+    if known is not None:
+        return ctx.new_object("list", enumerate(known))
     if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
         return ctx.new_object("list", ctx.make(ctx.call("list_from", ctx.read(args[0], node))))
     if isinstance(args[0], Obj):
-        return ctx.new_object("list", ctx.make(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None))))
+        return ctx.list_sharing(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None)), args[0])
     raise UnsupportedSyntax("a list of this cannot be made here", ctx.loc(node), "use a comprehension")
 
 
@@ -221,7 +223,50 @@ def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(any, all)
 def any_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    raise UnsupportedSyntax("any and all of Python cannot be differentiated here", ctx.loc(node), "use np.any or np.all")
+    raise AssertionError("replaced below")
+
+
+def _truths(of: Any) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+            return call_object(ctx, of, of.__name__, args, {}, node)
+        items = items_of(ctx, args[0], node)
+        if not isinstance(items, list):
+            return call_object(ctx, of, of.__name__, [ctx.make(array_of(ctx, args[0], None, node))], {}, node)
+        made: Any = Const(of is np.all)
+        for item in items:
+            test = truth(ctx, item, node)
+            if isinstance(test, Const):
+                if bool(test.value) != (of is np.all):
+                    return Num(Const(of is np.any))
+                continue
+            made = test if isinstance(made, Const) else ctx.call("logical_and" if of is np.all else "logical_or", made, test)
+        return Num(made)
+
+    return lower
+
+
+SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
+
+
+def _combined(function: Any) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        lists: list[Any] = []
+        for arg in args:
+            known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
+            if known is None and not isinstance(arg, Num):
+                raise UnsupportedSyntax(f"itertools.{function.__name__} needs items whose number is known", ctx.loc(node))
+            lists.append(unwrap(arg) if known is None else known)
+        options = {k: unwrap(v) for k, v in kwargs.items()}
+        made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in function(*lists, **options)]
+        return Iter("items", tuple(made))
+
+    return lower
+
+
+for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
+                  itertools.chain, itertools.pairwise):  # fmt: skip
+    SPECIAL[_function] = _combined(_function)
 
 
 @special(map)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError, UnknownFunction, UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Broken, External, Fun, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Broken, Choice, External, Fun, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Frame, Lowering, expression
-from symgrad.frontend.expressions import elements, gather, outside, owner_name
+from symgrad.frontend.expressions import choose, elements, gather, outside, owner_name
 from symgrad.frontend.flow import NEXT, RETURN, assigned, proceed, run
 from symgrad.frontend.source import Source, read
 from symgrad.ir.core import Const, Operand, Value
@@ -93,6 +93,8 @@ def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, 
     match callee:
         case Static(value) | External(value) if is_declared(ctx, value):
             return call_declared(ctx, value, args, kwargs, node)
+        case Choice(test, one, two):
+            return choose(ctx, test, node, lambda: call(ctx, one, args, kwargs, node), lambda: call(ctx, two, args, dict(kwargs), node))
         case Derivative():
             return call_derivative(ctx, callee, args, kwargs, node)
         case Static(value) if (what := getattr(value, "__symgrad_derives__", None)) is not None:
@@ -173,6 +175,10 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
 # ------------------------------------------------------------------ rows
 
 
+class NotLiteral(UnsupportedSyntax, ValueError):
+    """What has to be known while compiling is not; for whoever can do without it, a ``ValueError``."""
+
+
 def unwrap(value: Any) -> Any:
     """The Python data of a binding known while compiling, for settings of rows."""
     match value:
@@ -180,11 +186,15 @@ def unwrap(value: Any) -> Any:
             return data
         case Tup(items):
             return tuple(unwrap(i) for i in items)
-    return spelling.plain(value)
+    try:
+        return spelling.plain(value)
+    except ValueError:
+        raise NotLiteral("this must be a literal") from None
 
 
-def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Bind a call to a row and append it."""
+def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
+             **more: Any) -> Binding:  # fmt: skip
+    """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
 
     def items(value: Any) -> Any:
         if isinstance(value, Tup):
@@ -208,7 +218,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         raise refusal from None
     except spelling.BindError as error:
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
-    return apply_row(ctx, bound.row, bound.args, bound.settings, node)
+    return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
 
 
 def pinnable(ctx: Lowering, binding: Any) -> str | None:
@@ -223,6 +233,8 @@ def pinnable(ctx: Lowering, binding: Any) -> str | None:
 
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
     """Append a row's op; say what the result shares memory with."""
+    if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
+        name = "copy_rows"
     row = ROWS[name]
     path = view_step(ctx, name, args, settings)
     if path is not None:
@@ -287,6 +299,17 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
     return None
 
 
+def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | None:
+    """The main diagonal of a matrix of known size that lies in order: every so many of its elements."""
+    shape = type_.shape or ()
+    plain = len(shape) == 2 and not settings["offset"] and (settings["axis1"], settings["axis2"]) == (0, 1)
+    if not plain or type_.layout not in ("C", "CF") or not all(isinstance(e, int) for e in shape):
+        return None
+    rows, columns = shape
+    bounds = (Const(0), Const(min(rows, columns) * (columns + 1)), Const(columns + 1))  # type: ignore[type-var,operator]
+    return Ref(ref.location, (*ref.path, Step(".ravel"), Step("s", bounds)))
+
+
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
     """Views that a path can say: writing through them reaches the array itself."""
     if not args or not isinstance(args[0], Ref):
@@ -297,9 +320,13 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     step = step_of(name, type_, settings) if len(args) == 1 else None
     if step is not None:
         return Ref(args[0].location, (*args[0].path, step))
+    if name == "diagonal" and len(args) == 1 and ctx.unroll:
+        return diagonal_view(args[0], type_, settings)
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:
         return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
-    if name in ("reshape", "ravel") and type_.layout in ("C", "CF") and set(settings.get("order", "C") or "C") <= {"C"}:
+    root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
+    by_rows = root in ("C", "CF") and type_.layout in ("C", "CF")
+    if name in ("reshape", "ravel") and by_rows and set(settings.get("order", "C") or "C") <= {"C"}:
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
         return Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
     if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
@@ -315,6 +342,8 @@ def is_surely_copied(type_: Array) -> bool:
 
 def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``np.add.at``, ``np.add.reduce`` and their like."""
+    from symgrad.ops import composed
+
     reduce = {"add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all, "logical_or": np.any}
     accumulate = {"add": np.cumsum, "multiply": np.cumprod}
     if name == "reduce" and ufunc.__name__ in reduce:
@@ -327,8 +356,17 @@ def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding],
         return call_object(ctx, accumulate[ufunc.__name__], name, args, kwargs, node)
     if name == "at" and ufunc.__name__ in ("add", "subtract") and isinstance(args[0], Ref) and len(args) == 3:
         return add_at(ctx, args[0], args[1], args[2], ufunc.__name__ == "subtract", node)
-    if name == "outer" and ufunc.__name__ == "multiply":
-        return call_object(ctx, np.outer, name, args, kwargs, node)
+    running = {"maximum": "running_max", "minimum": "running_min"}
+    if name == "accumulate" and ufunc.__name__ in running and len(args) + len(kwargs) <= 2 and set(kwargs) <= {"axis"}:
+        axis = unwrap(args[1] if len(args) > 1 else kwargs.get("axis", Num(Const(0))))
+        return apply_row(ctx, running[ufunc.__name__], args[:1], {"axis": axis}, node)
+    if name == "reduceat" and ufunc.__name__ == "add" and 2 <= len(args) <= 3 and set(kwargs) <= {"axis"}:
+        axis = unwrap(args[2] if len(args) > 2 else kwargs.get("axis", Num(Const(0))))
+        return apply_row(ctx, "sum_from", args[:2], {"axis": axis}, node)
+    if name == "reduce" and ufunc.__name__ == "logaddexp":
+        return call_function(ctx, composed.logaddexp_reduce, args, kwargs, node)
+    if name == "outer" and len(args) == 2 and not kwargs:
+        return call_function(ctx, composed.outer_of, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
     return opaque(ctx, getattr(ufunc, name), f"np.{ufunc.__name__}.{name}", args, kwargs, node)
 
 
@@ -377,6 +415,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             return opaque_method(ctx, owner, name, args, kwargs, node)
         case Obj(key):
             found_method = METHODS.get((key.kind, name))
+            if key.kind == "dict" and name == "update" and kwargs:
+                args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
             if found_method is not None and not kwargs:
                 return found_method(ctx, owner, args, node)
         case Tup(items, kind):
@@ -457,11 +497,29 @@ def dict_method(name: str) -> Callable[..., Binding]:
     return run_
 
 
+def dict_setdefault(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
+    made = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
+    ctx.state.heap[owner.key] = tuple(content.items())
+    return made
+
+
+def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
+    if key not in content and len(args) < 2:
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+    made = content.pop(key, args[-1])
+    ctx.state.heap[owner.key] = tuple(content.items())
+    return made
+
+
 def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    (other,) = args
-    if not (isinstance(other, Obj) and other.key.kind == "dict"):
-        raise UnsupportedSyntax("a dict can only be updated with a dict made in the function", ctx.loc(node))
-    ctx.state.heap[owner.key] = tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items())  # type: ignore[arg-type]
+    for other in args:
+        if not (isinstance(other, Obj) and other.key.kind == "dict"):
+            raise UnsupportedSyntax("a dict can only be updated with a dict made in the function", ctx.loc(node))
+        ctx.state.heap[owner.key] = tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items())  # type: ignore[arg-type]
     return Static(None)
 
 
@@ -481,10 +539,12 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
             append(ctx, owner, item, node)
         return Static(None)
     content = ctx.state.heap[owner.key]
-    joined = ctx.make(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)))
+    ctx.check_still(owner.key)
+    joined = ctx.state.heap[ctx.list_sharing(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)), owner, args[0]).key]
     assert isinstance(joined, Ref)
     if isinstance(content, Ref):
         ctx.replace_version(content.location, ctx.state.memory[joined.location])
+        ctx.state.pair(content.location, joined.location)
     else:
         ctx.state.heap[owner.key] = joined
     return Static(None)
@@ -497,6 +557,7 @@ def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 
 def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
+    ctx.check_still(owner.key)
     place = unwrap(args[0]) if args else -1
     if isinstance(content, Ref):
         if place != -1:
@@ -531,7 +592,7 @@ def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) 
 def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
-        return ctx.new_object("list", ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None))))
+        return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
     return ctx.new_object(owner.key.kind, content)
 
 
@@ -544,6 +605,8 @@ METHODS: dict[tuple[str, str], Callable[..., Binding]] = {
     ("list", "copy"): list_copy,
     ("dict", "copy"): list_copy,
     ("dict", "update"): dict_update,
+    ("dict", "setdefault"): dict_setdefault,
+    ("dict", "pop"): dict_pop,
     **{("dict", name): dict_method(name) for name in ("items", "keys", "values", "get")},
 }
 

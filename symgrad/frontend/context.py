@@ -132,6 +132,8 @@ class Lowering:
     recursive: dict[Any, Any] = field(default_factory=dict)
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
+    unroll: bool = False  #: loops of a known number of rounds are written out
+    going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text
@@ -191,6 +193,18 @@ class Lowering:
                     if owner.location in self.state.stale:
                         self.state.stale[made.location] = self.state.stale[owner.location]
         return made
+
+    def list_sharing(self, value: Operand, *owners: Binding) -> Obj:
+        """A new list whose items are items of other lists: the arrays among them are the same arrays."""
+        made = self.make(value)
+        assert isinstance(made, Ref)
+        if isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Object):
+            for owner in owners:
+                content = self.state.heap[owner.key] if isinstance(owner, Obj) else owner
+                for item in [b for _, b in content] if isinstance(content, tuple) else [content]:
+                    if isinstance(item, Ref) and item.location in self.state.memory:
+                        self.state.pair(made.location, item.location)
+        return self.new_object("list", made)
 
     def check_fresh(self, ref: Ref) -> None:
         """Refuse to read memory that a store through another name may have changed."""
@@ -329,6 +343,17 @@ class Lowering:
         hint = ref.location.name or (base.name if isinstance(base, Value) else None)
         self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
         self.state.stored(ref.location, self.builder.loc)
+
+    def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
+        """Refuse to ask which keys a dict has, if that depends on the path taken."""
+        content = self.state.heap[key]
+        if not isinstance(content, Ref) and any(isinstance(b, Broken) for _, b in content):
+            raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
+
+    def check_still(self, key: HeapKey) -> None:
+        """Refuse to make a list longer or shorter while a loop goes over it."""
+        if any(key in lists for lists in self.going):
+            raise UnsupportedSyntax("a list is changed while it is iterated over", self.builder.loc, "iterate over a copy of it")
 
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from symgrad.errors import NoDerivative, ShapeMismatch, UnsupportedSyntax
+from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ops.declare import ROWS
 from symgrad.ops.spelling import Custom, declared
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:
-    """Has the user declared it?  A forward function may call the function itself, which then is only its text."""
-    found = declared(function)
-    return found is not None and not (isinstance(found, Custom) and ("forward", found.function) in ctx.forms.setdefault("customs", []))
+    """Has the user declared it?  Inside its own forward function it is only its text."""
+    return declared(function) is not None and not any(function is seen for seen in ctx.forms.setdefault("as text", []))
 
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -30,7 +33,45 @@ def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     if isinstance(found, Custom):
         return call_custom(ctx, found, args, kwargs, node)
     assert found is not None
-    return call_row(ctx, found, args, kwargs, node)
+    if not isinstance(function, types.FunctionType) or "function" not in ROWS[found.row].settings:
+        return call_row(ctx, found, args, kwargs, node)
+    return call_row(ctx, found, args, kwargs, node, type=read_type(ctx, function, args, kwargs, node))
+
+
+@contextmanager
+def as_text(ctx: Lowering, function: Any) -> Iterator[None]:
+    """Meanwhile the function is not declared."""
+    seen = ctx.forms.setdefault("as text", [])
+    seen.append(function)
+    try:
+        yield
+    finally:
+        seen.pop()
+
+
+def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Type | None:
+    """Read a declared function itself: it must not write to its arguments, and it tells the type of the result."""
+    from symgrad.frontend.calls import call_function
+
+    entry, refusals = ctx.state, len(ctx.refusals)
+    ctx.state = entry.copy()
+    found: Type | None = None
+    written = False
+    try:
+        with ctx.inside(Block()), as_text(ctx, function):
+            made = call_function(ctx, function, args, kwargs, node)
+            found = ctx.type_of(made) if isinstance(made, Num | Ref) else None
+        written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
+    except SymgradError:
+        found = None  # what cannot be read is called as it is
+    finally:
+        if len(ctx.refusals) > refusals:
+            found = None
+            del ctx.refusals[refusals:]
+        ctx.state = entry
+    if written:
+        raise UnsupportedSyntax(f"{function.__name__} is declared by a rule and writes to its argument", ctx.loc(node), "write to a copy")
+    return found if isinstance(found, Scalar | Array) else None
 
 
 def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
@@ -52,12 +93,8 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     if custom.forward is None or custom.backward is None:
         raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
     args = positional(ctx, custom, args, kwargs, node)
-    customs = ctx.forms.setdefault("customs", [])
-    customs.append(("forward", custom.function))
-    try:
+    with as_text(ctx, custom.function):
         made = call(ctx, Static(custom.forward), args, {}, node)
-    finally:
-        customs.pop()
     if not isinstance(made, Tup) or len(made.items) != 2 or not isinstance(made.items[0], Num | Ref):
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
     out, residuals = made.items

@@ -29,7 +29,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Captured, Frame, Lowering, Recapture, expression
 from symgrad.frontend.flow import branch, counted
-from symgrad.frontend.iterate import append, items_of
+from symgrad.frontend.iterate import append, indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Scalar, Undefined, Unknown
@@ -141,6 +141,12 @@ def tuple_(ctx: Lowering, node: ast.Tuple) -> Binding:
 @expression(ast.List)
 def list_(ctx: Lowering, node: ast.List) -> Binding:
     return ctx.new_object("list", enumerate(elements(ctx, node.elts)))
+
+
+@expression(ast.Set)
+def set_(ctx: Lowering, node: ast.Set) -> Binding:
+    """A set of literals, which is asked only what is in it."""
+    return Static(frozenset(static_key(ctx, item, node) for item in elements(ctx, node.elts)))
 
 
 @expression(ast.Dict)
@@ -269,10 +275,28 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     special = own_operator(ctx, kind, a, b, node)
     if special is not None:
         return special
+    if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
+        return Num(known)
     p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
     if isinstance(p.type, List) and kind is ast.Mult:
         raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.loc(node), "use np.full or np.zeros")
     return ctx.make(ctx.call(row_of(ctx, kind, node), p, q))
+
+
+def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:
+    """The result of an operator on two integers that are known: in loops that are written out they become indices and keys."""
+    if not all(isinstance(o, Const) and type(o.value) is int and abs(o.value) < 1 << 30 for o in (a, b)) or kind not in INTEGER_OPERATORS:
+        return None
+    try:
+        return Const(INTEGER_OPERATORS[kind](a.value, b.value))  # type: ignore[union-attr]
+    except (ZeroDivisionError, ValueError):
+        return None
+
+
+INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
 
 
 def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
@@ -341,8 +365,7 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
 def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
     one, two = ctx.state.heap[a.key], ctx.state.heap[b.key]
     if isinstance(one, Ref) or isinstance(two, Ref):
-        value = ctx.call("list_join", ctx.read(a), ctx.read(b))
-        return ctx.new_object("list", ctx.make(value))
+        return ctx.list_sharing(ctx.call("list_join", ctx.read(a), ctx.read(b)), a, b)
     return ctx.new_object("list", enumerate([x for _, x in one] + [x for _, x in two]))
 
 
@@ -506,6 +529,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
             return Num(Const(bool(test.value) != negate))
         return Num(ctx.call("not_", test) if negate else test)
     if isinstance(b, Obj) and b.key.kind == "dict":
+        ctx.check_keys(b.key, node)
         return Num(Const((static_key(ctx, a, node) in dict(ctx.state.heap[b.key])) != negate))  # type: ignore[arg-type]
     if isinstance(b, External):
         return Num(Const((static_key(ctx, a, node) in b.value) != negate))
@@ -573,7 +597,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return of_class(ctx, owner, type(value), attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
-        case Tup(kind=kind) if kind is not None and isinstance(getattr(kind, attr, None), types.FunctionType):
+        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and isinstance(getattr(kind, attr, None), types.FunctionType):
             return of_class(ctx, owner, kind, attr, node)
     return Bound(owner, attr)
 
@@ -708,6 +732,11 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         if isinstance(items, list):
             for item in items:
                 bind(ctx, generator.target, item)
+                filtered(generator.ifs)
+            return
+        if ctx.unroll and (indices := indices_of(items)) is not None:
+            for place in indices:
+                bind(ctx, generator.target, items.item(Const(place)))  # type: ignore[arg-type]
                 filtered(generator.ifs)
             return
 

@@ -7,6 +7,7 @@ body is lowered again until the forms of what it carries are stable.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,9 +16,14 @@ from typing import Any
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import (
     MISSING,
+    Above,
     Binding,
+    Bound,
     Broken,
+    Choice,
+    Fun,
     HeapKey,
+    Iter,
     Location,
     Name,
     Num,
@@ -25,6 +31,7 @@ from symgrad.frontend.bindings import (
     Ref,
     Skeleton,
     State,
+    Static,
     Tup,
     array_leaves,
     leaves,
@@ -54,8 +61,19 @@ def run(ctx: Lowering, items: list[Any]) -> None:
             code = ctx.state.names[CODE]
             assert isinstance(code, Num)
             test = ctx.call("equal", code.operand, Const(NEXT))
-            branch(ctx, test, partial(run, ctx, rest), lambda: None, [], ctx.builder.loc)
+            branch(ctx, test, partial(go_on, ctx, rest), partial(left, ctx), [], ctx.builder.loc)
             return
+
+
+def go_on(ctx: Lowering, rest: list[Any]) -> None:
+    """Lower what follows, on the path that has not left."""
+    proceed(ctx)
+    run(ctx, rest)
+
+
+def left(ctx: Lowering) -> None:
+    """The other paths, which have."""
+    ctx.state.codes -= {NEXT}
 
 
 def lower_one(ctx: Lowering, item: Any, rest: list[Any]) -> bool:
@@ -167,6 +185,11 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
     ctx.builder.append(op)
 
 
+def can_be_called(binding: Binding) -> bool:
+    """Is it a function?"""
+    return isinstance(binding, Fun | Bound | Choice) or isinstance(binding, Static) and callable(binding.value)
+
+
 @dataclass(slots=True)
 class Joining:
     """The work of one join; ``done`` remembers what pair of bindings became what, so that aliases stay aliases."""
@@ -233,21 +256,11 @@ class Joining:
         if one == two and (not (a.dead or b.dead) or one == self.entry.heap[key]):
             return one
         if isinstance(one, Ref) or isinstance(two, Ref) or key.kind == "list" and len(one) != len(two):
-            values = [self.list_value(side, key) for side in (self.then, self.orelse)]
-            location = Location(None, self.op.loc)
-            known = [v.type for v, side in zip(values, (a, b), strict=True) if not side.dead]
-            type_ = known[0]
-            for other in known[1:]:
-                type_ = join(type_, other)
-            self.state.memory[location] = self.out(values[0], values[1], type_, None)
-            return Ref(location)
+            return self.whole_list([key, key], [one, two])
         first, second = dict(one), dict(two)
+        if key.kind == "dict":
+            first, second = shared_keys(first, second), shared_keys(second, first)
         return tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
-
-    def list_value(self, side: Side, key: HeapKey) -> Operand:
-        if side.state.dead:
-            return UNDEF
-        return self.read(side, Obj(key))
 
     def read(self, side: Side, binding: Binding) -> Operand:
         kept, self.ctx.state = self.ctx.state, side.state
@@ -272,6 +285,8 @@ class Joining:
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if isinstance(a, Obj) or isinstance(b, Obj):
             return self.objects(a, b)
+        if can_be_called(a) and can_be_called(b):
+            return Choice(self.op.test, a, b)
         one = self.form(self.then, a)
         two = self.form(self.orelse, b)
         form = merge(one, two)
@@ -302,35 +317,82 @@ class Joining:
         stale = side.state.stale
         return operands_of(binding, form, lambda ref: self.read(side, ref), lambda ref: ref.location in stale)
 
+    def held_elsewhere(self, a: Binding, b: Binding) -> bool:
+        """Is one of two objects that become one reached by another name too?  What is done to the new one would not be seen there."""
+        for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
+            if side.dead or not isinstance(own, Obj) or own.key not in self.entry.heap:
+                continue
+            others = self.orelse.state if first else self.then.state
+            seen: set[HeapKey] = set()
+            for name, binding in side.names.items():
+                if not (binding == own and others.names.get(name, MISSING) == (b if first else a)):
+                    objects_in(binding, side, seen)
+            if own.key in seen:
+                return True
+        return False
+
     def objects(self, a: Binding, b: Binding) -> Binding:
-        """Join two objects made on the two sides: a new object with joined content."""
-        keys = [x.key for x in (a, b) if isinstance(x, Obj)]
+        """Join two objects: a new object with joined content."""
+        states = [(self.other(side) if side.state.dead else side).state for side in (self.then, self.orelse)]
+        held = [x.key if isinstance(x, Obj) else None for x in (a, b)]
+        keys = [k for k in held if k is not None]
         alone = len(keys) == 1 and MISSING in (a, b)
-        contents = [side.state.heap.get(k) for k, side in zip(keys, [self.then, self.orelse] if len(keys) == 2 else [self.then if isinstance(a, Obj) else self.orelse], strict=True)]
-        if any(k in self.entry.heap for k in keys) or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
+        if self.held_elsewhere(a, b) or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
             return Broken("it is bound to different objects on different paths")
-        if any(c is None or isinstance(c, Ref) for c in contents):
-            if alone or any(c is None for c in contents):
-                return Broken("it is bound to a list on one path only")
-            values = [self.read(side, Obj(k)) for side, k in zip((self.then, self.orelse), keys, strict=True)]
-            location = Location(None, self.op.loc)
-            self.state.memory[location] = self.out(values[0], values[1], join(values[0].type, values[1].type), None)
-            key = HeapKey("list")
-            self.state.heap[key] = Ref(location)
-            return Obj(key)
-        known = [dict(c) for c in contents if c is not None and not isinstance(c, Ref)]
-        first = known[0] if isinstance(a, Obj) else {}
-        second = known[-1] if isinstance(b, Obj) else {}
-        if len(keys) == 2 and keys[0].kind == "list" and len(first) != len(second):
-            values = [self.read(side, Obj(k)) for side, k in zip((self.then, self.orelse), keys, strict=True)]
-            location = Location(None, self.op.loc)
-            self.state.memory[location] = self.out(values[0], values[1], join(values[0].type, values[1].type), None)
-            key = HeapKey("list")
-            self.state.heap[key] = Ref(location)
-            return Obj(key)
-        key = HeapKey(keys[0].kind, keys[0].cls)
-        self.state.heap[key] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
-        return Obj(key)
+        contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
+        made = HeapKey(keys[0].kind, keys[0].cls)
+        whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(contents[0] or ()) != len(contents[1] or ())
+        if whole and alone or None in contents:
+            return Broken("it is bound to a list on one path only")
+        if whole:
+            self.state.heap[made] = self.whole_list(held, contents)
+            return Obj(made)
+        first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
+        if made.kind == "dict" and not alone:
+            first, second = shared_keys(first, second), shared_keys(second, first)
+        self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
+        return Obj(made)
+
+    def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
+        """Two lists joined as one value, which shares memory with the arrays in both."""
+        sides = (self.then, self.orelse)
+        values = [UNDEF if side.state.dead else self.read(side, Obj(k)) for side, k in zip(sides, keys, strict=True)]
+        known = [v.type for v, side in zip(values, sides, strict=True) if not side.state.dead]
+        location = Location(None, self.op.loc)
+        self.state.memory[location] = self.out(values[0], values[1], functools.reduce(join, known), None)
+        for content in contents:
+            for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
+                for source in array_leaves(item):
+                    if source is not None and source is not location:
+                        self.state.pair(location, source)
+        return Ref(location)
+
+
+def shared_keys(own: dict[Any, Binding], other: dict[Any, Binding]) -> dict[Any, Binding]:
+    """A dict in the form that it has together with another one: a key that is in one of them only cannot be used."""
+    only = Broken("this key is in the dict on some paths only")
+    return {k: own[k] if k in own and k in other else only for k in dict.fromkeys([*own, *other])}
+
+
+def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:
+    """Every object that a binding reaches."""
+    match binding:
+        case Obj(key) if key not in seen:
+            seen.add(key)
+            content = state.heap.get(key, ())
+            for _, item in () if isinstance(content, Ref) else content:
+                objects_in(item, state, seen)
+        case Tup(items=parts) | Iter(parts=parts):
+            for part in parts:
+                objects_in(part, state, seen)
+        case Bound(owner=owner) | Above(owner=owner):
+            objects_in(owner, state, seen)
+        case Fun(defaults=defaults):
+            for _, default in defaults:
+                objects_in(default, state, seen)
+        case Choice(then=one, orelse=two):
+            objects_in(one, state, seen)
+            objects_in(two, state, seen)
 
 
 # ------------------------------------------------------------------ loops

@@ -26,6 +26,26 @@ class Items:
     counts: bool = False
 
 
+#: the longest loop that is written out where it cannot be lowered as a loop
+UNROLLED = 64
+
+
+def indices_of(items: Items) -> range | None:
+    """The values of the counter, if they are known and not too many."""
+    bounds = [b.value for b in items.bounds if isinstance(b, Const) and type(b.value) is int]
+    known = range(*bounds) if len(bounds) == 3 and bounds[2] else None
+    return known if known is not None and len(known) <= UNROLLED else None
+
+
+def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | None:
+    """The items one by one, if it is known how many there are and there is reason to write them out."""
+    made = items_of(ctx, binding, node)
+    if isinstance(made, list):
+        return made
+    indices = indices_of(made) if ctx.unroll or made.counts else None
+    return None if indices is None else [made.item(Const(k)) for k in indices]  # type: ignore[arg-type]
+
+
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items of something that is iterated over."""
     match binding:
@@ -35,12 +55,13 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             content = ctx.state.heap[key]
             return of_memory(ctx, content, node) if isinstance(content, Ref) else [b for _, b in content]
         case Obj(key) if key.kind == "dict":
+            ctx.check_keys(key, node)
             return [static_item(k) for k, _ in ctx.state.entries(key)]
         case Ref():
             return of_memory(ctx, binding, node)
         case External(value, text):
             return external_items(ctx, value, text)
-        case Static(value) if isinstance(value, str | range | tuple):
+        case Static(value) if isinstance(value, str | range | tuple | frozenset | set):
             return [static_item(v) for v in value]
         case Iter(kind, parts):
             return ITERATORS[kind](ctx, parts, node)
@@ -199,6 +220,7 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
     """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
     assert isinstance(owner, Obj)
     content = ctx.state.heap[owner.key]
+    ctx.check_still(owner.key)
     if isinstance(content, Ref):
         made = ctx.call("list_append", ctx.read(content), ctx.read(value, node))
         ctx.replace_version(content.location, made)

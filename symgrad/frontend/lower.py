@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins as python_builtins
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
@@ -66,11 +66,16 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
     """
     captured: list[Captured] = []
+    refused: SymgradError | None = None
     for _ in range(RESTARTS):
         try:
-            return Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}).lowered()
+            return Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None).lowered()
         except Recapture as found:
             captured.append(found.captured)
+        except SymgradError as error:
+            if refused is not None:
+                raise refused from None
+            refused = error  # with its loops written out the function may still be followed
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 
@@ -84,6 +89,7 @@ class Attempt:
     derive: Callable[..., Any] | None
     no_grad: frozenset[str]
     pins: Mapping[str, Any]
+    unroll: bool
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
 
@@ -91,7 +97,8 @@ class Attempt:
         node = self.source.node
         frame = Frame(self.source, None, local_names(node), top=True)
         body = Block()
-        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins)
+        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins,
+                       unroll=self.unroll)
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, 0))
         for name, item in self.signature.params:
@@ -135,6 +142,8 @@ class Attempt:
             return self.tree(ctx, name, path, item)
         if path in self.pins:
             return Num(Const(self.pins[path]))
+        if isinstance(item, Array) and item.shape is not None:
+            item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
         value = Value(ctx.builder.distinct(item), name)
         self.inputs.append((value, path))
         ctx.texts[value] = path

@@ -132,8 +132,7 @@ def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding
     if index.spec == "i":
         return ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
     if index.spec == "s":
-        made = ctx.make(ctx.call("list_slice", ctx.read(owner), *index.operands))
-        return ctx.new_object("list", made)
+        return ctx.list_sharing(ctx.call("list_slice", ctx.read(owner), *index.operands), owner)
     raise UnsupportedSyntax("a list takes one index", ctx.loc(node))
 
 

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import types
+from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
@@ -16,6 +17,8 @@ from symgrad.frontend.bindings import (
     Broken,
     External,
     Fun,
+    HeapKey,
+    Iter,
     Num,
     Obj,
     Ref,
@@ -39,9 +42,9 @@ from symgrad.frontend.flow import (
     proceed,
     run,
 )
-from symgrad.frontend.iterate import Items, items_of, unpack
+from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of, unpack
 from symgrad.frontend.memory import delete_item, load, store_item
-from symgrad.ir.core import TRUE, Const, Value
+from symgrad.ir.core import TRUE, Block, Const, Value
 from symgrad.ir.types import Array, List
 
 # ------------------------------------------------------------------ assignment
@@ -360,8 +363,20 @@ def try_(ctx: Lowering, item: Any) -> bool:
             if not (isinstance(kind, Static) and isinstance(kind.value, type)):
                 raise UnsupportedSyntax("what is caught must be a class", ctx.loc(handler.type))
             ctx.caught.append((kind.value, ctx.loc(handler)))
-    run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
-    return True
+    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for inner in node.body for n in ast.walk(inner)):
+        run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
+        return True
+    run(ctx, [*node.body, *node.orelse])
+    if not ctx.state.dead:
+        code, codes = ctx.state.names.get(CODE), ctx.state.codes
+        proceed(ctx)
+        run(ctx, node.finalbody)  # on every way out of the body
+        if ctx.state.codes != {NEXT}:
+            raise UnsupportedSyntax("an exit in a finally cannot be differentiated", ctx.loc(node.finalbody[0]))
+        if code is not None:
+            ctx.state.names[CODE] = code
+        ctx.state.codes = codes
+    return False
 
 
 @statement(ast.With)
@@ -382,6 +397,8 @@ def with_(ctx: Lowering, item: Any) -> bool:
 
 # ------------------------------------------------------------------ loops
 
+ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
+
 
 def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
     """Variables that a loop's body assigns, with their frames, in order of their names.
@@ -400,13 +417,21 @@ def loop_key(ctx: Lowering, node: ast.AST) -> Any:
 @statement(ast.For)
 def for_(ctx: Lowering, item: Any) -> bool:
     node, rest = item
-    items = items_of(ctx, ctx.evaluate(node.iter), node.iter)
+    iterable = ctx.evaluate(node.iter)
+    items = items_of(ctx, iterable, node.iter)
     if isinstance(items, list):
-        return unrolled(ctx, node, items, rest)
+        return unrolled(ctx, node, iterable, items, rest)
+    if ctx.unroll and (indices := indices_of(items)) is not None:
+        return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest)
+    going = held_lists(ctx, iterable)
 
     def body(index: Value) -> None:
-        bind(ctx, node.target, items.item(index))
-        run(ctx, node.body)
+        ctx.going.append(going)
+        try:
+            bind(ctx, node.target, items.item(index))
+            run(ctx, node.body)
+        finally:
+            ctx.going.pop()
 
     hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
     guess = guess_names(ctx, [node.target, *node.body])
@@ -414,7 +439,31 @@ def for_(ctx: Lowering, item: Any) -> bool:
     return after(ctx, made, node.orelse, rest)
 
 
-def unrolled(ctx: Lowering, node: ast.For, items: list[Binding], rest: list[Any]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An item that is read when its round comes."""
+
+    items: Items
+    index: Const
+
+
+def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
+    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
+    match binding:
+        case Obj(key) if key.kind in ("list", "dict"):
+            return {key: shape_of_object(ctx, key)}
+        case Iter(parts=parts):
+            return {k: v for part in parts for k, v in held_lists(ctx, part).items()}
+    return {}
+
+
+def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
+    """The keys of a dict; the items of a list."""
+    content = ctx.state.heap[key]
+    return [k for k, _ in content] if key.kind == "dict" and not isinstance(content, Ref) else content
+
+
+def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[Any]) -> bool:
     """A loop over a container of known length whose items differ: one round after the other."""
     from symgrad.frontend.context import Loop
 
@@ -422,12 +471,19 @@ def unrolled(ctx: Lowering, node: ast.For, items: list[Binding], rest: list[Any]
     ctx.state.names[loop.stop] = Num(Const(False))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
 
-    def rounds(left: list[Binding]) -> None:
-        if not left:
+    live = iterable.key if isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref) else None
+    held = {} if live is not None else held_lists(ctx, iterable)
+
+    def rounds(place: int) -> None:
+        now = items if live is None else [b for _, b in ctx.state.heap[live]]  # Python sees what the body does to the list
+        if place >= len(now):
             return
+        if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
+            raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
+        item = now[place]
         outer, ctx.frame.loop = ctx.frame.loop, loop
         try:
-            bind(ctx, node.target, left[0])
+            bind(ctx, node.target, item.items.item(item.index) if isinstance(item, Later) else item)
             run(ctx, node.body)
         finally:
             ctx.frame.loop = outer
@@ -436,9 +492,9 @@ def unrolled(ctx: Lowering, node: ast.For, items: list[Binding], rest: list[Any]
         proceed(ctx)
         stop = ctx.state.names[loop.stop]
         assert isinstance(stop, Num)
-        branch(ctx, stop.operand, lambda: None, lambda: rounds(left[1:]), [], ctx.loc(node))
+        branch(ctx, stop.operand, lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
 
-    rounds(items)
+    rounds(0)
     return after(ctx, loop, node.orelse, rest)
 
 
@@ -468,6 +524,48 @@ def same(ctx: Lowering, operand: Any, code: int) -> Any:
     return Const(operand.value == code) if isinstance(operand, Const) else ctx.call("equal", operand, Const(code))
 
 
+def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
+    """What a test will be, if that is known; it is tried out beside the program."""
+    kept = ctx.state
+    ctx.state = kept.copy()
+    try:
+        with ctx.inside(Block()):
+            test = truth(ctx, ctx.evaluate(node), node)
+    finally:
+        ctx.state = kept
+    return bool(test.value) if isinstance(test, Const) else None
+
+
+def while_written_out(ctx: Lowering, node: ast.While, rest: list[Any]) -> bool:
+    """A ``while`` whose test is known each time: one round after the other."""
+    from symgrad.frontend.context import Loop
+
+    loop = Loop(0)
+    ctx.state.names[loop.stop] = Num(Const(False))
+    ctx.state.names[loop.exit] = Num(Const(NEXT))
+
+    def rounds(place: int) -> None:
+        test = truth(ctx, ctx.evaluate(node.test), node.test)
+        if not isinstance(test, Const) or place > UNROLLED:
+            raise UnsupportedSyntax("how often this loop goes round is not known", ctx.loc(node))
+        if not test.value:
+            return
+        outer, ctx.frame.loop = ctx.frame.loop, loop
+        try:
+            run(ctx, node.body)
+        finally:
+            ctx.frame.loop = outer
+        if ctx.state.dead:
+            return
+        proceed(ctx)
+        stop = ctx.state.names[loop.stop]
+        assert isinstance(stop, Num)
+        branch(ctx, stop.operand, lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
+
+    rounds(0)
+    return after(ctx, loop, node.orelse, rest)
+
+
 @statement(ast.While)
 def while_(ctx: Lowering, item: Any) -> bool:
     node, rest = item
@@ -484,6 +582,8 @@ def while_(ctx: Lowering, item: Any) -> bool:
         branch(ctx, test(), lambda: run(ctx, node.body), stop, [], ctx.loc(node))
 
     entry = ctx.state.copy()
+    if ctx.unroll and known_test(ctx, node.test) is not None:
+        return while_written_out(ctx, node, rest)
     try:
         if walrus:
             raise TestChanges

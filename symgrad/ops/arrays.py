@@ -15,7 +15,7 @@ from symgrad.ir.types import INT, UNKNOWN, Array, Dim, Extent, Layout, List, Sca
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
-from symgrad.ops.shapes import array_dtype, axes_of, dtype_of, given_shape, is_none, kept_layout, rank_of, scalar_of, shape_of
+from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, given_shape, is_none, kept_layout, rank_of, scalar_of, shape_of
 
 Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
 
@@ -62,7 +62,9 @@ def _reshape_text(settings: dict[str, Any], types: list[Type]) -> str:
     if len(types) == 2 and isinstance(types[1], ShapeOf) and same_shape(shape_of(types[0]), types[1].shape):
         return "x"
     if isinstance(types[0], Array):
-        return "x.reshape(*shape)"
+        return "x.reshape(*shape)" if len(types) > 1 else "x.reshape(())"
+    if len(types) == 1:
+        return "np.reshape(x, ())"
     return "np.reshape(x, *shape)" if len(types) == 2 else "np.reshape(x, (*shape,))"
 
 
@@ -143,6 +145,15 @@ def _squeezed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     return None if axes is None else tuple(e for k, e in enumerate(shape) if k not in axes)
 
 
+def _item_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    match types[0]:
+        case Array(kind=str() as kind):
+            return Scalar(kind)
+        case Scalar(kind=kind):
+            return Scalar(kind)
+    return UNKNOWN
+
+
 def _mT(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     return (*shape[:-2], shape[-1], shape[-2]) if len(shape) >= 2 else None
 
@@ -186,13 +197,10 @@ rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", 
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
-rule(
-    "item(x)",
-    lambda types, settings, dim: Scalar(types[0].kind) if isinstance(types[0], Array) and types[0].kind else UNKNOWN,
-    emit="x.item()",
-    linear="x",
-    x_grad="reshape(out_grad, shape_of(x))",
-)
+rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)", index_grad=None)
+rule("item_place(g, shape, *index)", lambda types, settings, dim: _into_shape_law(types, settings, dim),
+     emit=lambda s, t: "np.reshape(g, shape)" if len(t) == 2 else "item_place(g, shape, (*index,))", linear="g",
+     g_grad="item(out_grad, *index)", shape_grad=None, index_grad=None)  # fmt: skip
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
 
@@ -234,6 +242,101 @@ rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(
      x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
 rule("add_along_axis(g, order, shape, axis=-1)", _into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
      g_grad="take_along_axis(out_grad, order, axis=axis)", order_grad=None, shape_grad=None)  # fmt: skip
+
+# ------------------------------------------------------------------ picking and padding
+
+
+def _items_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape, places, axis = shape_of(types[0]), shape_of(types[1]), settings["axis"]
+    dtype = dtype_of(types[0])
+    if axis is None:
+        return Array(dtype, None) if places is None else array_or_scalar(dtype, places)
+    axes = None if shape is None else axes_of(axis, len(shape))
+    if shape is None or places is None or axes is None:
+        return Array(dtype, None)
+    return array_or_scalar(dtype, (*shape[: axes[0]], *places, *shape[axes[0] + 1 :]))
+
+
+def _fewer_law(position: int) -> Any:
+    """The operand at ``position`` with an axis of another length."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        shape, dtype = shape_of(types[position]), dtype_of(types[position])
+        if settings["axis"] is None:
+            return Array(dtype, (Dim("?"),), "C")
+        axes = None if shape is None else axes_of(settings["axis"], len(shape))
+        if shape is None or axes is None:
+            return Array(dtype, None)
+        return Array(dtype, tuple(Dim("?") if k == axes[0] else e for k, e in enumerate(shape)))
+
+    return law
+
+
+def pad_widths(width: Any, rank: int) -> tuple[tuple[int, int], ...]:
+    """How many are put before and after along each axis, as ``np.pad`` reads it.
+
+    >>> pad_widths(1, 2), pad_widths((1, 2), 2), pad_widths(((1, 2), (3, 4)), 2)
+    (((1, 1), (1, 1)), ((1, 2), (1, 2)), ((1, 2), (3, 4)))
+    """
+    return tuple((int(a), int(b)) for a, b in np.broadcast_to(np.asarray(width), (rank, 2)))
+
+
+def _padded(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    made: list[Extent] = []
+    for e, (before, after) in zip(shape, pad_widths(settings["width"], len(shape)), strict=True):
+        made.append(e + before + after if isinstance(e, int) else Dim("?") if before + after else e)
+    return tuple(made)
+
+
+def _pad_text(settings: dict[str, Any], types: list[Type]) -> str:
+    words = ["x", "width"] + (["mode"] if settings["mode"] != "constant" else [])
+    return f"np.pad({', '.join(words + (['constant_values=constant_values'] if settings['constant_values'] else []))})"
+
+
+def _choose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = broadcast([shape_of(t) for t in types])
+    return array_or_scalar(_joined_dtype(types[1:]) if len(types) > 1 else None, shape)
+
+
+def _chosen_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    own = types[2 + settings["at"]] if len(types) > 2 + settings["at"] else UNKNOWN
+    return array_or_scalar(dtype_of(types[0]), shape_of(own)) if own.is_number else UNKNOWN
+
+
+def _unwrap_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(array_dtype(np.unwrap, types[:1]), shape_of(types[0]))
+
+
+def _unwrap_text(settings: dict[str, Any], types: list[Type]) -> str:
+    words = [f"{word}={word}" for word, usual in (("discont", None), ("axis", -1), ("period", 6.283185307179586)) if settings[word] != usual]
+    return f"np.unwrap({', '.join(['x', *words])})"
+
+
+rule("take_items(x, places, axis=None)", _items_law, linear="x", places_grad=None,
+     emit=lambda s, t: "np.take(x, places)" if s["axis"] is None else "np.take(x, places, axis)",
+     x_grad="take_items_back(out_grad, places, shape_of(x), axis=axis)")  # fmt: skip
+rule("take_items_back(g, places, shape, axis=None)", _into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
+     g_grad="take_items(out_grad, places, axis=axis)", places_grad=None, shape_grad=None)  # fmt: skip
+# the sums of what stands between places
+rule("sum_from(x, starts, axis=0)", _items_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
+     x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)")  # fmt: skip
+rule("sum_from_back(g, starts, shape, axis=0)", _into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
+     g_grad="sum_from(out_grad, starts, axis=axis)", starts_grad=None, shape_grad=None)  # fmt: skip
+rule("compress(c, x, axis=None)", _fewer_law(1), linear="x", c_grad=None,
+     emit=lambda s, t: "np.compress(c, x)" if s["axis"] is None else "np.compress(c, x, axis)",
+     x_grad="take_items_back(out_grad, flatnonzero(c), shape_of(x), axis=axis)")  # fmt: skip
+rule("delete(x, obj, axis=None)", _fewer_law(0), linear="x", obj_grad=None,
+     emit=lambda s, t: "np.delete(x, obj)" if s["axis"] is None else "np.delete(x, obj, axis)",
+     x_grad="take_items_back(out_grad, kept_places(shape_of(x), obj, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
+rule("choose(i, *choices)", _choose_law, emit="np.choose(i, [*choices])", linear="*choices", i_grad=None,
+     choices_grad="choose_part(out_grad, i, *choices, at=position)")  # fmt: skip
+rule("choose_part(g, i, *choices, at=0)", _chosen_law, emit="choose_part(g, i, [*choices], at)", linear="g", i_grad=None, choices_grad=None,
+     g_grad="broadcast_to(where(i == at, out_grad, 0.0), shape_of(g))")  # fmt: skip
+_PAD = 'width=0, mode="constant", constant_values=0'
+rule(f"pad(x, {_PAD})", layout_law(_padded), emit=_pad_text, x_grad="pad_back(out_grad, shape_of(x), width=width, mode=mode)")
+rule('pad_back(g, shape, width=0, mode="constant")', _into_shape_law, emit="pad_back(g, shape, width, mode)", linear="g",
+     g_grad="pad(out_grad, width=width, mode=mode)", shape_grad=None)  # fmt: skip
+rule("unwrap(x, discont=None, axis=-1, period=6.283185307179586)", _unwrap_law, emit=_unwrap_text, x_grad="out_grad")
 
 # ------------------------------------------------------------------ joining
 

@@ -6,6 +6,7 @@ Each takes the parameters it supports; all others are refused by their absence.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -105,14 +106,105 @@ def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
     return np.sum(moved * weights, axis=-1) / np.sum(weights)
 
 
-def median(a: Any, axis: Any = None) -> Any:
-    """``np.median``: the middle of what is sorted."""
+def rows_first(a: Any, axis: Any) -> Any:
+    """The axes that are meant as one, the first."""
     if axis is None:
-        ordered = np.sort(np.ravel(a))
+        return np.ravel(a)
+    if isinstance(axis, tuple):
+        moved = np.moveaxis(a, axis, (0, 1, 2, 3)[: len(axis)])
+        return np.reshape(moved, (-1, *moved.shape[len(axis) :]))
+    return np.moveaxis(a, axis, 0)
+
+
+def quantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """``np.quantile``: between the two that stand next to the place asked for."""
+    ordered = np.sort(rows_first(a, axis), axis=0)
+    if np.ndim(q):
+        assert np.min(q) >= 0 and np.max(q) <= 1  # noqa: PT018
     else:
-        ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
-    n = ordered.shape[0]
-    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+        assert 0 <= q <= 1
+    place = q * (ordered.shape[0] - 1)
+    low = np.floor(place).astype(int) if np.ndim(q) else int(np.floor(place))
+    part = place - low
+    high = np.minimum(low + 1, ordered.shape[0] - 1) if np.ndim(q) else min(low + 1, ordered.shape[0] - 1)
+    if np.ndim(q) and np.ndim(ordered) > 1:
+        part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
+    made = np.where(np.isnan(ordered[-1]), np.nan, ordered[low] + part * (ordered[high] - ordered[low]))
+    if keepdims:
+        assert np.ndim(q) == 0
+        return kept(made, a, axis)
+    return made
+
+
+def percentile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """``np.percentile``."""
+    share = np.asarray(q) / 100.0 if np.ndim(q) else q / 100.0
+    return quantile(a, share, axis, keepdims)
+
+
+def nanmedian(a: Any) -> Any:
+    """``np.nanmedian`` of all elements."""
+    return np.median(a[~np.isnan(a)])
+
+
+def nanquantile(a: Any, q: Any) -> Any:
+    """``np.nanquantile`` of all elements."""
+    return quantile(a[~np.isnan(a)], q)
+
+
+def nanpercentile(a: Any, q: Any) -> Any:
+    """``np.nanpercentile`` of all elements."""
+    return percentile(a[~np.isnan(a)], q)
+
+
+def nanprod(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """``np.nanprod``: what is not a number counts as one."""
+    return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
+
+
+def nanvar(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    """``np.nanvar`` of the elements that are numbers."""
+    middle = np.nanmean(a, axis=axis, keepdims=True)
+    apart = np.where(np.isnan(a), middle, a) - middle
+    count = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims)
+    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / (count - ddof)
+
+
+def nanstd(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    """``np.nanstd`` of the elements that are numbers."""
+    return np.sqrt(nanvar(a, axis, ddof, keepdims))
+
+
+def nancumsum(a: Any, axis: Any = None) -> Any:
+    """``np.nancumsum``: what is not a number counts as zero."""
+    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
+
+
+def nancumprod(a: Any, axis: Any = None) -> Any:
+    """``np.nancumprod``: what is not a number counts as one."""
+    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
+
+
+def cumulative_sum(x: Any, axis: Any = None, include_initial: Any = False) -> Any:
+    """``np.cumulative_sum``."""
+    assert axis is not None or np.ndim(x) == 1
+    made = np.cumsum(x, axis=0 if axis is None else axis)
+    if include_initial:
+        along = 0 if axis is None else axis
+        made = np.moveaxis(made, along, 0)
+        return np.moveaxis(np.concatenate([np.zeros_like(made[:1]), made]), 0, along)
+    return made
+
+
+def cumulative_prod(x: Any, axis: Any = None, include_initial: Any = False) -> Any:
+    """``np.cumulative_prod``."""
+    assert axis is not None or np.ndim(x) == 1
+    made = np.cumprod(x, axis=0 if axis is None else axis)
+    if include_initial:
+        along = 0 if axis is None else axis
+        made = np.moveaxis(made, along, 0)
+        return np.moveaxis(np.concatenate([np.ones_like(made[:1]), made]), 0, along)
+    return made
 
 
 def diff(a: Any, n: Any = None, axis: Any = None) -> Any:
@@ -140,6 +232,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = None) -> Any:
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:
     """``np.interp``: linear between the points, constant outside."""
+    xp = np.asarray(xp)
+    fp = np.asarray(fp)
     right = np.clip(np.searchsorted(xp, x), 1, xp.shape[0] - 1)
     left = right - 1
     part = np.clip((x - xp[left]) / (xp[right] - xp[left]), 0.0, 1.0)
@@ -153,7 +247,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     else:
         long, short = a, v
     n, m = long.shape[0], short.shape[0]
-    whole = np.zeros(n + m - 1)
+    whole = np.zeros(n + m - 1, dtype=(long[:1] * short[:1]).dtype)
     for k in range(m):
         whole[k : k + n] += short[k] * long
     if mode == "full":
@@ -182,11 +276,7 @@ def kept(made: Any, x: Any, axis: Any) -> Any:
     """A reduction of ``x`` with the axes it summed over kept at extent 1."""
     if axis is not None:
         return np.expand_dims(made, axis)
-    if np.ndim(x) == 1:
-        return np.reshape(made, (1,))
-    if np.ndim(x) == 2:
-        return np.reshape(made, (1, 1))
-    return np.reshape(made, (1, 1, 1))
+    return np.reshape(made, (1,) * np.ndim(x))
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
@@ -223,7 +313,7 @@ def vector_norm(x: Any, ord: Any, axis: Any) -> Any:
 def matrix_power(a: Any, n: int) -> Any:
     """``np.linalg.matrix_power`` with ``n`` known while compiling or not."""
     base = a if n >= 0 else np.linalg.inv(a)
-    made = np.eye(a.shape[-1])
+    made = np.eye(a.shape[-1], dtype=base.dtype)
     for _ in range(abs(n)):
         made = made @ base
     return made
@@ -275,6 +365,348 @@ def atleast_2d(x: Any) -> Any:
     return np.reshape(x, (1, -1)) if np.ndim(x) < 2 else x
 
 
+def atleast_3d(x: Any) -> Any:
+    """``np.atleast_3d`` of one operand."""
+    if np.ndim(x) == 0:
+        return np.reshape(x, (1, 1, 1))
+    if np.ndim(x) == 1:
+        return np.expand_dims(x, (0, 2))
+    return np.expand_dims(x, 2) if np.ndim(x) == 2 else x
+
+
+def broadcast_arrays(*args: Any) -> Any:
+    """``np.broadcast_arrays``."""
+    whole = args[0]
+    for a in args[1:]:
+        whole = whole + a
+    return tuple([np.broadcast_to(a, np.shape(whole)).copy() for a in args])
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """``np.append``: both flat unless an axis is given."""
+    if axis is None:
+        return np.concatenate([np.ravel(arr), np.ravel(values)])
+    return np.concatenate([arr, values], axis=axis)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """``np.insert`` at one place."""
+    assert np.ndim(obj) == 0
+    rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    assert abs(obj) <= rows.shape[0]
+    new = np.asarray(values, dtype=arr.dtype)
+    if np.ndim(rows) == 1:
+        return np.concatenate([rows[:obj], np.ravel(new), rows[obj:]])
+    one = np.expand_dims(np.broadcast_to(new, np.shape(rows[0])), 0)
+    return np.moveaxis(np.concatenate([rows[:obj], one, rows[obj:]]), 0, axis)
+
+
+def block(arrays: Any) -> Any:
+    """``np.block`` of one list or of lists of matrices."""
+    assert isinstance(arrays, list)
+    if isinstance(arrays[0], list):
+        assert not isinstance(arrays[0][0], list)
+        return np.concatenate([np.concatenate([atleast_2d(b) for b in row], axis=-1) for row in arrays], axis=-2)
+    return np.concatenate([atleast_1d(b) for b in arrays], axis=-1)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """``np.hsplit``."""
+    return np.split(ary, indices_or_sections, axis=0 if np.ndim(ary) == 1 else 1)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """``np.vsplit``."""
+    return np.split(ary, indices_or_sections, axis=0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    """``np.dsplit``."""
+    return np.split(ary, indices_or_sections, axis=2)
+
+
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    """``np.rollaxis``: an axis moved before another."""
+    n = np.ndim(a)
+    source = axis + n if axis < 0 else axis
+    place = start + n if start < 0 else start
+    return np.moveaxis(a, source, place - 1 if source < place else place)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """``np.resize``: what is there, over and over."""
+    flat = np.ravel(a)
+    made = np.zeros(new_shape, dtype=int)
+    return np.reshape(flat[np.arange(np.size(made)) % flat.shape[0]], np.shape(made))
+
+
+def trim_zeros(filt: Any) -> Any:
+    """``np.trim_zeros``: without the zeros at both ends."""
+    inside = np.flatnonzero(filt)
+    return filt[inside[0] : inside[-1] + 1] if inside.shape[0] > 0 else filt[:0]
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """``np.diagflat``."""
+    return np.diag(np.ravel(v), k)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """``np.extract``."""
+    return np.ravel(arr)[np.flatnonzero(condition)]
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """``np.select``: of the first condition that holds."""
+    made = default
+    for condition, choice in reversed(list(zip(condlist, choicelist))):
+        made = np.where(condition, choice, made)
+    return made
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any) -> Any:
+    """``np.piecewise``: each function where its condition holds, the last one elsewhere."""
+    if not isinstance(condlist, list | tuple):
+        assert np.ndim(condlist) == np.ndim(x)
+        condlist = [condlist]
+    made = np.zeros_like(x)
+    if len(funclist) > len(condlist):
+        rest = np.ones_like(x, dtype=bool)
+        for condition in condlist:
+            rest = rest & ~condition
+        made[rest] = funclist[-1](x[rest]) if callable(funclist[-1]) else funclist[-1]
+    for condition, function in zip(condlist, funclist):
+        made[condition] = function(x[condition]) if callable(function) else function
+    return made
+
+
+def partition(a: Any, kth: Any, axis: int = -1) -> Any:
+    """``np.partition``."""
+    return np.take_along_axis(a, np.argpartition(a, kth, axis=axis), axis=axis)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """``np.ediff1d``: differences of neighbours in the flat array."""
+    flat = np.ravel(ary)
+    made = flat[1:] - flat[:-1]
+    if to_begin is not None:
+        made = np.concatenate([np.ravel(to_begin), made])
+    return made if to_end is None else np.concatenate([made, np.ravel(to_end)])
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """``np.union1d``."""
+    return np.unique(np.concatenate([np.ravel(ar1), np.ravel(ar2)]))
+
+
+def setdiff1d(ar1: Any, ar2: Any) -> Any:
+    """``np.setdiff1d``."""
+    own = np.unique(ar1)
+    return own[~np.isin(own, ar2)]
+
+
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    """``np.vander``: powers in columns."""
+    count = np.shape(x)[0] if N is None else N
+    return np.power(np.expand_dims(x, 1), np.arange(count) if increasing else np.arange(count)[::-1])
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """``np.polyval``: the highest power first."""
+    made = 0.0 if np.ndim(x) == 0 else np.zeros_like(x)
+    for coefficient in p:
+        made = made * x + coefficient
+    return made
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """``np.polyadd`` of vectors."""
+    a1, a2 = np.asarray(a1), np.asarray(a2)
+    n, m = a1.shape[0], a2.shape[0]
+    if n >= m:
+        return np.concatenate([a1[: n - m], a1[n - m :] + a2])
+    return np.concatenate([a2[: m - n], a1 + a2[m - n :]])
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """``np.polysub`` of vectors."""
+    return polyadd(a1, -np.asarray(a2))
+
+
+def polyfit(x: Any, y: Any, deg: Any) -> Any:
+    """``np.polyfit`` of a vector."""
+    assert np.ndim(y) == 1
+    powers = vander(x, deg + 1)
+    scale = np.sqrt(np.sum(powers * powers, axis=0))
+    return np.linalg.pinv(powers / scale) @ y / scale
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    """``np.polymul`` of vectors."""
+    a1, a2 = np.asarray(a1), np.asarray(a2)
+    assert a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported"
+    return convolve(a1, a2)
+
+
+def polyder(p: Any) -> Any:
+    """``np.polyder``, once."""
+    p = np.asarray(p)
+    return p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
+
+
+def polyint(p: Any) -> Any:
+    """``np.polyint``, once."""
+    p = np.asarray(p)
+    return np.concatenate([p / np.arange(p.shape[0], 0, -1), np.zeros(1)])
+
+
+def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Any:
+    """``np.cov``: variables in rows, or in columns."""
+    rows = np.reshape(m, (1, -1)) if np.ndim(m) == 1 else m if rowvar else np.transpose(m)
+    if y is not None:
+        other = np.reshape(y, (1, -1)) if np.ndim(y) == 1 else y if rowvar else np.transpose(y)
+        rows = np.concatenate([rows, other])
+    rows = np.asarray(rows, dtype=float)
+    apart = rows - np.mean(rows, axis=1, keepdims=True)
+    lost = (0 if bias else 1) if ddof is None else ddof
+    made = apart @ np.transpose(apart) / (rows.shape[1] - lost)
+    return np.reshape(made, ()) if np.ndim(m) == 1 and y is None else made
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
+    """``np.corrcoef`` of several variables."""
+    assert np.ndim(x) == 2 or y is not None
+    made = cov(x, y, rowvar)
+    scale = np.sqrt(np.diagonal(made))
+    return np.clip(made / np.expand_dims(scale, 1) / scale, -1, 1)
+
+
+def vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
+    """``np.vecdot`` of real arrays."""
+    return np.sum(x1 * x2, axis=axis)
+
+
+def matvec(x1: Any, x2: Any) -> Any:
+    """``np.matvec``."""
+    return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
+
+
+def vecmat(x1: Any, x2: Any) -> Any:
+    """``np.vecmat`` of real arrays."""
+    return np.matmul(np.expand_dims(x1, -2), x2)[..., 0, :]
+
+
+def apply_along_axis(func1d: Any, axis: Any, arr: Any) -> Any:
+    """``np.apply_along_axis`` of vectors and matrices."""
+    if np.ndim(arr) == 1:
+        return func1d(arr)
+    assert np.ndim(arr) == 2
+    made = np.array([func1d(row) for row in (np.transpose(arr) if axis == 0 or axis == -2 else arr)])
+    return np.transpose(made) if np.ndim(made) == 2 and (axis == 0 or axis == -2) else made
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    """``np.apply_over_axes``: one axis after the other, each kept."""
+    made = a
+    for axis in axes:
+        less = func(made, axis)
+        made = less if np.ndim(less) == np.ndim(made) else np.expand_dims(less, axis)
+    return made
+
+
+def fromfunction(function: Any, shape: Any) -> Any:
+    """``np.fromfunction``."""
+    places = np.indices(shape).astype(float)
+    return function(*[places[k] for k in range(len(shape))])
+
+
+def ix_(*args: Any) -> Any:
+    """``np.ix_`` of integers."""
+    return tuple([np.reshape(np.asarray(a), (1,) * k + (-1,) + (1,) * (len(args) - 1 - k)) for k, a in enumerate(args)])
+
+
+def sliding_window_view(x: Any, window_shape: Any) -> Any:
+    """``sliding_window_view`` of a vector, as a copy."""
+    assert np.ndim(x) == 1
+    assert isinstance(window_shape, int)
+    return x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)]
+
+
+def fill_diagonal(a: Any, val: Any) -> None:
+    """``np.fill_diagonal`` of a matrix, in place."""
+    assert np.ndim(a) == 2
+    places = np.arange(min(a.shape[0], a.shape[1]))
+    a[places, places] = val
+
+
+def put(a: Any, ind: Any, v: Any) -> None:
+    """``np.put`` into a vector: one value, or as many as places."""
+    assert np.ndim(a) == 1
+    a[np.asarray(ind)] = v
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """``np.putmask``: one value, or an array of the same shape."""
+    a[mask] = values if np.ndim(values) == 0 else values[mask]
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """``np.place``: one value, or as many as places."""
+    arr[mask] = vals
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """``np.put_along_axis`` of vectors and matrices, in place."""
+    if np.ndim(arr) == 1:
+        arr[indices] = values
+    elif axis == 0:
+        arr[indices, np.arange(arr.shape[1])] = values
+    else:
+        assert np.ndim(arr) == 2
+        assert axis == 1 or axis == -1
+        arr[np.expand_dims(np.arange(arr.shape[0]), 1), indices] = values
+
+
+def modf(x: Any) -> Any:
+    """``np.modf``: what stands behind the point, and before it."""
+    return np.fmod(x, 1.0), np.trunc(x)
+
+
+def angle(z: Any, deg: Any = False) -> Any:
+    """``np.angle`` of real numbers: 0 or pi."""
+    made = np.arctan2(np.imag(z), np.real(z))
+    return np.rad2deg(made) if deg else made
+
+
+def isscalar(element: Any) -> Any:
+    """``np.isscalar``."""
+    return not isinstance(element, np.ndarray | list | tuple)
+
+
+def outer_of(function: Any, a: Any, b: Any) -> Any:
+    """The ``outer`` of a function of two operands."""
+    return function(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b)
+
+
+def logaddexp_reduce(x: Any, axis: Any = 0) -> Any:
+    """``np.logaddexp.reduce``."""
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return np.log(np.sum(np.exp(x - top), axis=axis)) + np.squeeze(top, axis=axis)
+
+
+def copied(x: Any) -> Any:
+    """``copy.copy`` and ``copy.deepcopy`` of an array."""
+    assert isinstance(x, np.ndarray)
+    return x.copy()
+
+
+def sorted_(iterable: Any, reverse: Any = False) -> Any:
+    """``sorted`` of numbers."""
+    made = np.sort(np.asarray(iterable))
+    return list(made[::-1]) if reverse else list(made)
+
+
 def rot90(m: Any) -> Any:
     """``np.rot90``, once, of a matrix."""
     return np.flip(np.transpose(m), 0)
@@ -295,9 +727,25 @@ def dist(p: Any, q: Any) -> Any:
 
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.take: take, np.ptp: ptp, np.inner: inner,
-    np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.median: median, np.diff: diff, np.trapezoid: trapezoid,
+    np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
-    math.dist: dist,
+    math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
+    np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,
+    np.nancumprod: nancumprod, np.atleast_3d: atleast_3d, np.broadcast_arrays: broadcast_arrays, np.append: append, np.insert: insert,
+    np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
+    np.trim_zeros: trim_zeros, np.diagflat: diagflat, np.extract: extract, np.select: select, np.piecewise: piecewise,
+    np.partition: partition, np.ediff1d: ediff1d, np.union1d: union1d, np.setdiff1d: setdiff1d, np.vander: vander, np.polyval: polyval,
+    np.polymul: polymul, np.polyadd: polyadd, np.polysub: polysub, np.polyfit: polyfit,
+    np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
+    np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
+    np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied, copy.deepcopy: copied, sorted: sorted_,
 }  # fmt: skip
+#: functions that older versions of NumPy do not have, or newer ones not any more
+VERSIONED: dict[str, Callable[..., Any]] = {
+    "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
+    "row_stack": vstack,
+}  # fmt: skip
+COMPOSED.update({getattr(np, name): function for name, function in VERSIONED.items() if name in vars(np)})

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import BOOL, Array, Dim, Extent, Scalar, Type
-from symgrad.ops.declare import constant
+from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents
-from symgrad.ops.shapes import dtype_of, shape_of
+from symgrad.ops.shapes import dtype_of, given_shape, rank_of, shape_of
 
 
 def _unknown_length(dtype: str | None = None) -> Any:
@@ -40,6 +40,26 @@ def _partition_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
     return Array("i64", shape_of(types[0]))
 
 
+def _grid_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = given_shape(types, dim)
+    return Array("i64", None if shape is None else (len(shape), *shape), "C")
+
+
+def _lexsort_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    return Array("i64", shape[1:] if len(types) == 1 and shape and len(shape) > 1 else shape)
+
+
+def _lexsort_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """Several keys, or one array whose items are the keys."""
+    keys = "*keys" if len(types) == 1 and (rank_of(types[0]) or 0) > 1 else "(*keys,)"
+    return f"np.lexsort({keys})" if settings["axis"] == -1 else f"np.lexsort({keys}, axis)"
+
+
+def _window_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array("f64", (dim(0),), "C")
+
+
 def _tri_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     columns: Extent = dim(1) if isinstance(types[1], Scalar) else dim(0)
     return Array(settings["dtype"], (dim(0), columns), "C")
@@ -57,7 +77,19 @@ constant(
     emit="np.digitize(v, a, right)",
 )
 constant("isin(x, y)", _isin_law)
-constant("unique(x)", _unknown_length())
+# of equal elements the first passes the derivative on
+rule("unique(x)", _unknown_length(), x_grad="take_items_back(out_grad, unique_places(x), shape_of(x))")
+constant("unique_places(x)", _unknown_length("i64"), emit="np.unique(x, return_index=True)[1]")
+constant("kept_places(shape, obj, axis=None)", _unknown_length("i64"), emit="kept_places(shape, obj, axis)")
+constant("argwhere(x)", lambda types, settings, dim: Array("i64", None if (rank := rank_of(types[0])) is None else (Dim("?"), rank)))
+constant("indices(*shape)", _grid_law, emit="np.indices((*shape,))")
+constant("lexsort(*keys, axis=-1)", _lexsort_law, emit=_lexsort_text)
+for _name in ("bartlett", "blackman", "hamming", "hanning"):
+    constant(f"{_name}(n)", _window_law, emit=f"np.{_name}(n)")
+constant("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)")
+for _name in ("triu", "tril"):
+    constant(f"{_name}_indices_from(x, k=0) -> rows, columns", _indices_law, emit=f"np.{_name}_indices_from(x, k)")
+constant("diag_indices_from(x) -> rows, columns", _indices_law, emit="np.diag_indices_from(x)")
 constant("argpartition(x, kth, axis=-1)", _partition_law, emit="np.argpartition(x, kth, axis)")
 constant("triu_indices(n, k=0) -> rows, columns", _indices_law, emit="np.triu_indices(n, k)")
 constant("tril_indices(n, k=0) -> rows, columns", _indices_law, emit="np.tril_indices(n, k)")

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, join
 from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
 from symgrad.ops.derive import derive
@@ -176,6 +177,13 @@ def _share_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "np.where(x == y, 0.5, x == out)"
 
 
+def _imaginary_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
+    """Zeros; what is complex has another derivative."""
+    if getattr(types[0], "kind", None) == "complex":
+        raise UnsupportedArgument("the imaginary part of complex numbers is not supported")
+    return elementwise_law(lambda s: np.imag)(types, settings, dim)  # type: ignore[arg-type]
+
+
 def _lowered_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "y - 1 if y else 1" if all(isinstance(t, Scalar) for t in types) else "np.where(y == 0, 1, y - 1)"
 
@@ -273,6 +281,12 @@ constant("share(x, out, y)", _share_law, emit=_share_text)
 constant("inside(x, low, high)", _mask_law, emit=_inside_text)
 constant("below(x, low, high)", _mask_law, emit=_below_text)
 constant("above(x, low, high)", _mask_law, emit=_above_text)
+elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
+            like="np.nan_to_num(x)", dx="isfinite(x)")  # fmt: skip
+elementwise("ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
+elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
+rule("real(x)", elementwise_law(lambda s: np.real), emit="np.real(x)", alias="view", cheap=True, linear="x", x_grad="out_grad")  # type: ignore[arg-type]
+constant("imag(x)", _imaginary_law, emit="np.imag(x)")
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
 
@@ -285,6 +299,9 @@ flat("trunc(x)", math="math.trunc(x)")
 flat("rint(x)")
 flat("signbit(x)")
 flat("fix(x)")
+flat("spacing(x)")
+constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True,  # type: ignore[arg-type]
+         emit=lambda s, t: "np.round(x, decimals)" if s["decimals"] else "np.round(x)")  # fmt: skip
 
 # ------------------------------------------------------------------ derivative zero: comparisons and logic
 
@@ -304,6 +321,12 @@ flat("bitwise_xor(x, y)", emit="x ^ y", numpy="np.bitwise_xor(x, y)")
 flat("invert(x)", emit="~x", numpy="np.invert(x)")
 flat("left_shift(x, y)", emit="x << y", numpy="np.left_shift(x, y)")
 flat("right_shift(x, y)", emit="x >> y", numpy="np.right_shift(x, y)")
+flat("isneginf(x)")
+flat("isreal(x)")
+flat("iscomplex(x)")
+constant("isrealobj(x)", bool_law)
+constant("iscomplexobj(x)", bool_law)
+flat("isposinf(x)")
 flat("isnan(x)", math="math.isnan(x)")
 flat("isinf(x)", math="math.isinf(x)")
 flat("isfinite(x)", math="math.isfinite(x)")

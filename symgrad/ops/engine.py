@@ -36,12 +36,6 @@ def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return types[0]
 
 
-def _copied(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """``x.copy()`` lies by rows; where the rank is not known ``np.copy`` keeps the order."""
-    first = types[0]
-    return Array(first.dtype, first.shape, "?" if first.shape is None else "C") if isinstance(first, Array) else first
-
-
 def _by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(types[0].dtype, types[0].shape, "C") if isinstance(types[0], Array) else types[0]
 
@@ -237,6 +231,12 @@ def is_surely_array(type_: Type) -> bool:
 
 
 
+def _copy_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if not is_surely_array(types[0]):
+        return "copy(x)"
+    return 'x.copy(order="F")' if getattr(types[0], "layout", "?") == "F" else "x.copy()"
+
+
 def _path(settings: dict[str, Any], types: list[Type]) -> str:
     return "x[path]"  # codegen writes a path's operands in place
 
@@ -244,6 +244,8 @@ def _path(settings: dict[str, Any], types: list[Type]) -> str:
 def _take_text(settings: dict[str, Any], types: list[Type]) -> str:
     made = _take(types, settings, lambda k: -2)
     arrays = any(isinstance(t, Array) for t in types[1:])
+    if not isinstance(types[0], Array):
+        return "copy(x[path])"
     return "x[path]" if isinstance(made, Scalar) or arrays and ";" not in settings["index"] else "x[path].copy()"
 
 
@@ -331,7 +333,9 @@ rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, emit=_add_at_text
      x_grad="out_grad", v_grad="fit(take(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
 rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v)", consumes=True, statement=True, linear="x v",
      x_grad="out_grad", v_grad="fit(take_written(out_grad, *index, index=index), shape_of(v))", index_grad=None)  # fmt: skip
-rule("copy(x)", _copied, emit=lambda s, t: "x.copy()" if is_surely_array(t[0]) else "copy(x)", linear="x", x_grad="out_grad")
+rule("copy(x)", _like, emit=_copy_text, linear="x", x_grad="out_grad")
+# what ``x.copy()`` of the user's does to an array that lies otherwise
+rule("copy_rows(x)", _by_rows, emit="x.copy()", linear="x", x_grad="out_grad")
 rule("by_rows(x)", _by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip

@@ -86,8 +86,8 @@ def _ranks(types: list[Type]) -> tuple[int | None, ...]:
 
 
 #: by the rank of the factor wanted and of the other one
-LEFT = {(0, 0): "g * b", (1, 1): "g * b", (2, 1): "np.outer(g, b)", (1, 2): "b @ g", (2, 2): "g @ b.T"}
-RIGHT = {(0, 0): "g * a", (1, 1): "g * a", (1, 2): "g @ a", (2, 1): "np.outer(a, g)", (2, 2): "a.T @ g"}
+LEFT = {(0, 0): "g * b", (1, 1): "g * b", (2, 1): "g[:, None] * b", (1, 2): "b @ g", (2, 2): "g @ b.T"}
+RIGHT = {(0, 0): "g * a", (1, 1): "g * a", (1, 2): "g @ a", (2, 1): "a[:, None] * g", (2, 2): "a.T @ g"}
 
 
 def _factor_text(table: dict[tuple[int, int], str], otherwise: str) -> Emit:
@@ -243,6 +243,13 @@ def _matrix_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     return Array(_float_dtype(types), shape_of(types[0]))
 
 
+def _flipped(of: Type) -> Type:
+    """Matrices of the transposed shape."""
+    if not isinstance(of, Array) or of.shape is None or len(of.shape) < 2:
+        return of
+    return Array(of.dtype, (*of.shape[:-2], of.shape[-1], of.shape[-2]))
+
+
 def _solve_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
     dtype = array_dtype(np.true_divide, types) if all(t.is_number for t in types) else None
@@ -329,5 +336,8 @@ missing(
 )
 missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
         emit="np.linalg.eig(a)")  # fmt: skip
-missing("pinv(a)", _matrix_law, "the derivative of pinv is not written yet; solve has one", emit="np.linalg.pinv(a)")
+# where the rank does not change
+rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
+     a_grad="(mT(out_grad) - a @ (out @ mT(out_grad))) @ out @ mT(out) - mT(out) @ out_grad @ mT(out) + "
+            "mT(out) @ out @ (mT(out_grad) - mT(out_grad) @ out @ a)")  # fmt: skip
 constant("matrix_rank(a)", lambda types, settings, dim: scalar_of("i64"), emit="np.linalg.matrix_rank(a)")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import INT, UNKNOWN, Array, Scalar, ShapeOf, Type, kind_of
-from symgrad.ops.declare import Row, add, constant, parse_signature, rule
+from symgrad.ir.types import FLOAT, INT, UNKNOWN, Array, Scalar, ShapeOf, Type, kind_of
+from symgrad.ops.declare import ROWS, Row, add, constant, parse_signature, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
-from symgrad.ops.shapes import Result, array_dtype, dtype_of, reduction_law, shape_of
+from symgrad.ops.shapes import Result, array_dtype, array_or_scalar, dtype_of, float_law, is_none, reduced, reduction_law, shape_of
 
 # ------------------------------------------------------------------ texts
 
@@ -62,7 +62,7 @@ def _running_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
     dtype = array_dtype(np.cumsum, types)
     if settings["axis"] is None:
         return Array(dtype, None if shape is None else reshape_extents(shape, [-1]), "C")
-    return Array(dtype, shape)
+    return Array(dtype, (1,) if shape == () else shape)
 
 
 def _product_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -102,7 +102,12 @@ rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), emit=reduction_text("std
             "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 constant("reduced_size(shape, axis=None)", _size_law, emit=_size_text, cheap=True)
 
-# ------------------------------------------------------------------ largest and smallest
+# ------------------------------------------------------------------ largest, smallest, middle
+
+rule(f"median(x, {_AXES})", reduction_law(np.median), emit=numpy_text("median", "axis", "keepdims"),
+     x_grad="middle_share(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+# 1 where the middle of what is sorted stands, 0.5 where two do
+constant("middle_share(x, axis=None)", _extreme_law, emit="middle_share(x, axis)")
 
 for _name in ("max", "min"):
     rule(
@@ -151,6 +156,105 @@ rule(
 rule("cumsum(x, axis=None)", _running_law, emit=reduction_text("cumsum"), linear="x",
      x_grad="reshape(flip(cumsum(flip(out_grad, axis=axis), axis=axis), axis=axis), shape_of(x))")  # fmt: skip
 
+
+# ------------------------------------------------------------------ with a mask, an initial value or a dtype
+
+
+def _of_law(function: Any) -> Any:
+    """The law of a reduction that computes in a dtype of its own."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        made = reduction_law(function)(types[:1], settings, dim)
+        dtype = settings.get("dtype")
+        if dtype is None or not isinstance(made, Array | Scalar):
+            return made
+        return Array(dtype, made.shape, made.layout) if isinstance(made, Array) else Scalar(kind_of(dtype), dtype)
+
+    return law
+
+
+def _running_of_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    made = _running_law(types, settings, dim)
+    return Array(settings["dtype"], made.shape, made.layout) if isinstance(made, Array) and settings["dtype"] else made
+
+
+def of_text(name: str, *params: str) -> Emit:
+    """``np.name(x, axis=axis, where=where)`` with only what is given."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        words = [f"{word}={word}" for word in ("axis", "dtype", "keepdims", "ddof") if settings.get(word) not in (None, False, 0) or
+                 word == "axis" and settings[word] is not None]  # fmt: skip
+        words += [f"{p}={p}" for p, t in zip(params, types[1:], strict=True) if not is_none(t)]
+        return f"np.{name}({', '.join(['x', *words])})"
+
+    return emit
+
+
+def _masked_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "g" if is_none(types[1]) else "np.where(where, g, 0.0)"
+
+
+def _filled_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x" if is_none(types[1]) else "np.where(where, x, 1.0)"
+
+
+def _counted_text(settings: dict[str, Any], types: list[Type]) -> str:
+    axis, keepdims = settings["axis"], settings["keepdims"]
+    if not is_none(types[1]):
+        return f"np.sum(np.broadcast_to(where, np.shape(x)), axis{', keepdims=True' if keepdims else ''})"
+    if axis is None:
+        return "np.size(x)"
+    return " * ".join(f"np.shape(x)[{a}]" for a in (axis if isinstance(axis, tuple) else (axis,))) or "1"
+
+
+def _counted_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if is_none(types[1]):
+        return INT
+    shape = reduced(shape_of(types[0]), settings["axis"], settings["keepdims"])
+    return array_or_scalar("i64", shape)
+
+
+_SPREAD = "spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)"
+_OF = f"x, where, initial, {_AXES}, dtype=None"
+rule("masked(g, where)", lambda types, settings, dim: types[0], emit=_masked_text, alias="depends", linear="g",
+     g_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
+rule("filled(x, where)", lambda types, settings, dim: types[0], emit=_filled_text, alias="depends",
+     x_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
+rule("or_one(v)", lambda types, settings, dim: FLOAT if is_none(types[0]) else types[0],
+     emit=lambda s, t: "1.0" if is_none(t[0]) else "v", alias="same", cheap=True, linear="v", v_grad="out_grad")  # fmt: skip
+constant(f"counted(x, where, {_AXES})", _counted_law, emit=_counted_text)
+rule(f"sum_of({_OF})", _of_law(np.sum), emit=of_text("sum", "where", "initial"), linear="x initial",
+     x_grad=f"masked({_SPREAD}, where)", where_grad=None, initial_grad="fit(out_grad, shape_of(initial))")  # fmt: skip
+rule(f"mean_of(x, where, {_AXES}, dtype=None)", _of_law(np.mean), emit=of_text("mean", "where"), linear="x", where_grad=None,
+     x_grad="masked(spread(out_grad / counted(x, where, axis=axis, keepdims=keepdims), "
+            "shape_of(x), axis=axis, keepdims=keepdims), where)")  # fmt: skip
+rule(f"prod_of({_OF})", _of_law(np.prod), emit=of_text("prod", "where", "initial"), where_grad=None,
+     x_grad="masked(product_before(filled(x, where), axis=axis) * product_after(filled(x, where), axis=axis) * "
+            "spread(out_grad * or_one(initial), shape_of(x), axis=axis, keepdims=keepdims), where)",
+     initial_grad="fit(out_grad * prod(filled(x, where), axis=axis, keepdims=keepdims), shape_of(initial))")  # fmt: skip
+_SHARES = f"(x, out, where, initial, {_AXES})"
+_SHARED = "(x, out, where, initial, axis=axis, keepdims=keepdims)"
+for _name in ("max", "min"):
+    rule(f"{_name}_of(x, where, initial, {_AXES})", _of_law(np.max), emit=of_text(_name, "where", "initial"), where_grad=None,
+         x_grad=f"extreme_share_of{_SHARED} * {_SPREAD}",
+         initial_grad=f"fit(out_grad * initial_share{_SHARED}, shape_of(initial))")  # fmt: skip
+constant(f"extreme_share_of{_SHARES}", _extreme_law, emit="extreme_share_of(x, out, where, initial, axis, keepdims)")
+constant(f"initial_share{_SHARES}", lambda types, settings, dim: types[1], emit="initial_share(x, out, where, initial, axis, keepdims)")
+_DEVIATION = "(x - mean(x, axis=axis, keepdims=True)) * spread("
+rule(f"var_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.var), emit=of_text("var"), x_grad=_DEVIATION +
+     "2 * out_grad / (reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=_DEVIATION +
+     "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+rule("cumsum_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumsum"), x_grad=ROWS["cumsum"].pullbacks["x"], linear="x")
+rule("cumprod_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumprod"), x_grad=ROWS["cumprod"].pullbacks["x"])
+rule("fsum(x)", float_law, emit="math.fsum(x)", linear="x", x_grad="spread(out_grad, shape_of(x))")
+# the largest or smallest so far; equal ones: the last
+for _name, _ufunc in (("max", "maximum"), ("min", "minimum")):
+    rule(f"running_{_name}(x, axis=0)", lambda types, settings, dim: Array(dtype_of(types[0]), shape_of(types[0])),
+         emit=f"np.{_ufunc}.accumulate(x, axis)",
+         x_grad="add_along_axis(out_grad, running_places(x, out, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
+constant("running_places(x, out, axis=0)", lambda types, settings, dim: Array("i64", shape_of(types[0])),
+         emit="running_places(x, out, axis)")  # fmt: skip
 
 # ------------------------------------------------------------------ derivative zero
 

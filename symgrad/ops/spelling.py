@@ -12,7 +12,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,7 @@ class Spelling:
     signature: inspect.Signature
     target: ast.Call
     attribute: bool = False
+    fuller: ast.Call | None = None  #: the row's call when a parameter that ``target`` does not mention is given
 
     @property
     def row(self) -> str:
@@ -97,31 +98,39 @@ class Spelling:
             said = f"the keyword {unknown[0]} of {self.name} is not supported" if unknown else f"{self.name}(): {error}"
             raise BindError(said) from None
         given = bound.arguments
-        used = {node.id for node in ast.walk(self.target) if isinstance(node, ast.Name)}
+        known = known_items(unwrap, items)
+        chosen = self
+        if self.fuller is not None and any(not self._is_default(name, given[name], unwrap) for name in given if name not in self.mentioned):
+            chosen = replace(self, target=self.fuller, fuller=None)
         for name, value in given.items():
-            if name not in used:
-                self._must_be_default(name, value, unwrap)
-        return self._checked(Bound(self.row, self._operands(given, items), self._settings(given, unwrap)), given, items)
+            if name not in chosen.mentioned and not self._is_default(name, value, unwrap):
+                raise BindError(f"the argument {name} of {self.name} is not supported")
+        return chosen._checked(Bound(chosen.row, chosen._operands(given, items), chosen._settings(given, known)), given, items)
+
+    @property
+    def mentioned(self) -> set[str]:
+        """The parameters that the row's call reads."""
+        return {node.id for node in ast.walk(self.target) if isinstance(node, ast.Name)}
 
     def _checked(self, bound: Bound, given: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> Bound:
         """The row that the number and form of the operands ask for."""
         if bound.row == "einsum":
             return einsum_bound(bound)
+        if bound.row.endswith("_of") and len(bound.args) > 1 and isinstance(bound.args[1], Const) and bound.args[1].value is True:
+            return Bound(bound.row, [bound.args[0], Const(None), *bound.args[2:]], bound.settings)
         if bound.row == "log_to_base" and "base" not in given:
             return Bound("log", bound.args[:1], {"via": "math"})
         if bound.row in JOINED and all(items(given[name]) is None for name in given if name in ("arrays",)):
             return Bound(JOINED[bound.row], bound.args, bound.settings)
         return bound
 
-    def _must_be_default(self, name: str, value: Any, unwrap: Callable[[Any], Any]) -> None:
+    def _is_default(self, name: str, value: Any, unwrap: Callable[[Any], Any]) -> bool:
         default = self.signature.parameters[name].default
         try:
             data = unwrap(value)
-            if default is not UNSAID and (data is default or type(data) is type(default) and data == default):
-                return
         except ValueError:
-            pass
-        raise BindError(f"the argument {name} of {self.name} is not supported")
+            return False
+        return default is not UNSAID and (data is default or type(data) is type(default) and data == default)
 
     def _operands(self, given: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> list[Any]:
         made: list[Any] = []
@@ -161,18 +170,39 @@ class Spelling:
         return made
 
     def _setting(self, name: str, value: Any) -> Any:
+        if name == "mode" and self.row == "pad" and value not in PAD_MODES:
+            raise BindError(f"the mode {value!r} of {self.name} is not supported")
         if name == "axes" and self.row == "transpose":
             # x.transpose(), x.transpose(None), x.transpose(1, 0), x.transpose((1, 0))
             value = value[0] if isinstance(value, tuple) and len(value) == 1 and not isinstance(value[0], int) else value
             return tuple(value) if value else None
         if name == "dtype" and value is not None:
             try:
-                return named_dtype(value)
+                made = named_dtype(value)
             except (TypeError, ValueError):
                 raise BindError(f"the dtype {value!r} is not supported") from None
-        if isinstance(value, list):
-            return tuple(value)
+            if self.row in CASTING and made[0] != "f":
+                raise BindError(f"the dtype {value!r} of {self.name} is not supported: it is not one of floats")
+            return made
         return value.item() if isinstance(value, np.generic) else value
+
+
+def known_items(unwrap: Callable[[Any], Any], items: Callable[[Any], Sequence[Any] | None]) -> Callable[[Any], Any]:
+    """Let ``unwrap`` see into lists and tuples, which become tuples."""
+
+    def known(value: Any) -> Any:
+        inner = value if isinstance(value, tuple | list) else items(value)
+        if inner is not None:
+            return tuple(map(known, inner))
+        data = unwrap(value)
+        return frozen(data) if isinstance(data, list | tuple) else data
+
+    return known
+
+
+def frozen(data: Any) -> Any:
+    """Lists to tuples, all the way down."""
+    return tuple(map(frozen, data)) if isinstance(data, list | tuple) else data
 
 
 def named_dtype(value: Any) -> str:
@@ -191,6 +221,9 @@ def named_dtype(value: Any) -> str:
     return name
 
 
+#: rows whose setting ``dtype`` is what they compute in
+CASTING = {"sum_of", "mean_of", "prod_of", "var_of", "std_of", "cumsum_of", "cumprod_of"}
+PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 #: joins of what is one array or list at run time, not several operands
 JOINED = {"concatenate": "concatenate_array", "stack": "stack_array"}
 
@@ -212,16 +245,21 @@ def einsum_bound(bound: Bound) -> Bound:
 # ------------------------------------------------------------------ making spellings
 
 
-def spelling(name: str, signature: str, target: str, attribute: bool = False) -> Spelling:
-    """Make a spelling of its two texts; a default ``...`` is one that must be left out."""
+def call_of(text: str) -> ast.Call:
+    """The tree of a row's call."""
+    made = ast.parse(text, mode="eval").body
+    assert isinstance(made, ast.Call)
+    return made
+
+
+def spelling(name: str, signature: str, target: str, fuller: str | None = None, *, attribute: bool = False) -> Spelling:
+    """Make a spelling of its texts; a default ``...`` is one that must be left out."""
     head = f"def f({signature}): pass"
     made = ast.parse(head).body[0]
     assert isinstance(made, ast.FunctionDef)
     scope: dict[str, Any] = {"float": float}
     exec(compile(head, "<signature>", "exec"), scope)
-    call = ast.parse(target, mode="eval").body
-    assert isinstance(call, ast.Call)
-    return Spelling(name, inspect.signature(scope["f"]), call, attribute)
+    return Spelling(name, inspect.signature(scope["f"]), call_of(target), attribute, None if fuller is None else call_of(fuller))
 
 
 #: what every ufunc takes besides its operands
@@ -306,6 +344,9 @@ UFUNCS = {
         "isfinite",
         "gcd",
         "lcm",
+        "conjugate",
+        "ldexp",
+        "spacing",
     ]
 } | {"radians": "deg2rad", "degrees": "rad2deg"}
 #: ufuncs whose plain text is an operator or a builtin
@@ -353,23 +394,31 @@ AST_OPERATORS: dict[type[ast.AST], str] = {
     ast.NotEq: "not_equal", ast.Is: "is_", ast.IsNot: "is_not", ast.In: "contains", ast.NotIn: "not_contains",
 }  # fmt: skip
 
-_RED = "axis=None, dtype=None, out=None, keepdims=False, initial=..., where=..."
+_RED = "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
 _AXES = "axis=axis, keepdims=keepdims"
+_OF = f"a, where, initial, {_AXES}"
+_EXTREME = "a, axis=None, out=None, keepdims=False, initial=None, where=True"
 #: functions of NumPy: signature, call of the row
 NUMPY = {
-    "sum": (f"a, {_RED}", f"sum(a, {_AXES})"),
-    "prod": (f"a, {_RED}", f"prod(a, {_AXES})"),
-    "mean": ("a, axis=None, dtype=None, out=None, keepdims=False, *, where=...", f"mean(a, {_AXES})"),
+    "sum": (f"a, {_RED}", f"sum(a, {_AXES})", f"sum_of({_OF}, dtype=dtype)"),
+    "prod": (f"a, {_RED}", f"prod(a, {_AXES})", f"prod_of({_OF}, dtype=dtype)"),
+    "mean": (
+        "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True",
+        f"mean(a, {_AXES})",
+        f"mean_of(a, where, {_AXES}, dtype=dtype)",
+    ),
     "var": (
         "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...",
         f"var(a, {_AXES}, ddof=ddof)",
+        f"var_of(a, {_AXES}, ddof=ddof, dtype=dtype)",
     ),
     "std": (
         "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=..., mean=..., correction=...",
         f"std(a, {_AXES}, ddof=ddof)",
+        f"std_of(a, {_AXES}, ddof=ddof, dtype=dtype)",
     ),
-    "max": ("a, axis=None, out=None, keepdims=False, initial=..., where=...", f"max(a, {_AXES})"),
-    "min": ("a, axis=None, out=None, keepdims=False, initial=..., where=...", f"min(a, {_AXES})"),
+    **dict.fromkeys(("max", "amax"), (_EXTREME, f"max(a, {_AXES})", f"max_of({_OF})")),
+    **dict.fromkeys(("min", "amin"), (_EXTREME, f"min(a, {_AXES})", f"min_of({_OF})")),
     "nansum": (f"a, {_RED}", f"nansum(a, {_AXES})"),
     "nanmean": ("a, axis=None, dtype=None, out=None, keepdims=False, *, where=...", f"nanmean(a, {_AXES})"),
     "nanmax": ("a, axis=None, out=None, keepdims=False, initial=..., where=...", f"nanmax(a, {_AXES})"),
@@ -379,10 +428,45 @@ NUMPY = {
     "argmax": ("a, axis=None, out=None, *, keepdims=False", f"argmax(a, {_AXES})"),
     "argmin": ("a, axis=None, out=None, *, keepdims=False", f"argmin(a, {_AXES})"),
     "count_nonzero": ("a, axis=None, *, keepdims=False", f"count_nonzero(a, {_AXES})"),
-    "cumsum": ("a, axis=None, dtype=None, out=None", "cumsum(a, axis=axis)"),
-    "cumprod": ("a, axis=None, dtype=None, out=None", "cumprod(a, axis=axis)"),
+    "cumsum": ("a, axis=None, dtype=None, out=None", "cumsum(a, axis=axis)", "cumsum_of(a, axis=axis, dtype=dtype)"),
+    "cumprod": ("a, axis=None, dtype=None, out=None", "cumprod(a, axis=axis)", "cumprod_of(a, axis=axis, dtype=dtype)"),
     "clip": ("a, a_min=None, a_max=None, out=None, *, min=..., max=...", "clip(a, a_min, a_max)"),
     "sinc": ("x", "sinc(x)"),
+    "round": ("a, decimals=0, out=None", "round(a, decimals=decimals)"),
+    "around": ("a, decimals=0, out=None", "round(a, decimals=decimals)"),
+    "real": ("val", "real(val)"),
+    "imag": ("val", "imag(val)"),
+    "nan_to_num": ("x, copy=True, nan=0.0, posinf=None, neginf=None", "nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)"),
+    "median": ("a, axis=None, out=None, overwrite_input=False, keepdims=False", f"median(a, {_AXES})"),
+    "isreal": ("x", "isreal(x)"),
+    "iscomplex": ("x", "iscomplex(x)"),
+    "isrealobj": ("x", "isrealobj(x)"),
+    "iscomplexobj": ("x", "iscomplexobj(x)"),
+    "astype": ("x, dtype, /, *, copy=True, device=None", "cast(x, dtype=dtype)"),
+    "unwrap": ("p, discont=None, axis=-1, *, period=6.283185307179586", "unwrap(p, discont=discont, axis=axis, period=period)"),
+    "take": ("a, indices, axis=None, out=None, mode='raise'", "take_items(a, indices, axis=axis)"),
+    "compress": ("condition, a, axis=None, out=None", "compress(condition, a, axis=axis)"),
+    "choose": ("a, choices, out=None, mode='raise'", "choose(a, *choices)"),
+    "delete": ("arr, obj, axis=None", "delete(arr, obj, axis=axis)"),
+    "pad": (
+        "array, pad_width, mode='constant', *, constant_values=0",
+        "pad(array, width=pad_width, mode=mode, constant_values=constant_values)",
+    ),
+    "unstack": ("x, /, *, axis=0", "unstack(x, axis=axis)"),
+    "argwhere": ("a", "argwhere(a)"),
+    "isneginf": ("x, out=None", "isneginf(x)"),
+    "isposinf": ("x, out=None", "isposinf(x)"),
+    "tril_indices_from": ("arr, k=0", "tril_indices_from(arr, k=k)"),
+    "triu_indices_from": ("arr, k=0", "triu_indices_from(arr, k=k)"),
+    "diag_indices": ("n, ndim=2", "diag_indices(n)"),
+    "diag_indices_from": ("arr", "diag_indices_from(arr)"),
+    "indices": ("dimensions, dtype=..., sparse=False", "indices(*dimensions)"),
+    "lexsort": ("keys, axis=-1", "lexsort(*keys, axis=axis)"),
+    "bartlett": ("M", "bartlett(M)"),
+    "blackman": ("M", "blackman(M)"),
+    "hamming": ("M", "hamming(M)"),
+    "hanning": ("M", "hanning(M)"),
+    "kaiser": ("M, beta", "kaiser(M, beta)"),
     "fix": ("x, out=None", "fix(x)"),
     "isclose": ("a, b, rtol=1e-05, atol=1e-08, equal_nan=False", "isclose(a, b, rtol=rtol, atol=atol)"),
     "dot": ("a, b, out=None", "dot(a, b)"),
@@ -461,6 +545,12 @@ LINALG = {
     "qr": ("a, mode='reduced'", "qr(a)"),
     "eig": ("a", "eig(a)"),
     "pinv": ("a, rcond=None, hermitian=False", "pinv(a)"),
+    "matrix_transpose": ("x, /", "mT(x)"),
+    "matmul": ("x1, x2, /", "matmul(x1, x2)"),
+    "outer": ("x1, x2, /", "outer(x1, x2)"),
+    "tensordot": ("x1, x2, /, *, axes=2", "tensordot(x1, x2, axes=axes)"),
+    "trace": ("x, /, *, offset=0, dtype=None", "trace(x, offset=offset, axis1=-2, axis2=-1)"),
+    "diagonal": ("x, /, *, offset=0", "diagonal(x, offset=offset, axis1=-2, axis2=-1)"),
     "matrix_rank": ("A, tol=None, hermitian=False", "matrix_rank(A)"),
 }
 #: dtypes called as functions
@@ -476,8 +566,12 @@ def _numpy_callables() -> dict[Any, Spelling]:
     for name, row in OPERATORS.items():
         made[getattr(np, name)] = spelling(f"np.{name}", *ufunc(row, "numpy"))
     for name, two in NUMPY.items():
+        if not hasattr(np, name):
+            continue
         made[getattr(np, name)] = spelling(f"np.{name}", *two)
     for name, two in LINALG.items():
+        if not hasattr(np.linalg, name):
+            continue
         made[getattr(np.linalg, name)] = spelling(f"np.linalg.{name}", *two)
     for dtype, name in DTYPE_CALLS.items():
         made[dtype] = spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
@@ -493,6 +587,7 @@ def _other_callables() -> dict[Any, Spelling]:
     for name, row in MATH.items():
         if hasattr(math, name):
             made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
+    made[math.fsum] = spelling("math.fsum", "seq, /", "fsum(seq)")
     made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
     return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}
 
@@ -516,7 +611,14 @@ METHODS = {
     "clip": ("a, min=None, max=None, out=None", "clip(a, min, max)"),
     "dot": ("a, b, out=None", "dot(a, b)"),
     "copy": ("a, order='C'", "copy(a)"),
-    "item": ("a", "item(a)"),
+    "item": ("a, *args", "item(a, *args)"),
+    "take": ("a, indices, axis=None, out=None, mode='raise'", "take_items(a, indices, axis=axis)"),
+    "compress": ("a, condition, axis=None, out=None", "compress(condition, a, axis=axis)"),
+    "choose": ("a, choices, out=None, mode='raise'", "choose(a, *choices)"),
+    "round": ("a, decimals=0, out=None", "round(a, decimals=decimals)"),
+    "conj": ("a", "conjugate(a)"),
+    "conjugate": ("a", "conjugate(a)"),
+    "argpartition": ("a, kth, axis=-1", "argpartition(a, kth, axis=axis)"),
     "astype": ("a, dtype, order='K', casting='unsafe', subok=True, copy=True", "cast(a, dtype=dtype)"),
     "reshape": ("a, *shape, order='C', copy=None", "reshape(a, *shape)"),
     "ravel": ("a, order='C'", "ravel(a)"),
@@ -531,11 +633,13 @@ METHODS = {
     "searchsorted": ("a, v, side='left', sorter=None", "searchsorted(a, v, side=side)"),
 }
 #: attributes of arrays
-ATTRIBUTES = {"shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)"}
+ATTRIBUTES = {
+    "shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)", "real": "real(a)", "imag": "imag(a)",
+}  # fmt: skip
 
 CALLABLES: dict[Any, Spelling] = {**_numpy_callables(), **_other_callables()}
 OF_ARRAYS = {name: spelling(f"ndarray.{name}", *two) for name, two in METHODS.items()}
-OF_ARRAYS |= {name: spelling(f"ndarray.{name}", "a", target, True) for name, target in ATTRIBUTES.items()}
+OF_ARRAYS |= {name: spelling(f"ndarray.{name}", "a", target, attribute=True) for name, target in ATTRIBUTES.items()}
 
 
 def spelled(function: Any) -> Spelling | None:

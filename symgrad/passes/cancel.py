@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.declare import ROWS
-from symgrad.ops.indexing import OPERANDS
 
 EXTREMES = frozenset({"max", "min"})
 
@@ -42,21 +40,24 @@ def cancel(func: Func) -> Func:
 
 
 def _block(block: Block) -> None:
+    cut = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name == "stop_gradient"}
     for op in list(block.ops):
         for inner in op.blocks:
             _block(inner)
-        if isinstance(op, Call) and op.name in EXTREMES and isinstance(op.args[0], Value) and cancels(block, op):
-            source = op.args[0]
-            made = Value(source.type)
-            block.ops.insert(block.ops.index(op), Call([made], op.loc, "stop_gradient", [source], dict(ROWS["stop_gradient"].settings)))
-            op.args[0] = made
+        if not isinstance(op, Call) or op.name not in EXTREMES:
+            continue
+        source = op.args[0]
+        if isinstance(source, Value) and source not in cut and cancels(block, op):
+            op.args[0] = made = Value(source.type)
+            settings = dict(ROWS["stop_gradient"].settings)
+            block.ops.insert(block.ops.index(op), Call([made], op.loc, "stop_gradient", [source], settings))
 
 
 def cancels(block: Block, extreme: Call) -> bool:
     """Is all that the block computes from the maximum free of it in the end?"""
-    out, maker = extreme.outs[0], extreme.args[0]
+    out = extreme.outs[0]
     rank = rank_of(out.type)
-    if rank is None or getattr(out.type, "kind", None) != "float" or getattr(maker, "name", None) == "stop_gradient":
+    if rank is None or getattr(out.type, "kind", None) != "float":
         return False
     shape = out.type.shape if isinstance(out.type, Array) else ()
     traces = {out: Trace(False, 1.0, tuple(k for k, extent in enumerate(shape or ()) if extent != 1))}
@@ -105,13 +106,12 @@ def followed(op: Call, traces: dict[Value, Trace]) -> Trace | None:
     if rule is None or rank is None:
         raise Lost
     if op.name in REDUCTIONS or op.name in PATHS:
-        return rule(op, traces[op.args[0]]) if not any(a in traces for a in op.args[1:]) and op.args[0] in traces else lost()  # type: ignore[index]
+        tainted = [a for a in op.args if isinstance(a, Value) and a in traces]
+        if tainted != op.args[:1]:
+            raise Lost
+        return rule(op, traces[tainted[0]])
     operands = [aligned(a, traces, rank) for a in op.args]
     return rule(op, *operands)
-
-
-def lost() -> Trace | None:
-    raise Lost
 
 
 def aligned(operand: Operand, traces: dict[Value, Trace], rank: int) -> Trace | None:
@@ -233,9 +233,9 @@ def reduced(also: bool) -> Callable[[Call, Trace], Trace | None]:
 def viewed(op: Call, x: Trace) -> Trace | None:
     """Read with whole slices and new axes only."""
     index, rank = op.settings["index"], rank_of(op.args[0].type)
-    if rank is None or not set(index) <= set("sne") or index.count("e") > 1 or any(o.value is not None for o in op.args[1:] if isinstance(o, Const)):
+    if rank is None or not set(index) <= set("sne") or index.count("e") > 1:
         raise Lost
-    if any(not isinstance(o, Const) for o in op.args[1:]) or len(op.args) - 1 != sum(OPERANDS[c] for c in index):
+    if any(isinstance(o, Value) or o.value is not None for o in op.args[1:]):
         raise Lost
     letters = index if "e" in index else index + "e"
     letters = letters.replace("e", "s" * (rank - letters.count("s")))
@@ -272,8 +272,6 @@ RULES: dict[str, Rule] = {
     "exp": exponential, "log": logarithm, "sqrt": raised(0.5), "square": raised(2.0), "reciprocal": raised(-1.0), "power": power,
     "copy": kept, "positive": kept, **REDUCTIONS, **PATHS,
 }  # fmt: skip
-
-
 
 
 __all__ = ["cancel"]

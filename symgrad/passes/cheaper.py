@@ -10,8 +10,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import symgrad.ops.arrays
+import symgrad.ops.linalg  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import NONE, Call, Const, Operand, Value
-from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, same_shape
+from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts
@@ -35,12 +37,15 @@ def once(operand: Operand, name: str, facts: Facts) -> Call | None:
     maker = facts.calls(operand, name)
     if maker is None or not isinstance(operand, Value) or facts.count.get(operand, 0) != 1 or not is_late(maker, facts):
         return None
-    return maker if not any(facts.is_stored(a) for a in maker.args) else None
+    return maker if facts.is_steady(maker) else None
 
 
-def as_large(small: Type, large: Type) -> bool:
-    """Has the one as many elements as the other?"""
-    return isinstance(large, Scalar) or same_shape(shape_of_type(small), shape_of_type(large))
+def as_large(operand: Type, result: Type) -> bool:
+    """Has the operand as many elements as the result that it is broadcast to?"""
+    have, want = shape_of_type(operand), shape_of_type(result)
+    if have is None or want is None or len(have) != len(want):
+        return False
+    return all(same_extent(h, w) or is_plural(h) and is_plural(w) for h, w in zip(have, want, strict=True))
 
 
 # ------------------------------------------------------------------ signs
@@ -55,16 +60,19 @@ def sign_outwards(op: Call, facts: Facts) -> Call | list[Call] | None:
         other = op.args[1 - side]
         if maker is None or not is_real(maker.args[0].type):
             continue
-        if isinstance(other, Const) and type(other.value) in (int, float):
+        if isinstance(other, Const) and type(other.value) in (int, float) and op.name not in PRODUCTS:
             pair: list[Operand] = [maker.args[0], Const(-other.value)]
             return call(op.name, op, pair if side == 0 else pair[::-1])
-        if not as_large(maker.args[0].type, op.outs[0].type):
+        if not (as_large(maker.args[0].type, op.outs[0].type) or op.name in PRODUCTS):
             continue
         args = list(op.args)
         args[side] = maker.args[0]
         inner = new(op.name, op, op.outs[0].type, args)
         return [inner, call("negative", op, [inner.outs[0]])]
     return None
+
+
+PRODUCTS = frozenset({"matmul", "dot"})
 
 
 def negative_product(op: Call, facts: Facts) -> Call | None:
@@ -90,6 +98,18 @@ def sum_of_negative(op: Call, facts: Facts) -> list[Call] | None:
     return [inner, call("negative", op, [inner.outs[0]])]
 
 
+def sum_of_scaled(op: Call, facts: Facts) -> list[Call] | None:
+    """The sum of ``2 * x`` is twice that of ``x``."""
+    maker, found = once(op.args[0], "multiply", facts), factor_of(op.args[0], facts)
+    if maker is None or found is None or not is_power_of_two(found[0]) or not is_late(op, facts):
+        return None
+    factor, y = found
+    if not isinstance(y.type, Array) or y.type.dtype != "f64":
+        return None
+    inner = new("sum", op, op.outs[0].type, [y], **op.settings)
+    return [inner, call("multiply", op, [inner.outs[0], factor])]
+
+
 def negative_first(op: Call, facts: Facts) -> Call | None:
     """``-a + b`` is ``b - a``."""
     maker = once(op.args[0], "negative", facts)
@@ -99,6 +119,12 @@ def negative_first(op: Call, facts: Facts) -> Call | None:
 
 
 # ------------------------------------------------------------------ factors
+
+
+def doubled(op: Call, facts: Facts) -> Call | None:
+    """``x + x`` is ``2.0 * x``."""
+    x = op.args[0]
+    return call("multiply", op, [Const(2.0), x]) if x is op.args[1] and is_late(op, facts) and is_real(x.type) else None
 
 
 def is_power_of_two(operand: Operand) -> bool:
@@ -113,13 +139,16 @@ def factor_of(operand: Operand, facts: Facts) -> tuple[Const, Operand] | None:
         return None
     for side in (0, 1):
         factor, y = maker.args[side], maker.args[1 - side]
-        if isinstance(factor, Const) and type(factor.value) in (int, float) and is_real(y.type) and not facts.is_stored(y):
+        if isinstance(factor, Const) and type(factor.value) in (int, float) and is_real(y.type) and facts.is_steady(maker):
             return factor, y
     return None
 
 
 def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
-    """``0.5 * (2 * y)`` is ``1.0 * y``, and ``s * (2 * y)`` is ``(s * 2) * y`` where ``s`` is smaller: exact for powers of two."""
+    """``0.5 * (2 * y)`` is ``1.0 * y``, ``s * (2 * y)`` is ``(s * 2) * y`` where ``s`` is smaller, else ``(s * y) * 2``.
+
+    All are exact, as one of the factors is a power of two.
+    """
     if not is_late(op, facts):
         return None
     for side in (0, 1):
@@ -129,11 +158,48 @@ def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
         factor, y = found
         if isinstance(other, Const) and type(other.value) in (int, float) and (is_power_of_two(factor) or is_power_of_two(other)):
             return call("multiply", op, [Const(float(other.value * factor.value)), y])
-        if isinstance(other, Value) and is_power_of_two(factor) and is_real(other.type) and not as_large(other.type, op.outs[0].type):
-            if as_large(y.type, op.outs[0].type) and facts.count.get(op.args[side], 0) == 1:  # type: ignore[arg-type]
-                inner = new("multiply", op, other.type, [other, factor])
-                return [inner, call("multiply", op, [inner.outs[0], y])]
+        if not isinstance(other, Value) or not is_power_of_two(factor) or not is_real(other.type):
+            continue
+        if facts.count.get(op.args[side], 0) != 1 or not as_large(y.type, op.outs[0].type):  # type: ignore[arg-type]
+            continue
+        if as_large(other.type, op.outs[0].type):  # the factor goes outwards, where it may meet another one
+            inner = new("multiply", op, op.outs[0].type, [other, y])
+            return [inner, call("multiply", op, [inner.outs[0], factor])]
+        inner = new("multiply", op, other.type, [other, factor])
+        return [inner, call("multiply", op, [inner.outs[0], y])]
     return None
+
+
+def scaled_view(op: Call, facts: Facts) -> list[Call] | None:
+    """``v[:, None] * 2`` is ``(v * 2)[:, None]``, which may meet another factor."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        view, factor = facts.calls(op.args[side], "view"), op.args[1 - side]
+        if view is None or not isinstance(factor, Const) or facts.count.get(view.outs[0], 0) != 1 or not facts.is_steady(view):
+            continue
+        v, *bounds = view.args
+        whole = set(view.settings["index"]) <= {"s", "n"} and all(isinstance(b, Const) and b.value is None for b in bounds)
+        if whole and is_real(v.type):
+            inner = new("multiply", op, v.type, [v, factor])
+            return [inner, call("view", op, [inner.outs[0], *bounds], index=view.settings["index"])]
+    return None
+
+
+def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
+    """``(a @ b).sum(0)`` is ``a.sum(0) @ b``."""
+    maker, axis = once(op.args[0], "matmul", facts), op.settings["axis"]
+    if maker is None or axis not in (0, 1) or op.settings["keepdims"] or not is_late(op, facts):
+        return None
+    types = [a.type for a in maker.args]
+    if not all(isinstance(t, Array) and t.rank == 2 and t.dtype == "f64" for t in types):
+        return None
+    factor = types[axis]
+    assert isinstance(factor, Array)
+    assert factor.shape is not None
+    inner = new("sum", op, Array(factor.dtype, (factor.shape[1 - axis],)), [maker.args[axis]], axis=axis)
+    pair = [inner.outs[0], maker.args[1]] if axis == 0 else [maker.args[0], inner.outs[0]]
+    return [inner, call("matmul", op, pair)]
 
 
 def first_power(op: Call, facts: Facts) -> Operand | None:
@@ -186,7 +252,8 @@ def filled(op: Call, facts: Facts) -> Call | None:
     if maker is None or getattr(op.outs[0].type, "dtype", None) != "f64":
         return None
     value, shape = maker.args
-    if not isinstance(value.type, Scalar) or value.type.kind != "float" or value.type.dtype not in (None, "f64") or not isinstance(shape.type, ShapeOf):
+    number = value.type
+    if not isinstance(number, Scalar) or number.kind != "float" or number.dtype not in (None, "f64") or not isinstance(shape.type, ShapeOf):
         return None
     return call("ones", op, [shape]) if is_number(value, 1.0) else call("full", op, [value, shape])
 
@@ -200,7 +267,8 @@ def is_transpose(op: Call | None) -> bool:
 
 
 def transposed(op: Call, operand: Operand) -> Call:
-    assert isinstance(operand.type, Array) and operand.type.shape is not None
+    assert isinstance(operand.type, Array)
+    assert operand.type.shape is not None
     return new("view", op, Array(operand.type.dtype, operand.type.shape[::-1]), [operand], index=".T")
 
 
@@ -211,19 +279,40 @@ def transpose(op: Call, facts: Facts) -> Operand | list[Call] | None:
     before = facts.calls(op.args[0], "view")
     if before is not None and is_transpose(before):
         return before.args[0]
-    maker = once(op.args[0], "matmul", facts) or once(op.args[0], "matmul_left", facts) or once(op.args[0], "matmul_right", facts)
-    if maker is None or op.outs[0] not in facts.late or not all(isinstance(a.type, Array) and a.type.rank == 2 for a in maker.args[:2]):
+    maker = once(op.args[0], "matmul", facts)
+    if maker is None or op.outs[0] not in facts.late or not all(isinstance(a.type, Array) and a.type.rank == 2 for a in maker.args):
         return None
-    a, b = maker.args[:2]
-    match maker.name:
-        case "matmul":  # a @ b
-            left, right = transposed(op, b), transposed(op, a)
-            return [left, right, call("matmul", op, [left.outs[0], right.outs[0]])]
-        case "matmul_left":  # g @ b.T
-            right = transposed(op, a)
-            return [right, call("matmul", op, [b, right.outs[0]])]
-    left = transposed(op, a)  # a.T @ g, said as matmul_right(g, a)
-    return [left, call("matmul", op, [left.outs[0], b])]
+    left, right = transposed(op, maker.args[1]), transposed(op, maker.args[0])
+    return [left, right, call("matmul", op, [left.outs[0], right.outs[0]])]
+
+
+def product_of_matrices(op: Call, facts: Facts) -> list[Call] | None:
+    """The cotangent of a factor of a product of matrices is a product with the other one transposed."""
+    g, other, shape = op.args
+    ranks = [t.rank if isinstance(t, Array) else None for t in (g.type, other.type)]
+    if ranks != [2, 2] or not isinstance(shape.type, ShapeOf) or shape.type.shape is None or len(shape.type.shape) != 2:
+        return None
+    inner = transposed(op, other)
+    pair: list[Operand] = [g, inner.outs[0]] if op.name.endswith("left") else [inner.outs[0], g]
+    return [inner, call("matmul", op, pair)]
+
+
+def shared_quotient(op: Call, facts: Facts) -> Call | None:
+    """``g * (o / y)`` is ``(g / y) * o`` where ``g / y`` is there already."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        maker, g = once(op.args[side], "divide", facts), op.args[1 - side]
+        if maker is None or not isinstance(g, Value) or not as_large(maker.args[0].type, op.outs[0].type):
+            continue
+        o, y = maker.args
+        for earlier in facts.before(maker):
+            if not isinstance(earlier, Call) or earlier.name != "divide" or not is_late(earlier, facts):
+                continue
+            quotient = earlier.outs[0]
+            if earlier.args[0] is g and earlier.args[1] is y and as_large(quotient.type, op.outs[0].type) and facts.is_steady(earlier):
+                return call("multiply", op, [quotient, o])
+    return None
 
 
 def add_to_transpose(op: Call, facts: Facts) -> list[Call] | None:
@@ -244,15 +333,19 @@ def same_place(a: Call, b: Call) -> bool:
     """Do two stores go to the same place?"""
     if a.settings["index"] != b.settings["index"] or len(a.args) != len(b.args):
         return False
-    return all(
-        x is y or (isinstance(x, Const) and isinstance(y, Const) and x.key() == y.key()) for x, y in zip(a.args[2:], b.args[2:], strict=True)
-    )
+    return all(map(same_operand, a.args[2:], b.args[2:]))
+
+
+def same_operand(a: Operand, b: Operand) -> bool:
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key())
 
 
 def store_after_zero(op: Call, facts: Facts) -> Call | None:
     """``x[i] = 0.0; x[i] += v`` is ``x[i] = v``."""
     zero = facts.calls(op.args[0], "set_at")
-    if zero is None or not same_place(zero, op) or not is_number(zero.args[1], 0.0) or not is_real(op.outs[0].type) or not is_real(op.args[1].type):
+    if zero is None or not same_place(zero, op) or not is_number(zero.args[1], 0.0):
+        return None
+    if not is_real(op.outs[0].type) or not is_real(op.args[1].type):
         return None
     here = facts.home.get(zero.outs[0]) is facts.home.get(op.outs[0]) and facts.count.get(zero.outs[0], 0) == 1
     if not here or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
@@ -273,10 +366,9 @@ def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
     shapes = [a.type.shape if isinstance(a.type, Array) and a.type.kind == "int" else None for a in operands]
     if any(s is None or len(s) != 1 for s in shapes):
         return False
-    if not all(same_shape(shapes[0], s) for s in shapes):
-        return False
     sources = [facts.sources(a) for a in operands]
-    if any(found and all(isinstance(m := facts.maker.get(s), Call) and m.name in DISTINCT for s in found) for found in sources):
+    alike = all(same_shape(shapes[0], s) for s in shapes)
+    if alike and any(found and all(isinstance(m := facts.maker.get(s), Call) and m.name in DISTINCT for s in found) for found in sources):
         return True
     if len(operands) != 2 or not all(len(found) == 1 for found in sources):
         return False
@@ -298,12 +390,18 @@ def add_distinct(op: Call, facts: Facts) -> Call | None:
 
 
 CHEAPER: dict[str, tuple[Rewrites, ...]] = {
-    "multiply": (joined_factors, sign_outwards),
+    "multiply": (joined_factors, sign_outwards, shared_quotient, scaled_view),
     "divide": (sign_outwards,),
     "negative": (negative_product,),
-    "add": (negative_first,),
-    "sum": (sum_of_negative, product_of_vectors),
+    "add": (negative_first, doubled),
+    "sum": (sum_of_negative, sum_of_scaled, product_of_vectors, sum_of_product),
     "power": (first_power,),
+    "matmul": (sign_outwards,),
+    "dot": (sign_outwards,),
+    "matmul_left": (product_of_matrices,),
+    "matmul_right": (product_of_matrices,),
+    "dot_left": (product_of_matrices,),
+    "dot_right": (product_of_matrices,),
     "lowered": (lowered_number,),
     "spread": (spread_with_axes,),
     "copy": (filled,),

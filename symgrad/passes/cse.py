@@ -6,7 +6,7 @@ would be handed to the caller: there each needs its own.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.show import literal
@@ -15,6 +15,7 @@ from symgrad.passes.facts import Facts, has_memory
 
 #: calls that may give another object each time
 DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "list_of"})
+COMMUTATIVE = frozenset({"add", "multiply"})
 
 
 def cse(func: Func) -> Func:
@@ -68,11 +69,15 @@ class _Merger:
         row = ROWS[op.name]
         if row.effect or row.consumes or row.statement or op.name in DISTINCT or not op.outs:
             return None
-        operands = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
+        operands: Iterable[Hashable] = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
+        if op.name in COMMUTATIVE and op.args[0] is not op.args[1] and all(a.type.is_number for a in op.args):
+            operands = frozenset(operands)
         return (op.name, operands, tuple((s, literal(v)) for s, v in op.settings.items()))
 
     def may_merge(self, first: Call, second: Call) -> bool:
         facts = self.facts
+        if first.name == "view":
+            return True  # of one version of an array, which nobody overwrites before the second
         for a, b in zip(first.outs, second.outs, strict=True):
             if has_memory(a) and (facts.is_stored(a) or facts.is_stored(b) or (facts.is_returned(a) and facts.is_returned(b))):
                 return False

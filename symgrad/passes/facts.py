@@ -15,6 +15,8 @@ BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop"}) | MAY_RETURN
 #: rows that keep a reference to their operands in the container they return
 KEEPING = frozenset({"push", "list_of", "list_append", "list_set", "list_add_at"})
 
+NEAR = 60  #: how many ops of a block are looked back on
+
 Node = tuple[Value, bool]  #: the memory of a value (False), or what it refers to (True)
 
 
@@ -47,11 +49,14 @@ class Facts:
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}
         self.origin: dict[Value, Operand] = {}  #: of a carried value or a loop's result: what the loop began with
+        self.recent: list[Op] = []  #: the ops so far of the block that a pass is rewriting
         self.pushes: list[Call] = []
         self.late: set[Value] = set()  #: what the backward half of a gradient computes
         self.leader: dict[Node, Node] = {}
         self.stored: set[Node] = set()
         self.returned: set[Node] = set()
+        #: is anything reached through ``reshape``, so that how memory lies must stay as it is?
+        self.reshaped = any(".r" in str(op.settings.get("index", "")) for op in walk(func.body) if isinstance(op, Call))
         self.visit(func.body)
         for op in [] if func.split is None else func.body.ops[func.split :]:
             self.late.update(op.outs)
@@ -114,6 +119,27 @@ class Facts:
         pushes = [p for p in self.pushes if self.find((p.outs[0], False)) == tape]
         found = [p.args[place] for p in pushes if place < len(p.args)]
         return [f for f in found if isinstance(f, Value)] if all(isinstance(f, Value) for f in found) else []
+
+    def before(self, op: Op) -> list[Op]:
+        """The last few ops of the block that is being rewritten."""
+        return self.recent[-NEAR:]
+
+    def is_steady(self, op: Call) -> bool:
+        """Has nothing that the op reads or gives been written to since, in the block that is being rewritten?"""
+        cells = {self.find((a, False)) for a in (*op.args, *op.outs) if has_memory(a) and isinstance(a, Value)}
+        for k in range(len(self.recent) - 1, max(len(self.recent) - 1 - NEAR, -1), -1):
+            later = self.recent[k]
+            if later is op:
+                return True
+            if later.blocks or isinstance(later, Apply):
+                return False
+            row = ROWS[later.name] if isinstance(later, Call) else None
+            if row is not None and row.effect:
+                return False
+            first = later.operands[0] if row is not None and row.consumes else None
+            if isinstance(first, Value) and self.find((first, False)) in cells:
+                return False
+        return False
 
     def loop(self, op: For | While) -> None:
         arguments = [op.carried] if isinstance(op, For) else [op.test.args, op.body.args]
@@ -229,6 +255,8 @@ class Facts:
             return not has_memory(old)
         if self.hands_over(new, block):
             return True
+        if self.is_fresh(new) and not self.is_stored(old) and not self.is_stored(new) and not self.is_returned(new):
+            return True  # of what was allocated here one copy may be handed out
         return not (self.is_stored(old) or self.is_stored(new) or self.is_returned(old))
 
     def replaced(self, old: Value, new: Operand) -> None:

@@ -123,13 +123,14 @@ class _Folder:
                 self.replace(value, init)
 
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
+        self.facts.recent = done
         if len(op.outs) == 1:
             for rewrite in (*GENERAL, *IDENTITIES.get(op.name, ()), *CHEAPER.get(op.name, ())):
                 made = rewrite(op, self.facts)
                 if isinstance(made, Call | list):
                     self.put(op, made if isinstance(made, list) else [made], block, done)
                     return
-                if made is not None and self.may_replace(op, made, block):
+                if made is not None and self.may_replace(op, made := self.now(made), block):
                     self.facts.reads(op.args, -1)
                     self.replace(op.outs[0], made)
                     return
@@ -139,6 +140,7 @@ class _Folder:
         """Put ops in the place of one; the last has its results."""
         self.facts.reads(op.args, -1)
         for one in made:
+            one.args = [self.now(a) for a in one.args]
             self.facts.reads(one.args, 1)
         self.discard(op.args, done)
         for one in made:

@@ -127,7 +127,9 @@ def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
     """``s`` where the operand is ``s`` broadcast with no axis put in between."""
     maker = facts.calls(operand, "spread")
     if maker is None:
-        return None
+        viewed = facts.calls(operand, "view") or facts.calls(operand, "take")
+        inner = None if viewed is None else plain_spread(viewed.args[0], facts)
+        return inner if inner is not None and isinstance(inner.type, Scalar) else None
     source, settings = maker.args[0], maker.settings
     return source if settings["axis"] is None or settings["keepdims"] or isinstance(source.type, Scalar) else None
 
@@ -201,6 +203,8 @@ def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
     while here is not None:
         here = source_of_shape(here, facts)
         found = found if here is None or facts.is_stored(here) else here
+    if found is None:  # one that is overwritten keeps its shape
+        found = source_of_shape(op.args[0], facts)
     return None if found is None else Call(op.outs, op.loc, op.name, [found], op.settings)
 
 
@@ -249,6 +253,8 @@ def first_accumulation(op: Call, facts: Facts) -> Operand | Call | None:
         return None
     whole = is_number(buffer, 0.0) or (isinstance(buffer, Value) and is_zeros(buffer, facts) and facts.count.get(buffer) == 1)
     if not whole or not same_shape(g.type.shape, shape_of_type(op.outs[0].type)):
+        return None
+    if facts.reshaped and g.type.layout not in ("C", "CF"):
         return None
     if home is not None and isinstance(g, Value) and facts.hands_over(g, home):
         return g

@@ -22,9 +22,45 @@ def extreme_share(x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
     x = np.asarray(x)
     if axis is not None and not keepdims:
         out = np.expand_dims(out, axis)
-    mask = (x == out).astype(x.dtype if x.dtype.kind == "f" else float)
-    count = mask.sum(axis, keepdims=True)
-    return mask if (count == 1).all() else mask / count
+    mask = x == out
+    count = np.count_nonzero(mask, axis, keepdims=True)
+    share = mask.astype(x.dtype if x.dtype.kind == "f" else float)
+    return share if np.all(count == 1) else share / count
+
+
+def extreme_share_of(x: Any, out: Any, where: Any, initial: Any, axis: Any, keepdims: bool) -> Any:
+    """One where ``x`` is its extreme ``out`` among what ``where`` names, shared equally, with ``initial`` too.
+
+    >>> extreme_share_of(np.array([1.0, 3.0, 3.0]), 3.0, np.array([True, True, False]), 3.0, None, False)
+    array([0. , 0.5, 0. ])
+    """
+    x = np.asarray(x)
+    wide = out if axis is None or keepdims else np.expand_dims(out, axis)
+    mask = ((x == wide) & (True if where is None else where)).astype(x.dtype if x.dtype.kind == "f" else float)
+    count = mask.sum(axis, keepdims=True) + (0 if initial is None else wide == initial)
+    return mask / count
+
+
+def initial_share(x: Any, out: Any, where: Any, initial: Any, axis: Any, keepdims: bool) -> Any:
+    """One where ``out`` is ``initial``, shared equally with the elements that are as large."""
+    wide = out if axis is None or keepdims else np.expand_dims(out, axis)
+    count = ((x == wide) & (True if where is None else where)).sum(axis, keepdims=keepdims)
+    return (out == initial) / (1.0 + count)
+
+
+def middle_share(x: Any, axis: Any) -> Any:
+    """One where the median along ``axis`` stands, one half where it is between two, not a number where it is none.
+
+    >>> middle_share(np.array([3.0, 1.0, 2.0]), None)
+    array([0., 0., 1.])
+    """
+    x = np.asarray(x)
+    rows = as_rows(x, axis)
+    out = np.zeros(rows.shape, x.dtype if x.dtype.kind == "f" else float)
+    order, columns, n = np.argsort(rows, axis=0), np.arange(rows.shape[1]), len(rows)
+    for place in ((n - 1) // 2, n // 2):
+        out[order[place], columns] += 0.5
+    return from_rows(np.where(np.isnan(rows[order[-1], columns]), np.nan, out), x.shape, axis)
 
 
 def rows_along(axis: Any, rank: int) -> list[int]:
@@ -182,6 +218,81 @@ def repeat_back(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) 
     out = np.zeros(flat, g.dtype)
     np.add.at(np.moveaxis(out, along, 0), source, np.moveaxis(g, along, 0))
     return out.reshape(shape)
+
+
+def take_items_back(g: Any, places: Any, shape: tuple[int, ...], axis: int | None) -> Any:
+    """Zeros to which ``g`` is added at the places along ``axis`` that it was taken from, or in the flat array.
+
+    >>> take_items_back(np.array([1.0, 2.0]), [2, 2], (3,), None)
+    array([0., 0., 3.])
+    """
+    out = np.zeros(shape, np.asarray(g).dtype)
+    if axis is None:
+        np.add.at(out.reshape(-1), places, g)
+    else:
+        np.add.at(out, (slice(None),) * (axis % len(shape)) + (places,), g)
+    return out
+
+
+def sum_from_back(g: Any, starts: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """The cotangent of what ``np.add.reduceat`` summed.
+
+    >>> sum_from_back(np.array([1.0, 2.0]), [0, 2], (4,), 0)
+    array([1., 1., 2., 2.])
+    """
+    out = np.zeros(shape, g.dtype)
+    into, given = np.moveaxis(out, axis, 0), np.moveaxis(g, axis, 0)
+    for k, start in enumerate(starts):
+        stop = starts[k + 1] if k + 1 < len(starts) else len(into)
+        into[start : max(stop, start + 1)] += given[k]
+    return out
+
+
+def kept_places(shape: tuple[int, ...], obj: Any, axis: int | None) -> Any:
+    """Where the elements come from that ``np.delete`` leaves.
+
+    >>> kept_places((4,), -1, None)
+    array([0, 1, 2])
+    """
+    return np.delete(np.arange(int(np.prod(shape)) if axis is None else shape[axis]), obj)
+
+
+def item_place(g: Any, shape: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+    """Zeros with ``g`` where ``x.item(*index)`` reads."""
+    out = np.zeros(shape, np.asarray(g).dtype)
+    if len(index) == 1 and not isinstance(index[0], tuple):
+        out.reshape(-1)[index[0]] = g
+    else:
+        out[index[0] if len(index) == 1 else index] = g
+    return out
+
+
+def choose_part(g: Any, i: Any, choices: Sequence[Any], position: int) -> Any:
+    """The cotangent of ``choices[position]`` in ``np.choose``."""
+    return sum_to(np.asarray(np.where(np.asarray(i) == position, g, 0.0)), np.shape(choices[position]))[()]
+
+
+def pad_back(g: Any, shape: tuple[int, ...], width: Any, mode: str) -> Any:
+    """The cotangent of what ``np.pad`` padded: its part of ``g``, and what was copied to the edges.
+
+    >>> pad_back(np.ones(5), (3,), 1, "edge")
+    array([2., 1., 2.])
+    """
+    if mode == "constant":
+        widths = np.broadcast_to(np.asarray(width), (len(shape), 2))
+        return g[tuple(slice(int(before), int(before) + n) for (before, _), n in zip(widths, shape, strict=True))].copy()
+    places = np.pad(np.arange(int(np.prod(shape))).reshape(shape), width, mode)  # type: ignore[call-overload]
+    return take_items_back(g, places, shape, None)
+
+
+def running_places(x: Any, out: Any, axis: int) -> Any:
+    """Where along ``axis`` the extreme so far was met last.
+
+    >>> running_places(np.array([1.0, 3.0, 2.0]), np.array([1.0, 3.0, 3.0]), 0)
+    array([0, 1, 1])
+    """
+    along = np.expand_dims(np.arange(x.shape[axis]), tuple(k for k in range(x.ndim) if k != axis % x.ndim))
+    return np.maximum.accumulate(np.where(x == out, along, 0), axis)
 
 
 # ------------------------------------------------------------------ diagonals

@@ -87,3 +87,15 @@ def list_add(a: Any, b: Any) -> Any:
     if isinstance(a, list) and isinstance(b, list):
         return [list_add(p, q) for p, q in zip(a, b, strict=True)]
     return a + b
+
+
+def list_add_slice(items: list[Any], start: Any, stop: Any, step: Any, more: list[Any]) -> None:
+    """Add a list, item by item, to a slice of another.
+
+    >>> items = [1.0, 2.0, 3.0]
+    >>> list_add_slice(items, 1, None, None, [0.5, 1.5])
+    >>> items
+    [1.0, 2.5, 4.5]
+    """
+    part = slice(start, stop, step)
+    items[part] = list_add(items[part], more)

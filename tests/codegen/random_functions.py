@@ -275,7 +275,9 @@ class Maker:
                 test.yields = [self.build.call("less", tests[0], Const(3))]
             else:
                 some = self.build.call("sum", tests[3], hint="t")
-                test.yields = [self.build.call("less", self.build.call("add", self.build.call("multiply", tests[0], some), some), Const(1.5))]
+                test.yields = [
+                    self.build.call("less", self.build.call("add", self.build.call("multiply", tests[0], some), some), Const(1.5))
+                ]
         with self.build.inside(body):
             made = self.round_(args[1:], scope, depth, None)
             step = self.build.call("add", args[0], Const(1), hint="k")

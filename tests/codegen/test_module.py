@@ -53,7 +53,7 @@ def test_two_objects_of_one_name_are_refused() -> None:
 
 
 def test_scalars_become_keyword_defaults() -> None:
-    assert scalar_defaults({"rate": -0.5, "name": "it's"}) == "rate=-0.5, name=\"it's\""
+    assert scalar_defaults({"rate": -0.5, "name": "it's"}) == 'rate=-0.5, name="it\'s"'
 
     with pytest.raises(SaveError, match="table"):
         scalar_defaults({"table": np.ones(2)})

@@ -72,7 +72,9 @@ def test_the_gradient_of_a_loop_reads_like_the_loop() -> None:
             return x_grad.4, w_grad.3
         """, "x, w, n", split=2, doc="Gradient of rnn_sum.", lines=lambda file, line: SOURCE[line])  # fmt: skip
 
-    check(text, '''
+    check(
+        text,
+        '''
         def rnn_sum_grad(x, w, n):
             """Gradient of rnn_sum."""
             # forward
@@ -94,11 +96,13 @@ def test_the_gradient_of_a_loop_reads_like_the_loop() -> None:
                 h_grad = t_grad * w
             x_grad += h_grad                           # 5: h = x
             return x_grad, w_grad
-        ''')
+        ''',
+    )
 
 
 def test_a_swap_is_one_assignment() -> None:
-    text = text_of("""
+    text = text_of(
+        """
         func f(a: float, b: float, n: int) -> float, float:
             for i.0 in range(0, n, 1):
                 carry a.0 = a -> a.1
@@ -106,18 +110,24 @@ def test_a_swap_is_one_assignment() -> None:
                 %0 = add(a.0, b.0) : float
                 yield b.0, %0
             return a.1, b.1
-        """, "a, b, n")
+        """,
+        "a, b, n",
+    )
 
-    check(text, """
+    check(
+        text,
+        """
         def f(a, b, n):
             for i in range(n):
                 a, b = b, a + b
             return a, b
-        """)
+        """,
+    )
 
 
 def test_a_store_of_a_sum_is_an_augmented_assignment() -> None:
-    text = text_of("""
+    text = text_of(
+        """
         func f(x: f64[4], v: float) -> f64[4]:
             y.0 = copy(x) : f64[4]
             %0 = view(y.0, 1, -1, None, index="s") : f64[2]
@@ -125,15 +135,20 @@ def test_a_store_of_a_sum_is_an_augmented_assignment() -> None:
             y.1 = set_at(y.0, %1, 1, -1, None, index="s") : f64[4]
             y.2 = set_at(y.1, v, 1, 3, None, 0, index="s;i") : f64[4]
             return y.2
-        """, "x, v")
+        """,
+        "x, v",
+    )
 
-    check(text, """
+    check(
+        text,
+        """
         def f(x, v):
             y = x.copy()
             y[1:-1] *= v
             y[1:3][0] = v
             return y
-        """)
+        """,
+    )
 
 
 def test_a_read_stays_before_the_store_that_changes_it() -> None:
@@ -149,7 +164,8 @@ def test_a_read_stays_before_the_store_that_changes_it() -> None:
 
 
 def test_an_exit_is_printed_as_break_and_return() -> None:
-    text = text_of("""
+    text = text_of(
+        """
         func f(x: f64[4], n: int) -> float:
             for i.0 in range(0, n, 1) until:
                 carry s.0 = 0.0 -> s.1 : float?
@@ -169,9 +185,13 @@ def test_an_exit_is_printed_as_break_and_return() -> None:
                 %8 = multiply(s.1, 2.0) : float?
                 yield %8
             return %7
-        """, "x, n")
+        """,
+        "x, n",
+    )
 
-    check(text, """
+    check(
+        text,
+        """
         def f(x, n):
             s = 0.0
             rounds = 0
@@ -182,11 +202,13 @@ def test_an_exit_is_printed_as_break_and_return() -> None:
                     break
                 s = s + t
             return s if rounds > 2 else s * 2.0
-        """)
+        """,
+    )
 
 
 def test_a_while_loop_keeps_its_test() -> None:
-    text = text_of("""
+    text = text_of(
+        """
         func f(a: float) -> float:
             while:
                 carry a.0 = a -> a.1
@@ -196,14 +218,19 @@ def test_a_while_loop_keeps_its_test() -> None:
                 a.2 = multiply(a.0, 2.0) : float
                 yield a.2
             return a.1
-        """, "a")
+        """,
+        "a",
+    )
 
-    check(text, """
+    check(
+        text,
+        """
         def f(a):
             while a < 10.0:
                 a = a * 2.0
             return a
-        """)
+        """,
+    )
 
 
 def test_nothing_is_printed_for_an_unbound_name() -> None:
@@ -219,31 +246,40 @@ def test_nothing_is_printed_for_an_unbound_name() -> None:
         pass
     build.block.yields = [op.outs[0], a]
 
-    check(emit(Func("f", build.block), Header("f", "a", result="{1}")).text, """
+    check(
+        emit(Func("f", build.block), Header("f", "a", result="{1}")).text,
+        """
         def f(a):
             if a > 0.0:
                 b = a * 2.0
             return a
-        """)
+        """,
+    )
 
 
 def test_several_saved_values_are_one_tuple() -> None:
-    text = text_of("""
+    text = text_of(
+        """
         func f(a: float, b: float) -> float:
             h_tape.0 = tape() : tape[]
             h_tape.1 = push(h_tape.0, a, b) : tape[float, float]
             h_tape.2, c.0, d.0 = pop(h_tape.1) : tape[float, float], float, float
             %0 = multiply(c.0, d.0) : float
             return %0
-        """, "a, b")
+        """,
+        "a, b",
+    )
 
-    check(text, """
+    check(
+        text,
+        """
         def f(a, b):
             h_tape = []
             h_tape.append((a, b))
             c, d = h_tape.pop()
             return c * d
-        """)
+        """,
+    )
 
 
 def test_calls_of_functions_are_definitions_before_it() -> None:
@@ -256,14 +292,17 @@ def test_calls_of_functions_are_definitions_before_it() -> None:
     build.append(Apply([out], build.loc, Func("f", inner.block), [b]))
     build.block.yields = [build.call("multiply", out, Const(2.0))]
 
-    check(emit(Func("f", build.block), Header("f", "b")).text, """
+    check(
+        emit(Func("f", build.block), Header("f", "b")).text,
+        """
         def f_1(a):
             return np.sin(a)
 
 
         def f(b):
             return f_1(b) * 2.0
-        """)
+        """,
+    )
 
 
 def test_parameters_are_bound_on_entry_in_order() -> None:
@@ -272,12 +311,15 @@ def test_parameters_are_bound_on_entry_in_order() -> None:
     build.block.yields = [build.call("multiply", w, c)]
     emitted = emit(Func("f", build.block), Header("f", "params", {w: 'params["w"]', c: 'params["c"]'}, result='({{"y": {0}}}, params)'))
 
-    check(emitted.text, """
+    check(
+        emitted.text,
+        """
         def f(params):
             w = params["w"]
             params_1 = params["c"]
             return {"y": w * params_1}, params
-        """)
+        """,
+    )
 
 
 def test_objects_that_have_no_literal_are_in_the_namespace() -> None:
@@ -337,12 +379,16 @@ def test_docstrings_and_source_lines_cannot_add_code() -> None:
     a = Value(FLOAT, "a")
     build = built(a)
     build.block.yields = [build.call("negative", a)]
-    emitted = emit(Func("f", build.block, split=0), Header("f", "a", doc='"""\nraise SystemExit\n"""', lines=lambda file, line: "x\nraise SystemExit"))
+    emitted = emit(
+        Func("f", build.block, split=0), Header("f", "a", doc='"""\nraise SystemExit\n"""', lines=lambda file, line: "x\nraise SystemExit")
+    )
 
     assert load(emitted.text, "f", emitted.namespace)(1.0) == -1.0
 
 
-@pytest.mark.parametrize("value", [-2.0, -0.0, float("inf"), float("-inf"), 1e300, -3, True, 2j, complex(-0.0, -1.5), np.float32(-1.5), np.int64(3)])
+@pytest.mark.parametrize(
+    "value", [-2.0, -0.0, float("inf"), float("-inf"), 1e300, -3, True, 2j, complex(-0.0, -1.5), np.float32(-1.5), np.int64(3)]
+)
 def test_numbers_are_the_same_after_printing(value: Any) -> None:
     build = built()
     build.block.yields = [Const(value)]
@@ -387,5 +433,3 @@ def test_a_loaded_function_shows_its_source() -> None:
     emitted = Emitted("def f(x):\n    return x / 0\n", {})
 
     assert inspect.getsource(load(emitted.text, "f", {})) == emitted.text
-
-

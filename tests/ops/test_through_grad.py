@@ -1,0 +1,283 @@
+"""The samples of rows, said as Python, and composed calls of NumPy, through ``symgrad.value_and_grad`` against differences.
+
+A sample becomes the text that its row emits; rows whose text calls the runtime are no Python that a user
+writes and are reached by second derivatives.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.ops.declare import ROWS
+from tests.ops import trace
+from tests.ops.samples import CONSTANT_SAMPLES, SAMPLES, Sample
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+RNG = np.random.default_rng(11)
+DTYPE_TEXTS = {"f64": "np.float64", "f32": "np.float32", "i64": "np.int64", "bool": "bool"}
+#: rows that only the compiler writes, though their texts are plain Python
+NOT_SAID = {"log_of_base", "lowered", "gamma", "lgamma", "digamma", "polygamma", "untranspose", "gaps", "over_matrix", "share", "masked", "filled", "by_rows", "copy_rows"}
+
+
+class Fill(ast.NodeTransformer):
+    """Puts the operands and settings of a sample into the text of its row."""
+
+    def __init__(self, operands: dict[str, Any], settings: dict[str, Any]) -> None:
+        self.operands, self.settings = operands, settings
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.operands and not isinstance(self.operands[node.id], list):
+            return ast.parse(self.operands[node.id], mode="eval").body
+        if node.id in self.settings:
+            value = self.settings[node.id]
+            text = DTYPE_TEXTS[value] if node.id == "dtype" and value is not None else repr(value)
+            return ast.parse(text, mode="eval").body
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        assert isinstance(node.value, ast.Name)
+        return [ast.parse(t, mode="eval").body for t in self.operands[node.value.id]]
+
+
+def python_text(text: str, args: dict[str, Any]) -> str | None:
+    """The expression that a user writes for a sample; None if there is none."""
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    if call.func.id in NOT_SAID or "shape_of" in text or call.func.id not in ROWS:
+        return None
+    row = ROWS[call.func.id]
+    given = [ast.unparse(a) for a in call.args]
+    settings = {**row.settings, **{k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}}
+    types = [trace.type_of(trace.plain(trace.run(a, args))) for a in call.args]
+    operands: dict[str, Any] = {}
+    for k, p in enumerate(row.params):
+        operands[p.lstrip("*")] = given[k:] if p.startswith("*") else given[k]
+    tree = Fill(operands, settings).visit(ast.parse(trace.text_of(row, settings, types), mode="eval"))
+    functions = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return None if any(not hasattr(builtins, f) for f in functions) else ast.unparse(ast.fix_missing_locations(tree))
+
+
+def said(samples: list[Sample]) -> list[Sample]:
+    """The samples that are Python, each text and set of shapes once."""
+    made: dict[Any, Sample] = {}
+    for text, args in samples:
+        expression = python_text(text, args)
+        if expression is not None:
+            made.setdefault((expression, tuple((k, np.shape(v), type(v)) for k, v in args.items())), (expression, args))
+    return list(made.values())
+
+
+X, M, B = np.array([0.9, -1.3, 0.7, 1.6]), np.array([[0.9, -1.3, 0.4], [0.7, 1.6, 2.2]]), np.array([True, False, True, True])
+#: composed functions and what is spelt by methods: expressions of ``x``, ``m``, the mask ``ib``
+CALLS = """np.quantile(x, 0.3)|np.quantile(m, 0.3, axis=1, keepdims=True)|np.percentile(m, [30, 60], axis=1)|np.nanmedian(x)|np.nanvar(m, axis=0)
+np.nanstd(x, ddof=1)|np.nancumsum(x)|np.nancumprod(m, axis=1)|np.nanprod(x)|np.cumulative_sum(x, include_initial=True)|np.atleast_3d(m)
+np.broadcast_arrays(m, x[:3])[1] * m|np.append(m, x)|np.append(m, m, axis=0)|np.insert(x, 1, x[0])|np.insert(m, 1, x[:2], axis=1)
+np.delete(m, 0, axis=1)|np.block([[m, m], [m, m]])|np.hsplit(m, 3)[1]|np.vsplit(m, 2)[1]|np.rollaxis(m, 1)|np.resize(x, (2, 3))
+np.trim_zeros(x)|np.diagflat(m)|np.extract(ib, x)|np.select([ib, x > 0], [x * x, 2 * x], 0.5)|np.piecewise(x, [ib], [np.sin, np.exp])
+np.partition(x, 2)|np.ediff1d(m, x[0], x[:2])|np.union1d(x, 2 * m)|np.setdiff1d(x, 2 * m)|np.vander(x, 3)|np.polyval(x, x)|np.polymul(x, x[:2])
+np.polyadd(x, x[:2])|np.polyder(x)|np.polyint(x)|np.cov(m)|np.cov(x, x * x)|np.corrcoef(x, x * x)|np.apply_along_axis(np.sum, 0, m)
+np.apply_along_axis(lambda t: t * t[0], 0, m)|np.apply_over_axes(np.sum, m, [0, 1])|np.modf(x)[0]|x.take([1, 1])|m.take([1, 0], axis=1)
+m.compress([True, False, True], axis=1)|x.conj()|x.round(1) * x|np.maximum.accumulate(x)|np.add.accumulate(m)|np.logaddexp.reduce(m, axis=1)
+np.add.outer(x, m)|np.add.reduceat(x, [0, 2])|m.sum(axis=0, where=m > 0, keepdims=True)|x.max(initial=3.0) * x|x.mean(where=ib)|np.interp(x, [-2.0, 0.0, 2.0], x[:3])
+np.convolve(x, x[:2])|np.kron(m, m)|np.gradient(x)|np.diff(m, axis=1)|np.trapezoid(m, axis=0)|np.inner(m, m)|np.average(m, axis=1, weights=x[:3])
+np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2)|np.cross(m, m[::-1])|np.ptp(m, axis=0)|np.dstack([m, m])|np.take(m, [0, 1, 1], axis=1)"""
+EXPRESSIONS = said(SAMPLES) + [(e, {"x": X, "m": M, "ib": B}) for line in CALLS.splitlines() for e in line.split("|")]
+IDS = [f"{k}-{e}" for k, (e, _) in enumerate(EXPRESSIONS)]
+
+
+def active(args: dict[str, Any]) -> list[str]:
+    return [name for name in args if not name.startswith("i")]
+
+
+def numbers(made: Any) -> list[Any]:
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+def value_of(expression: str, args: dict[str, Any]) -> list[Any]:
+    return numbers(eval(expression, {"np": np, "math": math}, dict(args)))
+
+
+def function_of(expression: str, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """A function whose value depends on all of a result, its slope on the value; and its arguments, weights too."""
+    made = value_of(expression, args)
+    outs = ["made"] if len(made) == 1 and not isinstance(eval(expression, {"np": np, "math": math}, dict(args)), tuple) else [f"made[{k}]" for k in range(len(made))]
+    if "np.linalg.eigh" in expression:
+        outs = outs[:1]
+    weights = {f"iw{k}": RNG.normal(size=np.shape(v)) if np.shape(v) else float(RNG.normal()) for k, v in enumerate(made[: len(outs)])}
+    total = " + ".join(f"np.sum(iw{k} * {o} + 0.3 * {o} * {o})" for k, o in enumerate(outs))
+    names = [n for n in (*args, *weights)]
+    used = {n.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Name)}
+    names = [n for n in names if n in used or n in weights]
+    source = f"import math\nimport numpy as np\n\ndef f({', '.join(names)}):\n    made = {expression}\n    return {total}\n"
+    return symgrad.from_source(source, "f"), {n: {**args, **weights}[n] for n in names}
+
+
+def own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def moved(function: Any, args: dict[str, Any], steps: dict[str, Any], h: float) -> Any:
+    return function(**{k: own(v) + h * steps[k] if k in steps else own(v) for k, v in args.items()})
+
+
+def direction(args: dict[str, Any]) -> dict[str, Any]:
+    return {k: RNG.normal(size=np.shape(args[k])) if isinstance(args[k], np.ndarray) else float(RNG.normal()) for k in active(args)}
+
+
+def along(gradients: Any, steps: dict[str, Any]) -> float:
+    return sum(float(np.sum(np.asarray(g) * steps[k])) for k, g in gradients.items() if g is not None)
+
+
+def gradients_of(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    names = tuple(active(args))
+    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**{k: own(v) for k, v in args.items()})
+    return value, dict(zip(names, made, strict=True))
+
+
+@pytest.mark.parametrize(("expression", "args"), EXPRESSIONS, ids=IDS)
+def test_gradients_agree_with_differences(expression: str, args: dict[str, Any]) -> None:
+    function, given = function_of(expression, args)
+    value, made = gradients_of(function, given)
+    steps = direction(given)
+    h = 1e-6
+    expected = (moved(function, given, steps, h) - moved(function, given, steps, -h)) / (2 * h)
+
+    np.testing.assert_allclose(value, function(**given), rtol=1e-12)
+    assert along(made, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
+    for name, g in made.items():
+        assert np.shape(g) == np.shape(given[name])
+
+
+def firsts(count: int) -> list[Any]:
+    """A few expressions of each function."""
+    seen: dict[str, int] = {}
+    made = []
+    for k, (expression, args) in enumerate(EXPRESSIONS):
+        key = expression.partition("(")[0]
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] <= count and active(args):
+            made.append(pytest.param(expression, args, id=IDS[k]))
+    return made
+
+
+@pytest.mark.parametrize(("expression", "args"), firsts(3))
+def test_second_derivatives_agree_with_differences_of_gradients(expression: str, args: dict[str, Any]) -> None:
+    if "np.linalg.eigh" in expression or "linalg.det" in expression and abs(np.linalg.det(args["x"])).min() < 1e-9:
+        pytest.skip("first order only")
+    function, given = function_of(expression, args)
+    names = tuple(active(given))
+    steps, other = direction(given), direction(given)
+    first = symgrad.grad(function, wrt=names, allow_unused=True)
+    weights = {f"iv{k}": steps[n] for k, n in enumerate(names)}
+    slope_source = f"def slope({', '.join([*given, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in given)})\n    return " + " + ".join(
+        f"np.sum(made[{k}] * iv{k})" for k in range(len(names))
+    )
+    slope = symgrad.from_source(slope_source, "slope", {"first": first, "np": np})
+    _, second = gradients_of(slope, {**given, **weights})
+    h = 1e-5
+    moved_slopes = [along(gradients_of(function, {k: own(v) + s * h * other[k] if k in other else v for k, v in given.items()})[1], steps) for s in (1, -1)]
+
+    assert along({n: second[n] for n in names}, other) == pytest.approx((moved_slopes[0] - moved_slopes[1]) / (2 * h), rel=5e-5, abs=5e-5)
+
+
+def with_gaps(value: Any) -> Any:
+    """The same numbers as a view of every other one of an array twice as large."""
+    if not isinstance(value, np.ndarray) or not value.ndim or value.dtype != float:
+        return value
+    return np.repeat(value, 2, axis=0)[::2] if value.ndim == 1 else np.repeat(value, 2, axis=-1)[..., ::2]
+
+
+@pytest.mark.parametrize("change", [with_gaps, lambda v: np.asfortranarray(v) if np.ndim(v) > 1 else v], ids=["gaps", "columns"])
+@pytest.mark.parametrize(("expression", "args"), firsts(2))
+def test_the_layout_of_arguments_does_not_matter(expression: str, args: dict[str, Any], change: Any) -> None:
+    function, given = function_of(expression, args)
+    other = {k: change(v) for k, v in given.items()}
+    if all(other[k] is given[k] for k in given):
+        pytest.skip("no array to change")
+    (value, made), (again, same) = gradients_of_view(function, given), gradients_of_view(function, other)
+
+    np.testing.assert_allclose(again, value, rtol=1e-9)
+    for name in made:
+        np.testing.assert_allclose(same[name], made[name], rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(other[name], given[name])
+
+
+def gradients_of_view(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """As ``gradients_of``, but what is handed over is not copied before."""
+    names = tuple(active(args))
+    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
+    return value, dict(zip(names, made, strict=True))
+
+
+def low(value: Any) -> Any:
+    return value.astype(np.float32) if isinstance(value, np.ndarray) and value.dtype == float else value
+
+
+@pytest.mark.parametrize(("expression", "args"), firsts(2))
+def test_single_precision_is_kept(expression: str, args: dict[str, Any]) -> None:
+    function, given = function_of(expression, args)
+    single = {k: low(v) for k, v in given.items()}
+    arrays = [n for n in active(given) if isinstance(single[n], np.ndarray)]
+    if not arrays:
+        pytest.skip("no array")
+    expected_value, expected = gradients_of(function, given)
+    value, made = gradients_of(function, single)
+
+    assert np.asarray(value).dtype == np.asarray(function(**single)).dtype
+    assert float(value) == pytest.approx(float(expected_value), rel=1e-3, abs=1e-3)
+    for name in arrays:
+        assert made[name].dtype == np.float32, name
+        np.testing.assert_allclose(made[name], expected[name], rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(("expression", "args"), [p for p in firsts(1) if set(p.values[1]) == {"x"} and isinstance(p.values[1]["x"], np.ndarray)])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (1, 1), (0, 3)])
+def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tuple[int, ...]) -> None:
+    if "std" in expression and math.prod(shape) == 1:
+        pytest.skip("a standard deviation of zero has no derivative")
+    x = np.full(shape, 0.7)
+    try:
+        with np.errstate(all="raise"):
+            expected_value = value_of(expression, {"x": x})
+            if any(not np.issubdtype(np.asarray(v).dtype, np.floating) or not np.isfinite(v).all() for v in expected_value):
+                raise ValueError
+        function, given = function_of(expression, {"x": x})
+        steps = direction(given)
+        expected = (moved(function, given, steps, 1e-6) - moved(function, given, steps, -1e-6)) / 2e-6
+    except (ValueError, TypeError, IndexError, ArithmeticError, np.linalg.LinAlgError):
+        pytest.skip("NumPy does not take it either")
+    _, made = gradients_of(function, given)
+
+    assert np.shape(made["x"]) == shape
+    assert along(made, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
+
+
+def zero_samples() -> list[Any]:
+    made = []
+    for text, args in CONSTANT_SAMPLES:
+        expression = python_text(text, args)
+        floats = [k for k, v in args.items() if isinstance(v, float) or isinstance(v, np.ndarray) and v.dtype == float]
+        if expression is not None and floats and "empty" not in expression:
+            made.append(pytest.param(expression, {"x": args[floats[0]], **{f"i{k}": v for k, v in args.items() if k != floats[0]}}, id=expression))
+    return made
+
+
+@pytest.mark.parametrize(("expression", "args"), zero_samples())
+def test_constants_pass_no_derivative(expression: str, args: dict[str, Any]) -> None:
+    renamed = expression if "iy" not in args else " ".join(ast.unparse(Fill({"y": "iy"}, {}).visit(ast.parse(expression, mode="eval"))).split())
+    made = [v for v in value_of(renamed, args) if isinstance(v, np.ndarray | np.generic | bool | float | int)]
+    if len(made) != 1 or ("out" in args) or "iout" in args:
+        pytest.skip("not one number")
+    names = list(args)
+    function = symgrad.from_source(f"import numpy as np\n\ndef f({', '.join(names)}):\n    return np.sum(x * x) + np.sum({renamed})\n", "f")
+    value, gradients = gradients_of(function, args)
+
+    assert value == pytest.approx(float(function(**args)))
+    np.testing.assert_allclose(gradients["x"], 2 * np.asarray(args["x"]))
