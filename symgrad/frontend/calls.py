@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import itertools
 import sys
 import types
 from collections.abc import Callable
@@ -239,6 +240,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     path = view_step(ctx, name, args, settings)
     if path is not None:
         return path
+    if name in ("split", "array_split") and ctx.unroll and (parts := split_views(ctx, name, args[0], settings)):
+        return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]
     made = ctx.builder.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
@@ -297,6 +300,27 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
             if axes is not None:
                 return Step(f".transpose:{rank}", tuple(map(Const, axes)))
     return None
+
+
+def split_views(ctx: Lowering, name: str, ref: Any, settings: dict[str, Any]) -> list[Binding]:
+    """The parts of an array of known size, as views of it."""
+    type_ = ctx.type_of(ref) if isinstance(ref, Ref) else None
+    sections = settings["sections"]
+    axes = axes_of(settings["axis"], len(type_.shape)) if isinstance(type_, Array) and type_.shape else None
+    if not axes or not isinstance(type_, Array) or not isinstance(extent := (type_.shape or ())[axes[0]], int):
+        return []
+    if isinstance(sections, int):
+        if sections < 1 or name == "split" and extent % sections:
+            return []
+        size, more = divmod(extent, sections)
+        cuts = [k * size + min(k, more) for k in range(sections + 1)]
+    elif isinstance(sections, tuple | list) and all(isinstance(k, int) for k in sections):
+        cuts = [0, *sections, extent]
+    else:
+        return []
+    before = FULL * axes[0]
+    steps = [Step("s" * (axes[0] + 1), (*before, Const(a), Const(b), Const(None))) for a, b in itertools.pairwise(cuts)]
+    return [Ref(ref.location, (*ref.path, step)) for step in steps]
 
 
 def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | None:

@@ -13,6 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import UnsupportedArgument
+
+
+def need(test: Any, what: str) -> None:
+    """Refuse a form of a call that its composition does not say."""
+    if not test:
+        raise UnsupportedArgument(what)
+
 
 def vstack(tup: Any) -> Any:
     """``np.vstack``: vectors are rows."""
@@ -40,20 +48,6 @@ def dstack(tup: Any) -> Any:
     if np.ndim(tup[0]) == 2:
         return np.stack(tup, axis=2)
     return np.concatenate(tup, axis=2)
-
-
-def take(a: Any, indices: Any, axis: Any = None) -> Any:
-    """``np.take``: indexing along one axis."""
-    if axis is None:
-        return np.ravel(a)[indices]
-    if axis == 0:
-        return a[indices]
-    if axis == -1:
-        return a[..., indices]
-    if axis == 1:
-        return a[:, indices]
-    assert axis == 2
-    return a[:, :, indices]
 
 
 def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Any:
@@ -120,9 +114,9 @@ def quantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.quantile``: between the two that stand next to the place asked for."""
     ordered = np.sort(rows_first(a, axis), axis=0)
     if np.ndim(q):
-        assert np.min(q) >= 0 and np.max(q) <= 1  # noqa: PT018
+        need(np.min(q) >= 0 and np.max(q) <= 1, "quantiles must be between 0 and 1")
     else:
-        assert 0 <= q <= 1
+        need(0 <= q <= 1, "quantiles must be between 0 and 1")
     place = q * (ordered.shape[0] - 1)
     low = np.floor(place).astype(int) if np.ndim(q) else int(np.floor(place))
     part = place - low
@@ -131,7 +125,7 @@ def quantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
         part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
     made = np.where(np.isnan(ordered[-1]), np.nan, ordered[low] + part * (ordered[high] - ordered[low]))
     if keepdims:
-        assert np.ndim(q) == 0
+        need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
         return kept(made, a, axis)
     return made
 
@@ -187,7 +181,7 @@ def nancumprod(a: Any, axis: Any = None) -> Any:
 
 def cumulative_sum(x: Any, axis: Any = None, include_initial: Any = False) -> Any:
     """``np.cumulative_sum``."""
-    assert axis is not None or np.ndim(x) == 1
+    need(axis is not None or np.ndim(x) == 1, "np.cumulative_sum needs an axis")
     made = np.cumsum(x, axis=0 if axis is None else axis)
     if include_initial:
         along = 0 if axis is None else axis
@@ -198,7 +192,7 @@ def cumulative_sum(x: Any, axis: Any = None, include_initial: Any = False) -> An
 
 def cumulative_prod(x: Any, axis: Any = None, include_initial: Any = False) -> Any:
     """``np.cumulative_prod``."""
-    assert axis is not None or np.ndim(x) == 1
+    need(axis is not None or np.ndim(x) == 1, "np.cumulative_prod needs an axis")
     made = np.cumprod(x, axis=0 if axis is None else axis)
     if include_initial:
         along = 0 if axis is None else axis
@@ -213,7 +207,7 @@ def diff(a: Any, n: Any = None, axis: Any = None) -> Any:
     moved = a if last else np.moveaxis(a, axis, -1)
     made = moved[..., 1:] - moved[..., :-1]
     if n is not None:
-        assert 1 <= n <= 3
+        need(1 <= n <= 3, "np.diff is supported for n from 1 to 3")
         if n > 1:
             made = made[..., 1:] - made[..., :-1]
         if n > 2:
@@ -264,7 +258,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def gradient(f: Any, spacing: Any = 1.0, axis: Any = None) -> Any:
     """``np.gradient`` along one axis with even spacing."""
-    assert axis is not None or np.ndim(f) == 1
+    need(axis is not None or np.ndim(f) == 1, "np.gradient along several axes is not supported; give one axis")
     moved = f if axis is None or np.ndim(f) == 1 else np.moveaxis(f, axis, 0)
     first = np.expand_dims((moved[1] - moved[0]) / spacing, 0)
     last = np.expand_dims((moved[-1] - moved[-2]) / spacing, 0)
@@ -284,7 +278,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any
     if axis is None and np.ndim(x) == 2:
         made = matrix_norm(x, ord)
     else:
-        assert axis is None and np.ndim(x) == 1 or isinstance(axis, int) or ord is None or ord == "fro"
+        vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
+        need(vectors or ord is None or ord == "fro", "this norm of matrices is not supported")
         made = vector_norm(x, ord, axis)
     return kept(made, x, axis) if keepdims else made
 
@@ -293,7 +288,7 @@ def matrix_norm(x: Any, ord: Any) -> Any:
     """The norms of a matrix that need no singular values."""
     if ord is None or ord == "fro":
         return np.sqrt(np.sum(x * x))
-    assert ord == 1 or ord == math.inf
+    need(ord == 1 or ord == math.inf, "this norm of a matrix is not supported")
     return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
 
 
@@ -351,7 +346,7 @@ def nonzero(a: Any) -> Any:
     where = np.flatnonzero(a)
     if np.ndim(a) == 1:
         return (where,)
-    assert np.ndim(a) == 2
+    need(np.ndim(a) == 2, "np.nonzero is supported for vectors and matrices; use np.argwhere")
     return where // a.shape[1], where % a.shape[1]
 
 
@@ -391,9 +386,9 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` at one place."""
-    assert np.ndim(obj) == 0
+    need(np.ndim(obj) == 0, "np.insert at several places is not supported")
     rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
-    assert abs(obj) <= rows.shape[0]
+    need(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
     new = np.asarray(values, dtype=arr.dtype)
     if np.ndim(rows) == 1:
         return np.concatenate([rows[:obj], np.ravel(new), rows[obj:]])
@@ -403,9 +398,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 
 def block(arrays: Any) -> Any:
     """``np.block`` of one list or of lists of matrices."""
-    assert isinstance(arrays, list)
+    need(isinstance(arrays, list), "np.block of an array is not supported")
     if isinstance(arrays[0], list):
-        assert not isinstance(arrays[0][0], list)
+        need(not isinstance(arrays[0][0], list), "np.block of lists three deep is not supported")
         return np.concatenate([np.concatenate([atleast_2d(b) for b in row], axis=-1) for row in arrays], axis=-2)
     return np.concatenate([atleast_1d(b) for b in arrays], axis=-1)
 
@@ -467,7 +462,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Any) -> Any:
     """``np.piecewise``: each function where its condition holds, the last one elsewhere."""
     if not isinstance(condlist, list | tuple):
-        assert np.ndim(condlist) == np.ndim(x)
+        need(np.ndim(condlist) == np.ndim(x), "the conditions of np.piecewise must be a list")
         condlist = [condlist]
     made = np.zeros_like(x)
     if len(funclist) > len(condlist):
@@ -535,7 +530,7 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 def polyfit(x: Any, y: Any, deg: Any) -> Any:
     """``np.polyfit`` of a vector."""
-    assert np.ndim(y) == 1
+    need(np.ndim(y) == 1, "np.polyfit of several sets of values is not supported")
     powers = vander(x, deg + 1)
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     return np.linalg.pinv(powers / scale) @ y / scale
@@ -544,7 +539,7 @@ def polyfit(x: Any, y: Any, deg: Any) -> Any:
 def polymul(a1: Any, a2: Any) -> Any:
     """``np.polymul`` of vectors."""
     a1, a2 = np.asarray(a1), np.asarray(a2)
-    assert a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported"
+    need(a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
     return convolve(a1, a2)
 
 
@@ -575,7 +570,7 @@ def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any 
 
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
     """``np.corrcoef`` of several variables."""
-    assert np.ndim(x) == 2 or y is not None
+    need(np.ndim(x) == 2 or y is not None, "np.corrcoef of one variable is not supported")
     made = cov(x, y, rowvar)
     scale = np.sqrt(np.diagonal(made))
     return np.clip(made / np.expand_dims(scale, 1) / scale, -1, 1)
@@ -600,7 +595,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any) -> Any:
     """``np.apply_along_axis`` of vectors and matrices."""
     if np.ndim(arr) == 1:
         return func1d(arr)
-    assert np.ndim(arr) == 2
+    need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
     made = np.array([func1d(row) for row in (np.transpose(arr) if axis == 0 or axis == -2 else arr)])
     return np.transpose(made) if np.ndim(made) == 2 and (axis == 0 or axis == -2) else made
 
@@ -627,21 +622,20 @@ def ix_(*args: Any) -> Any:
 
 def sliding_window_view(x: Any, window_shape: Any) -> Any:
     """``sliding_window_view`` of a vector, as a copy."""
-    assert np.ndim(x) == 1
-    assert isinstance(window_shape, int)
+    need(np.ndim(x) == 1 and isinstance(window_shape, int), "sliding_window_view is supported for vectors")
     return x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)]
 
 
 def fill_diagonal(a: Any, val: Any) -> None:
     """``np.fill_diagonal`` of a matrix, in place."""
-    assert np.ndim(a) == 2
+    need(np.ndim(a) == 2, "np.fill_diagonal is supported for matrices")
     places = np.arange(min(a.shape[0], a.shape[1]))
     a[places, places] = val
 
 
 def put(a: Any, ind: Any, v: Any) -> None:
     """``np.put`` into a vector: one value, or as many as places."""
-    assert np.ndim(a) == 1
+    need(np.ndim(a) == 1, "np.put is supported for vectors; index the array")
     a[np.asarray(ind)] = v
 
 
@@ -662,8 +656,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     elif axis == 0:
         arr[indices, np.arange(arr.shape[1])] = values
     else:
-        assert np.ndim(arr) == 2
-        assert axis == 1 or axis == -1
+        need(np.ndim(arr) == 2, "np.put_along_axis is supported for vectors and matrices")
+        need(axis == 1 or axis == -1, "np.put_along_axis needs the axis 0, 1 or -1")
         arr[np.expand_dims(np.arange(arr.shape[0]), 1), indices] = values
 
 
@@ -696,8 +690,13 @@ def logaddexp_reduce(x: Any, axis: Any = 0) -> Any:
 
 
 def copied(x: Any) -> Any:
-    """``copy.copy`` and ``copy.deepcopy`` of an array."""
-    assert isinstance(x, np.ndarray)
+    """``copy.deepcopy`` of an array."""
+    need(isinstance(x, np.ndarray), "only arrays can be copied with copy.deepcopy")
+    return x.copy()
+
+
+def copied_once(x: Any) -> Any:
+    """``copy.copy`` of an array, a list or a dict."""
     return x.copy()
 
 
@@ -726,7 +725,7 @@ def dist(p: Any, q: Any) -> Any:
 
 
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.take: take, np.ptp: ptp, np.inner: inner,
+    np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
@@ -741,7 +740,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
-    np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied, copy.deepcopy: copied, sorted: sorted_,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied_once, copy.deepcopy: copied, sorted: sorted_,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {
