@@ -11,6 +11,7 @@ import functools
 import inspect
 import os
 import types
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -328,9 +329,17 @@ class Key:
         return cls((of.__qualname__, len(of.__defaults__ or ()), *map(Same, parts)), of)
 
 
+#: every ``Derived`` that somebody still holds; ``_derive`` keeps the latest ones besides
+ALIVE: weakref.WeakValueDictionary[tuple[Key, Options], Derived] = weakref.WeakValueDictionary()
+
+
 def derive(of: Any, wanted: Options) -> Derived:
     """The ``Derived`` for a function and what is asked of it; asking twice gives the same one."""
-    return _derive(Key.of_function(of), wanted)
+    key = Key.of_function(of)
+    made = ALIVE.get((key, wanted))
+    if made is None:
+        made = ALIVE[key, wanted] = _derive(key, wanted)
+    return made
 
 
 @functools.lru_cache(maxsize=1024)

@@ -6,6 +6,7 @@ The only file that knows the order of the stages.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import gc
 import inspect
@@ -32,6 +33,7 @@ from symgrad.ir.core import Func, Value, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
+from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -163,7 +165,7 @@ class Job:
             case "mapping":
                 pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
                 return Result("{{" + pairs + "}}", count, inner)
-        owner = self.class_name(item.kind)
+        owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
         if item.form == "named":
             return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
         return Result(f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})", count, inner)
@@ -181,6 +183,11 @@ def sequence(parts: tuple[Result, ...], opened: str, closed: str) -> Result:
     """A tuple or list of results."""
     comma = "," if len(parts) == 1 and opened == "(" else ""
     return Result(f"{opened}{', '.join(p.text for p in parts)}{comma}{closed}", sum(p.count for p in parts), parts)
+
+
+def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
+    """Can an instance be made of its attributes?"""
+    return dataclasses.is_dataclass(kind) and set(names) <= {f.name for f in dataclasses.fields(kind) if f.init}
 
 
 def safe_literal(value: Any) -> str:
@@ -405,7 +412,8 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
     """Emit a function that takes the user's own parameters."""
     words: Mapping[str, str] = {} if job.outside is None else job.outside.words
     names = {*job.signature.names, *words.values()}
-    func = dce(unread(func if job.outside is None else clone(func)))
+    # a file is read by people, and perhaps by us again: plain lists there, one tape of tuples where it runs
+    func = dce(unread(func)) if job.outside is None else apart(dce(unread(clone(func))))
     bind: dict[Value, str] = {}
     for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
         text = words.get(expression, expression)

@@ -17,7 +17,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,10 @@ class Entry:
         """Does the function write to the array that this expression over its parameters reaches?"""
         return any(path == name or path.startswith((f"{name}[", f"{name}.")) for name in self.compiled.mutated)
 
+    def outside_arrays(self) -> list[str]:
+        """The expressions of the arrays that are read from outside."""
+        return [text for text, item in self.compiled.captured if isinstance(item, Array)]
+
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Table:
@@ -227,7 +231,7 @@ class Table:
         if entry.compiled.mutated and signature.same:
             entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:
-            refuse_overlap(arguments, entry)
+            refuse_overlap(self.function, arguments, entry)
         self.latest = entry
         return entry
 
@@ -367,12 +371,16 @@ def stem(expression: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in expression)
 
 
-def refuse_overlap(arguments: Mapping[str, Any], entry: Entry) -> None:
-    """Two different arrays over the same memory, one of them written to, have no gradient of their own."""
+def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:
+    """Two different arrays over the same memory, one of them written to, have no gradient of their own.
+
+    Nor has an argument that the function also reads from outside.
+    """
     leaves = [(path, leaf) for name, value in arguments.items() for path, leaf in array_leaves(name, value)]
-    for (path, one), (other_path, other) in combinations(leaves, 2):
+    outside = [(text, evaluated(function, text, entry.compiled.objects, arguments)) for text in entry.outside_arrays()]
+    for (path, one), (other_path, other) in [*combinations(leaves, 2), *product(outside, leaves)]:
         written = entry.writes(path) or entry.writes(other_path)
-        if written and one is not other and _overlap(one, other):
+        if written and (one is not other or path not in dict(leaves)) and _overlap(one, other):
             raise UnsureAlias(
                 f"{path} and {other_path} share memory, and the function writes to it", hint="pass a .copy() of one of the two"
             )
@@ -526,7 +534,7 @@ def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check 
         if text is None:
             return None
         tests += [f"type({text}) is {type(value).__name__}", f"{text} == {value!r}"]
-    tests += [*_sharing(entry, names), *stable]
+    tests += [*_sharing(table.function, entry, names), *stable]
     for watch in entry.watched:
         tests += watch.tests(names)
     outside = entry.compiled.captured or entry.compiled.pins or entry.watched
@@ -548,7 +556,7 @@ def _argument_texts(parameters: list[inspect.Parameter]) -> Iterator[str]:
                 yield p.name
 
 
-def _sharing(entry: Entry, names: Names) -> list[str]:
+def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[str]:
     """Tests of which arrays are one object; needed only where the function writes to one."""
     tests = [f"{group[0]} is {other}" for group in entry.signature.same for other in group[1:]]
     if not entry.compiled.mutated:
@@ -562,6 +570,9 @@ def _sharing(entry: Entry, names: Names) -> list[str]:
         tests.append(f"{one} is not {other}")
         if isinstance(first, Array) and isinstance(second, Array):
             tests.append(f"({one}.base is None and {other}.base is None or not {names.of(np.may_share_memory)}({one}, {other}))")
+    for text in entry.outside_arrays():
+        spelled = captured_text(function, text, entry.compiled.objects, names)
+        tests += [f"not {names.of(np.may_share_memory)}({spelled}, {one})" for one, _ in memory if entry.writes(one) or entry.writes(text)]
     return tests
 
 

@@ -8,6 +8,7 @@ them all, with the sizes at which the arguments are made and what they are diffe
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import namedtuple
 from collections.abc import Callable
@@ -3470,3 +3471,289 @@ def hidden_markov_forward(start, transition):
         total += np.log(size)
         alpha = alpha / size
     return total
+
+
+# ------------------------------------------------------------------ found by hunting: what was once wrong or needlessly refused
+
+found = Group("found")
+
+
+@found()
+def array_that_gets_shorter(x):
+    y = x
+    while y.shape[0] > 1:
+        y = y[1:]
+    return y[0] ** 2 * x[0]
+
+
+@found()
+def products_of_neighbours(x):
+    while len(x) > 1:
+        x = x[1:] * x[:-1]
+    return x[0]
+
+
+@found(lambda n: (vector(n), {"w": vector(n + 1)}, vector(n + 2)))
+def extents_of_like_names(x, p, p_w):
+    return np.sum(p["w"]) * np.sum(x) * np.sum(p_w) * np.sum(x * x)
+
+
+@found()
+def mask_of_an_argument_called_k(k):
+    y = k[k > 1.2]
+    return np.sum(y) * np.sum(k * k)
+
+
+@found()
+def entry_of_a_dict_with_another_name(x):
+    state = {"p": x[:2] * 1.0, "v": x[2:4] * 1.0}
+    p = state["p"]
+    for i in range(3):
+        state["v"] = state["v"] * 1.5
+        state["p"] += state["v"]
+    return np.sum(p * p)
+
+
+@found()
+def rows_of_a_slice_of_a_list(x):
+    rows = []
+    for i in range(3):
+        rows.append(x * i)
+    some = rows[1:]
+    rows[1][0] = x[3] ** 2
+    return np.sum(some[0] * some[1])
+
+
+@found()
+def item_replaced_while_iterated(x):
+    items = [x[0], x[1], x[2]]
+    total = 0.0
+    for item in items:
+        total = total * item + item
+        items[2] = total
+    return total
+
+
+@found()
+def items_appended_while_iterated(x):
+    items = [x[0], x[1]]
+    total = 0.0
+    for item in items:
+        total += item * item
+        if len(items) < 5:
+            items.append(item * x[2])
+    return total
+
+
+@found()
+def finally_on_every_way_out(x):
+    i = 0
+    total = 0.0
+    while True:
+        i += 1
+        if i > 6:
+            return total
+        try:
+            if i % 2:
+                continue
+            total += x[i % 4] * total + x[0]
+        finally:
+            total += 0.1 * x[1]
+
+
+class Doubling:
+    def __init__(self, w):
+        self.inner = w
+
+    @property
+    def w(self):
+        return self.inner
+
+    @w.setter
+    def w(self, value):
+        self.inner = value * 2.0
+
+
+@found()
+def property_that_is_set(x):
+    held = Doubling(x[0])
+    held.w = x[1]
+    return held.w * x[2]
+
+
+class Scaled:
+    def __init__(self, w):
+        self.w = w
+
+    def __add__(self, other):
+        return Scaled(self.w + other)
+
+    def __iadd__(self, other):
+        self.w = self.w * other
+        return self
+
+    def __lt__(self, other):
+        return self.w > other.w
+
+    def __eq__(self, other):
+        return self.w > other.w
+
+    def __len__(self):
+        return 0
+
+
+@found()
+def operator_in_place_of_a_class(x):
+    a = Scaled(x[0])
+    b = a
+    a += x[1]
+    return b.w * x[2] + a.w
+
+
+@found()
+def truth_and_order_of_instances(x):
+    a, b = Scaled(x[0]), Scaled(x[1])
+    r = x[0] if a == b else x[1] * x[2]
+    if a < b:
+        r = r * x[3]
+    if a:
+        r = x[0]
+    return r * x[2]
+
+
+@found()
+def list_repeated_in_place(x):
+    a = [x[0], x[1]]
+    b = a
+    b *= 2
+    a[3] = a[0] * x[2]
+    return b[3] * b[1] * len(a)
+
+
+@found()
+def closures_in_a_list(x):
+    made = []
+    for i in range(3):
+        made.append(lambda a, k=i: a * x[k])
+    value = x[3]
+    for f in made:
+        value = f(value)
+    return value
+
+
+@found()
+def keys_that_are_computed(x):
+    sums = {}
+    for i, v in enumerate(x):
+        sums[i % 2] = sums.get(i % 2, 0.0) + v * v
+    return sums[0] * sums[1]
+
+
+@found()
+def lists_of_lists_filled(x):
+    a = [[0.0] * 2 for _ in range(2)]
+    for i in range(2):
+        for j in range(2):
+            a[i][j] = x[i] * x[j + 2]
+    return a[0][0] * a[1][1] + a[0][1]
+
+
+@found()
+def queue_and_stack(x):
+    queue = [v for v in x]
+    total = 0.0
+    while queue:
+        total = total * queue.pop(0) + x[1]
+    stack = [(x[0], 1)]
+    while stack:
+        v, depth = stack.pop()
+        total += v * depth
+        if depth < 3:
+            stack.append((v * x[1], depth + 1))
+            stack.append((v * x[2], depth + 1))
+    return total
+
+
+@found()
+def sorted_by_exchange(x):
+    items = list(x)
+    for i in range(len(items)):
+        for j in range(len(items) - 1 - i):
+            if items[j] > items[j + 1]:
+                items[j], items[j + 1] = items[j + 1], items[j]
+    return items[0] * items[1] ** 2 + items[3]
+
+
+class Link:
+    def __init__(self, value, after=None):
+        self.value = value
+        self.after = after
+
+
+@found()
+def linked_list(x):
+    head = None
+    for i in range(4):
+        head = Link(x[i], head)
+    total = 0.0
+    while head is not None:
+        total = total * x[0] + head.value
+        head = head.after
+    return total
+
+
+@found()
+def instance_made_anew_in_a_branch(x):
+    v = Scaled(x[0])
+    if x[0] > 0.5:
+        v = Scaled(x[1] * x[2])
+    return v.w * v.w
+
+
+@found()
+def list_made_anew_in_a_loop(x):
+    items = [x[0], x[1], x[2]]
+    for i in range(3):
+        items = [v * x[3] for v in items]
+    return items[0] * items[1]
+
+
+@found()
+def last_of_a_star(x):
+    a, *b, c = x
+    return a * c + sum(b)
+
+
+@found()
+def products_and_combinations(x):
+    total = 0.0
+    for i, j in itertools.product(range(2), range(2)):
+        total += x[i] * x[j + 2]
+    for a, b in itertools.combinations(x, 2):
+        total += a * b
+    return total
+
+
+@found()
+def any_and_all(x):
+    r = x[0] if any(v > 1.5 for v in x) else x[1]
+    return r * (x[2] if all([v > 0 for v in x]) else 1.0)
+
+
+@found()
+def dict_methods(x):
+    d = {"a": x[0]}
+    d.setdefault("b", x[1])
+    d.update(c=x[2] * 2.0)
+    a = d.pop("a")
+    return d["b"] * d["c"] * a * len(d)
+
+
+@found()
+def store_in_a_loop_in_a_while(x):
+    for i in range(3, -1, -1):
+        k = 0
+        while k < 2 and x[0] < 5.0:
+            k += 1
+            x[x > 1.2] = x[2]
+    return np.sum(x * x)

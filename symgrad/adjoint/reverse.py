@@ -551,7 +551,7 @@ class Keeping:
         if not ops or product not in ops[-1].outs or not isinstance(product.type, Array):
             return False
         makers = {out: op for op in ops for out in op.outs}
-        source = product
+        source: Operand = product
         while isinstance(source, Value) and isinstance(op := makers.get(source), Call) and not ROWS[op.name].consumes:
             if ROWS[op.name].alias == "fresh":
                 return True
@@ -570,8 +570,9 @@ class Keeping:
 
 def like(here: Type, type_: Type) -> Type:
     """A type with the extents that are known in another place, where they differ."""
-    both = isinstance(here, Array) and isinstance(type_, Array) and here.shape is not None and type_.shape is not None
-    return Array(type_.dtype, here.shape) if both and not same_shape(here.shape, type_.shape) else type_
+    if not isinstance(here, Array) or not isinstance(type_, Array) or here.shape is None or type_.shape is None:
+        return type_
+    return type_ if same_shape(here.shape, type_.shape) else Array(type_.dtype, here.shape)
 
 
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:

@@ -330,7 +330,7 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Fun", "HeapKey", "Iter", "Location", "Missing", "Name",
-    "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Fun", "HeapKey", "Iter", "Location", "Missing",
+    "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of",
     "rebuild", "replace", "skeleton",
 ]  # fmt: skip

@@ -353,8 +353,8 @@ OPERATOR_MODULE = {
     operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
     operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
 }  # fmt: skip
-for _function, _syntax in OPERATOR_MODULE.items():
-    SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax)
+for _operation, _syntax in OPERATOR_MODULE.items():
+    SPECIAL[_operation] = functools.partial(lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax)
 
 
 # ------------------------------------------------------------------ NumPy on structure
@@ -424,8 +424,8 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
 
 
 SPECIAL[np.array] = _array(True)
-for _function in (np.asarray, np.asanyarray, np.ascontiguousarray):
-    SPECIAL[_function] = _array(False)
+for _converter in (np.asarray, np.asanyarray, np.ascontiguousarray):
+    SPECIAL[_converter] = _array(False)
 
 
 @special(np.copyto)

@@ -267,7 +267,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
             return Num(ctx.call("format_percent", Const(text), ctx.read(b, node)))
-        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and not (kind is ast.Div):
+        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and kind is not ast.Div:
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
             except ZeroDivisionError:
@@ -736,7 +736,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             return
         if ctx.unroll and (indices := indices_of(items)) is not None:
             for place in indices:
-                bind(ctx, generator.target, items.item(Const(place)))  # type: ignore[arg-type]
+                bind(ctx, generator.target, items.item(Const(place)))
                 filtered(generator.ifs)
             return
 

@@ -341,7 +341,8 @@ class Joining:
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
         made = HeapKey(keys[0].kind, keys[0].cls)
-        whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(contents[0] or ()) != len(contents[1] or ())
+        lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
+        whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
         if whole and alone or None in contents:
             return Broken("it is bound to a list on one path only")
         if whole:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.ir.core import ONE, ZERO, Const, Operand, Value
+from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
 
 
@@ -22,7 +22,7 @@ class Items:
     """A counter's bounds, and what item a value of it stands for; ``counts``: the counter is the item."""
 
     bounds: tuple[Operand, Operand, Operand]
-    item: Callable[[Value], Binding]
+    item: Callable[[Operand], Binding]
     counts: bool = False
 
 
@@ -43,7 +43,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
     if isinstance(made, list):
         return made
     indices = indices_of(made) if ctx.unroll or made.counts else None
-    return None if indices is None else [made.item(Const(k)) for k in indices]  # type: ignore[arg-type]
+    return None if indices is None else [made.item(Const(k)) for k in indices]
 
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
@@ -121,7 +121,7 @@ def over_enumerate(ctx: Lowering, parts: tuple[Binding, Operand], node: ast.AST)
     if inner.counts:
         inner = plain(ctx, inner)
 
-    def item(index: Value) -> Binding:
+    def item(index: Operand) -> Binding:
         counter = Num(index) if first == 0 else Num(ctx.call("add", index, start))
         return Tup((counter, inner.item(index)))
 
@@ -135,7 +135,7 @@ def plain(ctx: Lowering, items: Items) -> Items:
         return items
     count = ctx.call("range_len", start, stop, step)
 
-    def item(index: Value) -> Binding:
+    def item(index: Operand) -> Binding:
         scaled = index if isinstance(step, Const) and step.value == 1 else ctx.call("multiply", index, step)
         return items.item(ctx.call("add", scaled, start))
 
@@ -163,7 +163,7 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
         raise UnsupportedSyntax("a tuple or list beside an array in zip needs a length that is known", ctx.loc(node), "make it an array")
-    return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]  # type: ignore[arg-type]
+    return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
 
 
 def over_reversed(ctx: Lowering, parts: tuple[Binding], node: ast.AST) -> list[Binding] | Items:
@@ -207,13 +207,13 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
 def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:
     extent = ctx.builder.extent_of(items.bounds[1])
     if isinstance(extent, int):
-        return [items.item(Const(k)) for k in range(extent)]  # type: ignore[arg-type]
+        return [items.item(Const(k)) for k in range(extent)]
     if star is not None:
         raise UnsupportedSyntax("a starred target needs something of known length", ctx.loc(node), "use slices")
     if items.counts:
         raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
     ctx.builder.call_many("check", ctx.call("equal", items.bounds[1], Const(count)), Const("too many or too few values to unpack"))
-    return [items.item(Const(k)) for k in range(count)]  # type: ignore[arg-type]
+    return [items.item(Const(k)) for k in range(count)]
 
 
 def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:

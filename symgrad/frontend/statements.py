@@ -200,9 +200,9 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     if isinstance(type_, List):
         return binary(ctx, type(node.op), old, value, node)
     if isinstance(type_, Array) and type_.shape is not None:
-        made = ctx.read(binary(ctx, type(node.op), old, value, node), node)
-        check_cast(ctx, type_, made, node)
-        ctx.store(old, made)
+        result = ctx.read(binary(ctx, type(node.op), old, value, node), node)
+        check_cast(ctx, type_, result, node)
+        ctx.store(old, result)
         return None
     if ctx.state.partners.get(old.location) or old.path:
         raise UnknownType("whether this changes an array in place or makes a new number is not known", ctx.loc(node), "write x = x + y")
@@ -475,7 +475,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     held = {} if live is not None else held_lists(ctx, iterable)
 
     def rounds(place: int) -> None:
-        now = items if live is None else [b for _, b in ctx.state.heap[live]]  # Python sees what the body does to the list
+        now = items if live is None else [b for _, b in ctx.state.entries(live)]  # Python sees what the body does to the list
         if place >= len(now):
             return
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):

@@ -11,11 +11,37 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import INT, UNKNOWN, Array, Dim, Extent, Layout, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.types import (
+    INT,
+    UNKNOWN,
+    Array,
+    Dim,
+    Extent,
+    Layout,
+    List,
+    Scalar,
+    Shape,
+    ShapeOf,
+    Type,
+    is_plural,
+    same_extent,
+    same_shape,
+)
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
-from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, given_shape, is_none, kept_layout, rank_of, scalar_of, shape_of
+from symgrad.ops.shapes import (
+    array_dtype,
+    array_or_scalar,
+    axes_of,
+    dtype_of,
+    given_shape,
+    is_none,
+    kept_layout,
+    rank_of,
+    scalar_of,
+    shape_of,
+)
 
 Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
 
@@ -308,7 +334,8 @@ def _unwrap_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 
 
 def _unwrap_text(settings: dict[str, Any], types: list[Type]) -> str:
-    words = [f"{word}={word}" for word, usual in (("discont", None), ("axis", -1), ("period", 6.283185307179586)) if settings[word] != usual]
+    usual = {"discont": None, "axis": -1, "period": 6.283185307179586}
+    words = [f"{word}={word}" for word in usual if settings[word] != usual[word]]
     return f"np.unwrap({', '.join(['x', *words])})"
 
 
@@ -652,7 +679,7 @@ for _name in ("triu", "tril"):
     rule(
         f"{_name}(x, k=0)",
         layout_law(_triangle),
-        emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",  # type: ignore[misc]
+        emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",
         linear="x",
         x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))",
     )

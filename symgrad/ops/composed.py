@@ -16,8 +16,19 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 
 
+def refuse(what: str) -> None:
+    """Refuse a call; while compiling where it is inlined, as it is a row."""
+    raise UnsupportedArgument(what)
+
+
 def need(test: Any, what: str) -> None:
-    """Refuse a form of a call that its composition does not say."""
+    """Refuse a form of a call, known while compiling, that its composition does not say."""
+    if not test:
+        refuse(what)
+
+
+def must(test: Any, what: str) -> None:
+    """Refuse operands when the program runs."""
     if not test:
         raise UnsupportedArgument(what)
 
@@ -114,9 +125,9 @@ def quantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.quantile``: between the two that stand next to the place asked for."""
     ordered = np.sort(rows_first(a, axis), axis=0)
     if np.ndim(q):
-        need(np.min(q) >= 0 and np.max(q) <= 1, "quantiles must be between 0 and 1")
+        must(np.min(q) >= 0 and np.max(q) <= 1, "quantiles must be between 0 and 1")
     else:
-        need(0 <= q <= 1, "quantiles must be between 0 and 1")
+        must(0 <= q <= 1, "quantiles must be between 0 and 1")
     place = q * (ordered.shape[0] - 1)
     low = np.floor(place).astype(int) if np.ndim(q) else int(np.floor(place))
     part = place - low
@@ -280,7 +291,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any
     else:
         vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
         need(vectors or ord is None or ord == "fro", "this norm of matrices is not supported")
-        made = vector_norm(x, ord, axis)
+        made = norm_along(x, ord, axis)
     return kept(made, x, axis) if keepdims else made
 
 
@@ -292,7 +303,7 @@ def matrix_norm(x: Any, ord: Any) -> Any:
     return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
 
 
-def vector_norm(x: Any, ord: Any, axis: Any) -> Any:
+def norm_along(x: Any, ord: Any, axis: Any) -> Any:
     """The norms of vectors along an axis."""
     if ord is None or ord == 2 or ord == "fro":
         return np.sqrt(np.sum(x * x, axis=axis))
@@ -388,7 +399,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` at one place."""
     need(np.ndim(obj) == 0, "np.insert at several places is not supported")
     rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
-    need(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
+    must(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
     new = np.asarray(values, dtype=arr.dtype)
     if np.ndim(rows) == 1:
         return np.concatenate([rows[:obj], np.ravel(new), rows[obj:]])
@@ -539,7 +550,7 @@ def polyfit(x: Any, y: Any, deg: Any) -> Any:
 def polymul(a1: Any, a2: Any) -> Any:
     """``np.polymul`` of vectors."""
     a1, a2 = np.asarray(a1), np.asarray(a2)
-    need(a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
+    must(a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
     return convolve(a1, a2)
 
 
@@ -574,6 +585,23 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
     made = cov(x, y, rowvar)
     scale = np.sqrt(np.diagonal(made))
     return np.clip(made / np.expand_dims(scale, 1) / scale, -1, 1)
+
+
+def eigvalsh(a: Any) -> Any:
+    """``np.linalg.eigvalsh``."""
+    return np.linalg.eigh(a)[0]
+
+
+def vector_norm(x: Any, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    """``np.linalg.vector_norm``: of all elements, or along one axis."""
+    made = norm_along(np.ravel(x) if axis is None else x, ord, axis)
+    return kept(made, x, axis) if keepdims else made
+
+
+def frobenius_norm(x: Any, keepdims: Any = False, ord: Any = "fro") -> Any:
+    """``np.linalg.matrix_norm``: of Frobenius."""
+    need(ord == "fro", "this norm of matrices is not supported")
+    return np.sqrt(np.sum(x * x, axis=(-2, -1), keepdims=keepdims))
 
 
 def vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
@@ -728,7 +756,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
-    np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
+    np.linalg.eigvalsh: eigvalsh, np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
     math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
     np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,
@@ -747,4 +775,8 @@ VERSIONED: dict[str, Callable[..., Any]] = {
     "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
     "row_stack": vstack,
 }  # fmt: skip
-COMPOSED.update({getattr(np, name): function for name, function in VERSIONED.items() if name in vars(np)})
+VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
+    "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm,
+}  # fmt: skip
+for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
+    COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})

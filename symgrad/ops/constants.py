@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import BOOL, Array, Dim, Extent, Scalar, Type
+from symgrad.errors import UnsupportedArgument
+from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import dtype_of, given_shape, rank_of, shape_of
@@ -60,6 +61,13 @@ def _window_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     return Array("f64", (dim(0),), "C")
 
 
+def _refusing_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The row of what a composition cannot say: to build it is an error."""
+    if settings["what"]:
+        raise UnsupportedArgument(settings["what"])
+    return UNKNOWN
+
+
 def _tri_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     columns: Extent = dim(1) if isinstance(types[1], Scalar) else dim(0)
     return Array(settings["dtype"], (dim(0), columns), "C")
@@ -97,4 +105,5 @@ constant("diag_indices(n) -> rows, columns", _indices_law, emit="np.diag_indices
 constant('tri(n, m, k=0, dtype="f64")', _tri_law, emit="np.tri(n, m, k, dtype)")
 constant("array_equal(x, y)", _bool_scalar)
 constant("allclose(x, y, rtol=1e-05, atol=1e-08)", _bool_scalar, emit="np.allclose(x, y, rtol, atol)")
+constant("refuse(what='')", _refusing_law)
 constant("is_array(x)", _bool_scalar, emit="isinstance(x, np.ndarray)")

@@ -181,7 +181,13 @@ def _imaginary_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
     """Zeros; what is complex has another derivative."""
     if getattr(types[0], "kind", None) == "complex":
         raise UnsupportedArgument("the imaginary part of complex numbers is not supported")
-    return elementwise_law(lambda s: np.imag)(types, settings, dim)  # type: ignore[arg-type]
+    return elementwise_law(lambda s: np.imag)(types, settings, dim)
+
+
+def _frexp_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    made = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[0]"))(types, settings, dim)
+    power = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[1]"))(types, settings, dim)
+    return (made, power)  # type: ignore[return-value]
 
 
 def _lowered_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -283,9 +289,10 @@ constant("below(x, low, high)", _mask_law, emit=_below_text)
 constant("above(x, low, high)", _mask_law, emit=_above_text)
 elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
             like="np.nan_to_num(x)", dx="isfinite(x)")  # fmt: skip
+rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="ldexp(mantissa_grad, -exponent)")
 elementwise("ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
-rule("real(x)", elementwise_law(lambda s: np.real), emit="np.real(x)", alias="view", cheap=True, linear="x", x_grad="out_grad")  # type: ignore[arg-type]
+rule("real(x)", elementwise_law(lambda s: np.real), emit="np.real(x)", alias="view", cheap=True, linear="x", x_grad="out_grad")
 constant("imag(x)", _imaginary_law, emit="np.imag(x)")
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
@@ -300,7 +307,7 @@ flat("rint(x)")
 flat("signbit(x)")
 flat("fix(x)")
 flat("spacing(x)")
-constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True,  # type: ignore[arg-type]
+constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True,
          emit=lambda s, t: "np.round(x, decimals)" if s["decimals"] else "np.round(x)")  # fmt: skip
 
 # ------------------------------------------------------------------ derivative zero: comparisons and logic

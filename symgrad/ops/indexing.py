@@ -42,7 +42,7 @@ def is_basic(index: str, types: Sequence[Type]) -> bool:
 
 def has_arrays(index: str, types: Sequence[Type]) -> bool:
     """Does an integer array occur, so that one cell may be named twice?"""
-    return any(not (isinstance(t, Scalar) or isinstance(t, Array) and t.kind == "bool" or isinstance(t, Object)) for t in _items(index, types))
+    return any(not (isinstance(t, Scalar | Object) or isinstance(t, Array) and t.kind == "bool") for t in _items(index, types))
 
 
 def _items(index: str, types: Sequence[Type]) -> list[Type]:
@@ -100,7 +100,8 @@ def _broadcast_extent(extents: list[Extent]) -> Extent:
         return 1
     numbers = {e for e in others if isinstance(e, int)}
     if len(numbers) > 1:
-        raise ShapeMismatch(f"extents {' and '.join(map(str, sorted(numbers)))} cannot be broadcast together", hint="compare the shapes of the two")
+        said = " and ".join(map(str, sorted(numbers)))
+        raise ShapeMismatch(f"extents {said} cannot be broadcast together", hint="compare the shapes of the two")
     for e in others:
         if isinstance(e, int) or e.plural:
             return e

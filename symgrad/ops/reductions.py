@@ -163,7 +163,7 @@ rule("cumsum(x, axis=None)", _running_law, emit=reduction_text("cumsum"), linear
 def _of_law(function: Any) -> Any:
     """The law of a reduction that computes in a dtype of its own."""
 
-    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
         made = reduction_law(function)(types[:1], settings, dim)
         dtype = settings.get("dtype")
         if dtype is None or not isinstance(made, Array | Scalar):

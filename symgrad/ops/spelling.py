@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.core import Const, Operand
+from symgrad.ops.composed import refuse
 from symgrad.ops.declare import ROWS, parse_signature
 from symgrad.ops.shapes import dtype_name
 
@@ -575,6 +576,7 @@ def _numpy_callables() -> dict[Any, Spelling]:
         made[getattr(np.linalg, name)] = spelling(f"np.linalg.{name}", *two)
     for dtype, name in DTYPE_CALLS.items():
         made[dtype] = spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
+    made[np.frexp] = spelling("np.frexp", f"x, {UFUNC.replace('out=None', 'out1=None, out2=None')}", "frexp(x)")
     made[np.where] = spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
     made[np.einsum] = spelling(
         "np.einsum", "subscripts, /, *operands, out=None, optimize=False", "einsum(*operands, subscripts=subscripts)"
@@ -587,6 +589,7 @@ def _other_callables() -> dict[Any, Spelling]:
     for name, row in MATH.items():
         if hasattr(math, name):
             made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
+    made[refuse] = spelling("refuse", "what", "refuse(what=what)")
     made[math.fsum] = spelling("math.fsum", "seq, /", "fsum(seq)")
     made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
     return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}

@@ -175,6 +175,7 @@ SAMPLES += [
     ("nan_to_num(x)", {"x": np.array([1.0, np.nan, -2.0])}),
     ("nan_to_num(x, nan=2.0, posinf=3.0)", {"x": np.array([1.0, np.inf, -2.0])}),
     ("ldexp(x, in_)", {"x": signed(3), "in_": np.array([1, 0, -2])}),
+    ("frexp(x)", {"x": signed(3)}),
     ("conjugate(x)", {"x": signed(3)}),
     ("real(x)", {"x": signed(2, 3)}),
     ("unwrap(x)", {"x": np.array([0.0, 4.0, 1.0, 8.5])}),

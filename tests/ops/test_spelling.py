@@ -169,12 +169,16 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (np.corrcoef, (V, V**2), {}), (np.apply_along_axis, (np.sum, 0, X), {}), (np.apply_along_axis, (np.sort, 0, X), {}),
     (np.apply_along_axis, (np.sort, 1, X), {}), (np.apply_along_axis, (np.sum, 0, V), {}), (np.apply_over_axes, (np.sum, X, [0, 1]), {}),
     (np.fromfunction, (lambda i, j: i - 2 * j, (2, 3)), {}), (np.ix_, ([0, 1], [2]), {}), (np.modf, (V - 2.5,), {}), (np.angle, (Y,), {}),
-    (np.angle, (Y, True), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
+    (np.angle, (Y, True), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
     (copy.deepcopy, (V,), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),
         ("cumulative_prod", (V,), {"include_initial": True}), ("vecdot", (X, X), {}), ("matvec", (X, Y), {}), ("vecmat", (Y, X.T), {}), ("row_stack", ((X, Y),), {}),
     ] if name in vars(np)),
+    *((getattr(np.linalg, name), args, kwargs) for name, args, kwargs in [
+        ("vecdot", (X, X), {}), ("cross", (Y, Y[::-1]), {}), ("vector_norm", (X,), {}), ("vector_norm", (X,), {"axis": 1, "keepdims": True}),
+        ("vector_norm", (X,), {"ord": 1}), ("matrix_norm", (X,), {}), ("matrix_norm", (X,), {"keepdims": True}),
+    ] if name in vars(np.linalg)),
 ]  # fmt: skip
 
 

@@ -259,6 +259,28 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
     assert along(made, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
 
 
+REFUSED = """np.insert(x, [1, 2], 5.0)|np.block(x)|np.diff(x, n=5)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
+np.sum(x, dtype=int) * x|np.sort(x, kind='stable')|np.take(x, [9], mode='clip')|np.nan_to_num(x, copy=False)|np.gradient(x.reshape(2, 2))
+np.percentile(x, 30, method='lower')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)"""
+
+
+@pytest.mark.parametrize("expression", [e for line in REFUSED.splitlines() for e in line.split("|")])
+def test_forms_that_are_not_supported_are_refused(expression: str) -> None:
+    function = symgrad.from_source(f"import numpy as np\n\ndef f(x):\n    return np.sum({expression})\n", "f")
+
+    with pytest.raises((symgrad.SymgradError, IndexError)):
+        symgrad.value_and_grad(function)(X)
+
+
+@pytest.mark.parametrize("expression", ["np.median(x)", "np.quantile(x, 0.3)", "np.percentile(x, [10, 20])", "np.max(x, initial=0.0)", "np.sum(x, where=x > 0)"])
+def test_what_is_not_a_number_stays_none(expression: str) -> None:
+    function = symgrad.from_source(f"import numpy as np\n\ndef f(x):\n    return np.sum({expression})\n", "f")
+    x = np.array([1.0, np.nan, 2.0])
+    value, _ = symgrad.value_and_grad(function)(x)
+
+    np.testing.assert_array_equal(value, function(x))
+
+
 def zero_samples() -> list[Any]:
     made = []
     for text, args in CONSTANT_SAMPLES:

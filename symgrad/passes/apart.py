@@ -1,0 +1,123 @@
+"""One tape for each saved value, instead of one of tuples: what is written to a file reads back as plain lists.
+
+    push(tape, h, t)  ->  push(h_tape, h); push(t_tape, t)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import Tape
+
+
+def apart(func: Func) -> Func:
+    """Split the tapes of a function, in place; those that come from outside or leave stay whole."""
+    pieces = Pieces()
+    pieces.find(func)
+    if pieces.width:
+        pieces.block(func.body)
+    return func
+
+
+@dataclass(slots=True)
+class Pieces:
+    """Tapes that are one and the same through stores and joins, and what each is split into."""
+
+    parent: dict[Value, Value] = field(default_factory=dict)
+    names: dict[Value, list[str]] = field(default_factory=dict)
+    width: dict[Value, int] = field(default_factory=dict)
+    made: dict[Value, list[Value]] = field(default_factory=dict)
+
+    def root(self, value: Value) -> Value:
+        while (above := self.parent.get(value, value)) is not value:
+            value = above
+        return value
+
+    def join(self, *values: Operand) -> None:
+        tapes = [v for v in values if isinstance(v, Value) and isinstance(v.type, Tape)]
+        for other in tapes[1:]:
+            one, two = self.root(tapes[0]), self.root(other)
+            if one is not two:
+                self.parent[two] = one
+
+    def find(self, func: Func) -> None:
+        """Which values are the same tape, and how many values a push puts on it."""
+        pushes: list[Call] = []
+        whole: list[Operand] = [*func.body.args, *func.body.yields]
+        for op in walk(func.body):
+            match op:
+                case Call(name="push" | "pop", args=[tape, *_], outs=[rest, *_]):
+                    self.join(tape, rest)
+                    pushes += [op] if op.name == "push" else []
+                case Call(args=args) | Apply(args=args):
+                    whole += args
+                case For() | While():
+                    for slot in zip(op.inits, op.carried, op.body.yields, op.outs, strict=False):
+                        self.join(*slot)
+                    if isinstance(op, While):
+                        for pair in zip(op.test.args, op.carried, strict=True):
+                            self.join(*pair)
+                case If():
+                    for slot in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
+                        self.join(*slot)
+        kept = {self.root(v) for v in whole if isinstance(v, Value) and isinstance(v.type, Tape)}
+        for op in pushes:
+            root = self.root(op.outs[0])
+            count = len(op.args) - 1
+            if count > 1 and root not in kept and self.width.get(root, count) == count:
+                self.width[root] = count
+                self.names[root] = [f"{getattr(a, 'name', None) or 'saved'}_tape" for a in op.args[1:]]
+            else:
+                kept.add(root)
+                self.width.pop(root, None)
+
+    def split(self, value: Operand) -> list[Value] | None:
+        """The tapes that stand for one, None for all that is not split."""
+        if not isinstance(value, Value) or not isinstance(value.type, Tape) or self.root(value) not in self.width:
+            return None
+        if value not in self.made:
+            items = value.type.items
+            names = self.names[self.root(value)]
+            self.made[value] = [Value(Tape(items[k : k + 1]), name) for k, name in enumerate(names)]
+        return self.made[value]
+
+    def expanded(self, operands: list[Operand], slots: list[Value]) -> list[Operand]:
+        """Operands for slots, of which some are split; what is longer than the slots stays."""
+        made: list[Operand] = []
+        for operand, slot in zip(operands, slots, strict=False):
+            parts = self.split(slot)
+            made += [operand] if parts is None else self.split(operand) or [UNDEF] * len(parts)
+        return made + operands[len(slots) :]
+
+    def values(self, values: list[Value]) -> list[Value]:
+        return [part for v in values for part in (self.split(v) or [v])]
+
+    def block(self, block: Block) -> None:
+        block.ops = [new for op in block.ops for new in self.op(op)]
+        block.args = self.values(block.args)
+
+    def op(self, op: Op) -> list[Op]:
+        match op:
+            case Call(name="tape") if (parts := self.split(op.outs[0])) is not None:
+                return [Call([part], op.loc, "tape", [], {}) for part in parts]
+            case Call(name="push") if (parts := self.split(op.outs[0])) is not None:
+                before = self.split(op.args[0]) or []
+                return [Call([part], op.loc, "push", [old, item], {}) for part, old, item in zip(parts, before, op.args[1:], strict=True)]
+            case Call(name="pop") if (parts := self.split(op.outs[0])) is not None:
+                before = self.split(op.args[0]) or []
+                return [Call([part, item], op.loc, "pop", [old], {}) for part, old, item in zip(parts, before, op.outs[1:], strict=True)]
+            case For() | While():
+                slots = list(op.carried)
+                op.inits = self.expanded(op.inits, slots)
+                op.body.yields = self.expanded(op.body.yields, slots)
+                if isinstance(op, While):
+                    self.block(op.test)
+                self.block(op.body)
+            case If():
+                op.then.yields = self.expanded(op.then.yields, op.outs)
+                op.orelse.yields = self.expanded(op.orelse.yields, op.outs)
+                self.block(op.then)
+                self.block(op.orelse)
+        op.outs = self.values(op.outs)
+        return [op]
