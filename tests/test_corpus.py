@@ -17,11 +17,8 @@ from programs import PROGRAMS, Program
 
 import symgrad
 
-#: programs whose derivative is refused, and why; one that no longer is leaves the table
-REFUSED: dict[str, type[symgrad.SymgradError]] = {
-}
-EVERY = pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name not in REFUSED], ids=lambda p: p.name)
-SMOOTH = pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second and p.name not in REFUSED], ids=lambda p: p.name)
+EVERY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+SMOOTH = pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second], ids=lambda p: p.name)
 
 
 def positions(program: Program) -> tuple[int, ...]:
@@ -124,16 +121,6 @@ def test_second_order_agrees_with_differences_of_the_gradient(program: Program) 
     expected = derivative(lambda t: inner(value_of(narrowed, size, derived)((t,)), seed), arguments[by], direction)
     assert_close(inner(pullback(seed), direction), expected, 1e-6)
     assert same(arguments, program.arguments(size))
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_says_where(name: str) -> None:
-    (program,) = [p for p in PROGRAMS if p.name == name]
-    with pytest.raises(REFUSED[name]) as caught:
-        symgrad.grad(program.function, wrt=program.wrt)(*program.arguments(program.sizes[0]))
-
-    assert caught.value.loc.file.endswith("programs.py")
-    assert caught.value.hint
 
 
 def test_emitted_text_is_the_same_in_two_runs() -> None:

@@ -88,6 +88,7 @@ class Unresolved(Exception):
 
 
 Lower = Callable[["Lowering", Any], Any]
+ROUNDS = 400  #: rounds of loops that are written out, in all
 EXPRESSIONS: dict[type[ast.AST], Lower] = {}
 STATEMENTS: dict[type[ast.AST], Lower] = {}
 
@@ -133,6 +134,7 @@ class Lowering:
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     unroll: bool = False  #: loops of a known number of rounds are written out
+    rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
@@ -343,6 +345,12 @@ class Lowering:
         hint = ref.location.name or (base.name if isinstance(base, Value) else None)
         self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
         self.state.stored(ref.location, self.builder.loc)
+
+    def write_out(self, node: ast.AST) -> None:
+        """Count one more round that is written out; there is an end to that."""
+        self.rounds += 1
+        if self.rounds > ROUNDS:
+            raise self.refuse(UnsupportedSyntax, "this loop would have to be written out, and is too long for that", node)
 
     def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
         """Refuse to ask which keys a dict has, if that depends on the path taken."""

@@ -481,6 +481,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
             raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
         item = now[place]
+        ctx.write_out(node)
         outer, ctx.frame.loop = ctx.frame.loop, loop
         try:
             bind(ctx, node.target, item.items.item(item.index) if isinstance(item, Later) else item)
@@ -550,6 +551,7 @@ def while_written_out(ctx: Lowering, node: ast.While, rest: list[Any]) -> bool:
             raise UnsupportedSyntax("how often this loop goes round is not known", ctx.loc(node))
         if not test.value:
             return
+        ctx.write_out(node)
         outer, ctx.frame.loop = ctx.frame.loop, loop
         try:
             run(ctx, node.body)

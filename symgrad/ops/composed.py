@@ -111,10 +111,15 @@ def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
     return np.sum(moved * weights, axis=-1) / np.sum(weights)
 
 
+def flat(a: Any) -> Any:
+    """What is not a vector, as one."""
+    return a if np.ndim(a) == 1 else np.ravel(a)
+
+
 def rows_first(a: Any, axis: Any) -> Any:
     """The axes that are meant as one, the first."""
     if axis is None:
-        return np.ravel(a)
+        return flat(a)
     if isinstance(axis, tuple):
         moved = np.moveaxis(a, axis, (0, 1, 2, 3)[: len(axis)])
         return np.reshape(moved, (-1, *moved.shape[len(axis) :]))
@@ -391,14 +396,14 @@ def broadcast_arrays(*args: Any) -> Any:
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: both flat unless an axis is given."""
     if axis is None:
-        return np.concatenate([np.ravel(arr), np.ravel(values)])
+        return np.concatenate([flat(arr), flat(values)])
     return np.concatenate([arr, values], axis=axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` at one place."""
     need(np.ndim(obj) == 0, "np.insert at several places is not supported")
-    rows = np.ravel(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    rows = flat(arr) if axis is None else np.moveaxis(arr, axis, 0)
     must(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
     new = np.asarray(values, dtype=arr.dtype)
     if np.ndim(rows) == 1:
@@ -441,9 +446,9 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
 
 def resize(a: Any, new_shape: Any) -> Any:
     """``np.resize``: what is there, over and over."""
-    flat = np.ravel(a)
+    own = flat(a)
     made = np.zeros(new_shape, dtype=int)
-    return np.reshape(flat[np.arange(np.size(made)) % flat.shape[0]], np.shape(made))
+    return np.reshape(own[np.arange(np.size(made)) % own.shape[0]], np.shape(made))
 
 
 def trim_zeros(filt: Any) -> Any:
@@ -459,7 +464,7 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 def extract(condition: Any, arr: Any) -> Any:
     """``np.extract``."""
-    return np.ravel(arr)[np.flatnonzero(condition)]
+    return flat(arr)[np.flatnonzero(condition)]
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
@@ -493,8 +498,8 @@ def partition(a: Any, kth: Any, axis: int = -1) -> Any:
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """``np.ediff1d``: differences of neighbours in the flat array."""
-    flat = np.ravel(ary)
-    made = flat[1:] - flat[:-1]
+    whole = flat(ary)
+    made = whole[1:] - whole[:-1]
     if to_begin is not None:
         made = np.concatenate([np.ravel(to_begin), made])
     return made if to_end is None else np.concatenate([made, np.ravel(to_end)])
@@ -545,6 +550,17 @@ def polyfit(x: Any, y: Any, deg: Any) -> Any:
     powers = vander(x, deg + 1)
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     return np.linalg.pinv(powers / scale) @ y / scale
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """``np.poly``: the coefficients of the polynomial with these zeros."""
+    need(np.ndim(seq_of_zeros) == 1, "np.poly of a matrix is not supported")
+    zeros = np.asarray(seq_of_zeros)
+    made = np.ones(1, dtype=zeros.dtype)
+    none = np.zeros(1, dtype=zeros.dtype)
+    for zero in zeros:
+        made = np.concatenate([made, none]) - np.concatenate([none, made * zero])
+    return made
 
 
 def polymul(a1: Any, a2: Any) -> Any:
@@ -756,7 +772,8 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
-    np.linalg.eigvalsh: eigvalsh, np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
+    np.linalg.eigvalsh: eigvalsh, np.poly: poly,
+    np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
     math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
     np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,

@@ -271,6 +271,9 @@ elementwise("erfc(x)", emit="erfc(x)", like="np.sin(x)", math="math.erfc(x)", dx
 elementwise("gamma(x)", emit="gamma(x)", like="np.sin(x)", math="math.gamma(x)", dx="out * digamma(x)")
 elementwise("lgamma(x)", emit="lgamma(x)", like="np.sin(x)", math="math.lgamma(x)", dx="digamma(x)")
 elementwise("digamma(x)", emit="digamma(x)", like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0", dx="polygamma(1, x)")
+elementwise("i0(x)", dx="bessel_i(1, x)")
+elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
+            like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
 elementwise("polygamma(n, x)", emit="polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
             like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
 

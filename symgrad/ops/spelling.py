@@ -433,6 +433,7 @@ NUMPY = {
     "cumprod": ("a, axis=None, dtype=None, out=None", "cumprod(a, axis=axis)", "cumprod_of(a, axis=axis, dtype=dtype)"),
     "clip": ("a, a_min=None, a_max=None, out=None, *, min=..., max=...", "clip(a, a_min, a_max)"),
     "sinc": ("x", "sinc(x)"),
+    "i0": ("x", "i0(x)"),
     "round": ("a, decimals=0, out=None", "round(a, decimals=decimals)"),
     "around": ("a, decimals=0, out=None", "round(a, decimals=decimals)"),
     "real": ("val", "real(val)"),

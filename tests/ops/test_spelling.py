@@ -169,7 +169,7 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (np.corrcoef, (V, V**2), {}), (np.apply_along_axis, (np.sum, 0, X), {}), (np.apply_along_axis, (np.sort, 0, X), {}),
     (np.apply_along_axis, (np.sort, 1, X), {}), (np.apply_along_axis, (np.sum, 0, V), {}), (np.apply_over_axes, (np.sum, X, [0, 1]), {}),
     (np.fromfunction, (lambda i, j: i - 2 * j, (2, 3)), {}), (np.ix_, ([0, 1], [2]), {}), (np.modf, (V - 2.5,), {}), (np.angle, (Y,), {}),
-    (np.angle, (Y, True), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
+    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
     (copy.deepcopy, (V,), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),

@@ -82,7 +82,7 @@ np.broadcast_arrays(m, x[:3])[1] * m|np.append(m, x)|np.append(m, m, axis=0)|np.
 np.delete(m, 0, axis=1)|np.block([[m, m], [m, m]])|np.hsplit(m, 3)[1]|np.vsplit(m, 2)[1]|np.rollaxis(m, 1)|np.resize(x, (2, 3))
 np.trim_zeros(x)|np.diagflat(m)|np.extract(ib, x)|np.select([ib, x > 0], [x * x, 2 * x], 0.5)|np.piecewise(x, [ib], [np.sin, np.exp])
 np.partition(x, 2)|np.ediff1d(m, x[0], x[:2])|np.union1d(x, 2 * m)|np.setdiff1d(x, 2 * m)|np.vander(x, 3)|np.polyval(x, x)|np.polymul(x, x[:2])
-np.polyadd(x, x[:2])|np.polyder(x)|np.polyint(x)|np.cov(m)|np.cov(x, x * x)|np.corrcoef(x, x * x)|np.apply_along_axis(np.sum, 0, m)
+np.polyadd(x, x[:2])|np.poly(x)|np.frexp(x)[0]|np.linalg.eigvalsh(m @ m.T)|np.linalg.vector_norm(m, axis=1)|np.polyder(x)|np.polyint(x)|np.cov(m)|np.cov(x, x * x)|np.corrcoef(x, x * x)|np.apply_along_axis(np.sum, 0, m)
 np.apply_along_axis(lambda t: t * t[0], 0, m)|np.apply_over_axes(np.sum, m, [0, 1])|np.modf(x)[0]|x.take([1, 1])|m.take([1, 0], axis=1)
 m.compress([True, False, True], axis=1)|x.conj()|x.round(1) * x|np.maximum.accumulate(x)|np.add.accumulate(m)|np.logaddexp.reduce(m, axis=1)
 np.add.outer(x, m)|np.add.reduceat(x, [0, 2])|m.sum(axis=0, where=m > 0, keepdims=True)|x.max(initial=3.0) * x|x.mean(where=ib)|np.interp(x, [-2.0, 0.0, 2.0], x[:3])
