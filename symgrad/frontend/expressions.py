@@ -646,6 +646,10 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             from symgrad.ir.types import DTYPES
 
             return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
+        case "mT" | "imag" if type_.shape is not None:
+            from symgrad.frontend.calls import apply_row
+
+            return apply_row(ctx, attr, [owner], {}, node)
         case "T" if isinstance(owner, Ref):
             return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
         case "real" if type_.kind in ("float", "int", "bool"):
