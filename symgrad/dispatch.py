@@ -146,11 +146,17 @@ class Entry:
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
-        return all(watch.holds() for watch in self.watched) and all(
-            alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
-            for expression, item in self.compiled.captured
-            if arguments is not None or root_name(expression) in self.compiled.objects or root_name(expression) not in self.signature.names
-        ) and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
+        return (
+            all(watch.holds() for watch in self.watched)
+            and all(
+                alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
+                for expression, item in self.compiled.captured
+                if arguments is not None
+                or root_name(expression) in self.compiled.objects
+                or root_name(expression) not in self.signature.names
+            )
+            and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
+        )
 
     def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
         """Is an integer what it was when it became part of the code?"""
@@ -330,7 +336,13 @@ LARGE = 64  #: sizes beyond this are not made part of a signature
 
 def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Pins | None:
     """The extents of the arrays and the integers among the arguments, as pins; None if there are none, or large ones."""
-    texts = [f"{path}.shape[{k}]" for path, item in signature.leaves() if isinstance(item, Array) for k, e in enumerate(item.shape or ()) if e != 1]
+    texts = [
+        f"{path}.shape[{k}]"
+        for path, item in signature.leaves()
+        if isinstance(item, Array)
+        for k, e in enumerate(item.shape or ())
+        if e != 1
+    ]
     texts += [path for path, item in signature.leaves() if item == INT]
     pins = tuple((text, evaluated(function, text, {}, arguments)) for text in texts)
     return pins if pins and all(abs(value) <= LARGE for _, value in pins) else None

@@ -306,7 +306,22 @@ def test_bad_formulas(text: str) -> None:
         symgrad.elementwise(text)
 
 
-BAD_PARTIALS = ["y", "open('f')", "x.T", "x[0]", "__import__", "f'{x}'", "out_grad", "lambda: x", "x if x else 1", "np.sin(x)", "(x, x)", "", 3, "x := 2"]
+BAD_PARTIALS = [
+    "y",
+    "open('f')",
+    "x.T",
+    "x[0]",
+    "__import__",
+    "f'{x}'",
+    "out_grad",
+    "lambda: x",
+    "x if x else 1",
+    "np.sin(x)",
+    "(x, x)",
+    "",
+    3,
+    "x := 2",
+]
 
 
 @pytest.mark.parametrize("text", BAD_PARTIALS)

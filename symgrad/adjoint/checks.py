@@ -31,7 +31,9 @@ def refuse_cast(op: Call, varied: set[Value]) -> None:
     """A store into integers cuts the derivative of what is stored."""
     if op.name in ("set_at", "add_at") and kind_of(op.args[0].type) in ("int", "bool") and op.args[1] in varied:
         name = getattr(op.args[0], "name", None) or "this array"
-        raise CastStore(f"a value that carries a derivative is stored in {name}, an array of {getattr(op.args[0].type, 'dtype', 'int')}", op.loc)
+        raise CastStore(
+            f"a value that carries a derivative is stored in {name}, an array of {getattr(op.args[0].type, 'dtype', 'int')}", op.loc
+        )
 
 
 def refuse_complex(op: Op, active: set[Value]) -> None:

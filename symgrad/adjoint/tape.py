@@ -17,7 +17,9 @@ from symgrad.ir.types import Array, Tape
 from symgrad.ops.build import Builder
 
 
-def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str]) -> Block:
+def available(
+    func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str]
+) -> Block:
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory.

@@ -390,4 +390,3 @@ def preferred(made: Classes, root: Value, name_of: dict[Value, str]) -> str:
 
 
 __all__ = ["assign_names", "values"]
-

@@ -354,7 +354,9 @@ OPERATOR_MODULE = {
     operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
 }  # fmt: skip
 for _operation, _syntax in OPERATOR_MODULE.items():
-    SPECIAL[_operation] = functools.partial(lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax)
+    SPECIAL[_operation] = functools.partial(
+        lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax
+    )
 
 
 # ------------------------------------------------------------------ NumPy on structure

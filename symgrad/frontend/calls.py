@@ -83,7 +83,9 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
     """``sum(f(a) for a in x)`` adds up in a loop, without a list."""
     from symgrad.frontend.expressions import binary
 
-    return gather(ctx, generator.generators, lambda: Num(Const(0)), lambda total: binary(ctx, ast.Add, total, ctx.evaluate(generator.elt), node), node)
+    return gather(
+        ctx, generator.generators, lambda: Num(Const(0)), lambda total: binary(ctx, ast.Add, total, ctx.evaluate(generator.elt), node), node
+    )
 
 
 def call(ctx: Lowering, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -435,7 +437,10 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return external_dict_method(ctx, value, text, name, args, node)
             if isinstance(value, list | dict | set | bytearray) and name not in ("index", "count", "copy"):
                 raise UnsupportedSyntax(
-                    f"{name!r} of a {type(value).__name__} from outside the function may change it", ctx.loc(node), "make a copy in the function")
+                    f"{name!r} of a {type(value).__name__} from outside the function may change it",
+                    ctx.loc(node),
+                    "make a copy in the function",
+                )
             return opaque_method(ctx, owner, name, args, kwargs, node)
         case Obj(key):
             found_method = METHODS.get((key.kind, name))
@@ -844,7 +849,9 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
         if field.name in given:
             made[field.name] = given[field.name]
         elif field.default is not dataclasses.MISSING:
-            made[field.name] = outside(ctx, field.default, f"{owner_name(ctx, cls)}.__dataclass_fields__[{field.name!r}].default", field.name)
+            made[field.name] = outside(
+                ctx, field.default, f"{owner_name(ctx, cls)}.__dataclass_fields__[{field.name!r}].default", field.name
+            )
         elif field.default_factory in (list, dict):
             made[field.name] = ctx.new_object(field.default_factory.__name__, ())
         elif field.init:
@@ -861,7 +868,11 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
     root = (getattr(value, "__module__", None) or type(value).__module__).split(".")[0]
     last = getattr(value, "__name__", "")
     pure = root in ("numpy", "math", "scipy", "operator") and last not in MUTATORS or value in (print, repr, str, format, hash, type, id)
-    spelled = name if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__)) else owner_name(ctx, value)
+    spelled = (
+        name
+        if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
+        else owner_name(ctx, value)
+    )
     row = "opaque_pure" if pure and value is not print else "opaque"
     made = ctx.call(row, Const(value, spelled), *operands, names=tuple(kwargs))
     if not pure:

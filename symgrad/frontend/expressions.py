@@ -83,7 +83,9 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
     if text in ctx.captured:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
-    if isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc | types.MethodType | str | None):
+    if isinstance(
+        value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc | types.MethodType | str | None
+    ):
         return Static(value, spelled_name(ctx, value, name_))
     if hasattr(value, "__symgrad_derivative__"):
         return Static(value, name_)
@@ -607,9 +609,16 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
         raise UnsupportedSyntax(f"{name_} has no attribute {attr!r}", ctx.loc(node))
     found = getattr(value, attr)
     name_ = {"numpy": "np"}.get(name_, name_)
-    if isinstance(found, float | int) and not isinstance(found, bool) and isinstance(value, types.ModuleType) and value.__name__ in ("numpy", "math"):
+    if (
+        isinstance(found, float | int)
+        and not isinstance(found, bool)
+        and isinstance(value, types.ModuleType)
+        and value.__name__ in ("numpy", "math")
+    ):
         return Num(Const(found, f"{name_}.{attr}"))
-    if isinstance(value, types.ModuleType | type) and not isinstance(found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc):
+    if isinstance(value, types.ModuleType | type) and not isinstance(
+        found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc
+    ):
         return outside(ctx, found, f"{owner_name(ctx, value)}.{attr}", attr)
     return Static(found, f"{name_}.{attr}")
 
@@ -693,7 +702,9 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
 @expression(ast.ListComp, ast.GeneratorExp)
 def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Binding:
     """A list, made by appending in a loop."""
-    return gather(ctx, node.generators, lambda: ctx.new_object("list", ()), lambda made: append(ctx, made, ctx.evaluate(node.elt), node), node)
+    return gather(
+        ctx, node.generators, lambda: ctx.new_object("list", ()), lambda made: append(ctx, made, ctx.evaluate(node.elt), node), node
+    )
 
 
 @expression(ast.DictComp)

@@ -291,7 +291,9 @@ class Joining:
         two = self.form(self.orelse, b)
         form = merge(one, two)
         operands = [self.operands(side, binding, form) for side, binding in ((self.then, a), (self.orelse, b))]
-        values = [self.out(p, q, leaf.type, name if len(operands[0]) == 1 else None) for p, q, leaf in zip(*operands, leaves(form), strict=True)]
+        values = [
+            self.out(p, q, leaf.type, name if len(operands[0]) == 1 else None) for p, q, leaf in zip(*operands, leaves(form), strict=True)
+        ]
         made = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
         for location, *sources in zip(array_leaves(made), *(self.locations(x, form) for x in (a, b)), strict=True):
             for side, source in zip((self.then.state, self.orelse.state), sources, strict=True):
@@ -351,7 +353,9 @@ class Joining:
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
         if made.kind == "dict" and not alone:
             first, second = shared_keys(first, second), shared_keys(second, first)
-        self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
+        self.state.heap[made] = tuple(
+            (k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second])
+        )
         return Obj(made)
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
@@ -438,7 +442,9 @@ class Head:
         return self.args[-1]
 
 
-def loop(ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head], tuple[Block, Operand]]) -> tuple[Block, Operand, Plan, Head]:
+def loop(
+    ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head], tuple[Block, Operand]]
+) -> tuple[Block, Operand, Plan, Head]:
     """Find what a loop carries by lowering its body until nothing new is learned.
 
     ``build(head)`` lowers the body from a head and returns its block and its stop operand; the state is then the end of the body.
@@ -524,7 +530,11 @@ def source_of(entry: State, plan: Plan, name: Any, k: int) -> list[Location]:
         key, item = name
         content = entry.heap.get(key, ())
         items = content if isinstance(content, Ref) else dict(content).get(item, MISSING)
-        found = [x for _, b in content for x in array_leaves(b)] if item is WHOLE and not isinstance(content, Ref) else array_leaves(items)[k : k + 1]
+        found = (
+            [x for _, b in content for x in array_leaves(b)]
+            if item is WHOLE and not isinstance(content, Ref)
+            else array_leaves(items)[k : k + 1]
+        )
     return [x for x in found if x is not None]
 
 
@@ -603,7 +613,9 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
 def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, key: HeapKey) -> bool:
     top, bottom = head.state.heap[key], end.heap[key]
     if isinstance(bottom, Ref) or isinstance(top, Ref):
-        changed = not (isinstance(top, Ref) and isinstance(bottom, Ref)) or end.memory[bottom.location] is not head.state.memory[top.location]
+        changed = (
+            not (isinstance(top, Ref) and isinstance(bottom, Ref)) or end.memory[bottom.location] is not head.state.memory[top.location]
+        )
         if not changed and key not in plan.heap:
             return False
         kept, ctx.state = ctx.state, end
@@ -640,7 +652,11 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
                 ends[name, k] = location
     for key, form in plan.heap.items():
         content = end.heap[key]
-        held = [(WHOLE, content)] if isinstance(content, Ref) else [(k, b) for k, b in content if not isinstance(form, Type) and k in dict(form)]
+        held = (
+            [(WHOLE, content)]
+            if isinstance(content, Ref)
+            else [(k, b) for k, b in content if not isinstance(form, Type) and k in dict(form)]
+        )
         ends |= {((key, k), n): x for k, b in held for n, x in enumerate(array_leaves(b)) if x is not None}
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
@@ -784,7 +800,9 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         before = ctx.state.copy()
         with ctx.inside(block):
             block.yields = [test()]
-        if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(ctx.state.heap[k] != v for k, v in before.heap.items()):
+        if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(
+            ctx.state.heap[k] != v for k, v in before.heap.items()
+        ):
             raise TestChanges
         tests[:] = [block]
         ctx.state = top

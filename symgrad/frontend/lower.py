@@ -97,8 +97,9 @@ class Attempt:
         node = self.source.node
         frame = Frame(self.source, None, local_names(node), top=True)
         body = Block()
-        ctx = Lowering(Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins,
-                       unroll=self.unroll)
+        ctx = Lowering(
+            Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins, unroll=self.unroll
+        )
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, 0))
         for name, item in self.signature.params:

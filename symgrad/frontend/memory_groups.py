@@ -13,7 +13,11 @@ from symgrad.ops.declare import ROWS
 def copy_written(func: Func, loc: Loc) -> list[Value]:
     """Copy on entry every parameter whose memory the function may write to; returns these parameters."""
     groups = memory_groups(func)
-    written = {groups.find(op.args[0]) for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value)}
+    written = {
+        groups.find(op.args[0])
+        for op in walk(func.body)
+        if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value)
+    }
     found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
     for param in found:
         copy = Value(param.type, param.name)
@@ -69,4 +73,3 @@ def memory_groups(func: Func) -> Groups:
             case Apply(args=args, outs=outs):
                 groups.join(*[v for v in (*outs, *args) if isinstance(v.type, Array | List)])
     return groups
-

@@ -123,7 +123,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     block = Block()
     with ctx.inside(block):
         made = call(ctx, derivative.of, inner_args, inner_kwargs, node)
-        value, aux = (made.items if isinstance(made, Tup) and derivative.has_aux else (made, None))
+        value, aux = made.items if isinstance(made, Tup) and derivative.has_aux else (made, None)
         out = ctx.read(value, node)
     check_scalar(ctx, out, node)
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:

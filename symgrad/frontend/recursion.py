@@ -154,12 +154,18 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
             state = ctx.state
             form = ctx.skeleton(result, state)
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in ("num", "array", "tuple"):
-                raise UnsupportedSyntax(f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node))
+                raise UnsupportedSyntax(
+                    f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)
+                )
             target = merge(made.form, form) if made.known else form
             block.yields = operands_of(result, target, ctx.read, lambda ref: ref.location in state.stale)
-        rebound = [name for name, binding in entry.names.items() if name[0] is not None and state.names.get(name) != binding and name[1] != "stop"]
+        rebound = [
+            name for name, binding in entry.names.items() if name[0] is not None and state.names.get(name) != binding and name[1] != "stop"
+        ]
         if rebound:
-            raise UnsupportedSyntax(f"{source.name} calls itself and assigns to a variable around it", ctx.loc(node), "return the value instead")
+            raise UnsupportedSyntax(
+                f"{source.name} calls itself and assigns to a variable around it", ctx.loc(node), "return the value instead"
+            )
         written = [loc for loc, value in entry.memory.items() if state.memory.get(loc) is not value]
         own = [b for v in params for loc, b in state.memory.items() if isinstance(loc, Location) and loc.name == v.name and b is v]
         arrays = [v for v in params if not isinstance(v.type, Scalar)]

@@ -91,7 +91,10 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         return
     if isinstance(owner, External):
         raise UnsupportedSyntax(
-            f"attribute {target.attr!r} of an object from outside the function is assigned to", ctx.loc(target), "return the new value instead")
+            f"attribute {target.attr!r} of an object from outside the function is assigned to",
+            ctx.loc(target),
+            "return the new value instead",
+        )
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target))
 
 
@@ -213,7 +216,9 @@ def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
     """NumPy refuses to put the float result of an augmented assignment into integers; so do we, before it runs."""
     kind = getattr(value.type, "kind", None)
     if type_.kind in ("int", "bool") and kind in ("float", "complex"):
-        raise BadArgument(f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), "make the array float, for example dtype=float")
+        raise BadArgument(
+            f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), "make the array float, for example dtype=float"
+        )
 
 
 @statement(ast.Delete)
@@ -248,7 +253,9 @@ def pass_(ctx: Lowering, item: Any) -> None:
 def nested(ctx: Lowering, item: Any) -> None:
     node, _ = item
     if node.decorator_list:
-        raise UnsupportedSyntax("a nested function with decorators cannot be differentiated", ctx.loc(node.decorator_list[0]), "define it outside")
+        raise UnsupportedSyntax(
+            "a nested function with decorators cannot be differentiated", ctx.loc(node.decorator_list[0]), "define it outside"
+        )
     ctx.assign(node.name, Fun(node, ctx.frame, defaults_of(ctx, node.args)), node)
 
 
@@ -272,7 +279,9 @@ def import_(ctx: Lowering, item: Any) -> None:
 def import_from(ctx: Lowering, item: Any) -> None:
     node, _ = item
     if node.level:
-        raise UnsupportedSyntax("a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file")
+        raise UnsupportedSyntax(
+            "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
+        )
     module = importlib.import_module(node.module or "")
     for alias in node.names:
         ctx.assign(alias.asname or alias.name, Static(getattr(module, alias.name), f"{module.__name__}.{alias.name}"))
@@ -356,7 +365,9 @@ def try_(ctx: Lowering, item: Any) -> bool:
     for inner in node.body:
         for part in ast.walk(inner):
             if isinstance(part, ast.Raise | ast.Assert):
-                raise UnsupportedSyntax("an exception that is raised and caught cannot be differentiated", ctx.loc(part), "test for the condition with if")
+                raise UnsupportedSyntax(
+                    "an exception that is raised and caught cannot be differentiated", ctx.loc(part), "test for the condition with if"
+                )
     for handler in node.handlers:
         kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
         for kind in kinds.items if isinstance(kinds, Tup) else [kinds]:
@@ -390,7 +401,9 @@ def with_(ctx: Lowering, item: Any) -> bool:
         known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
         quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)
         if not quiet or entry.optional_vars is not None:
-            raise UnsupportedSyntax("a with statement cannot be differentiated", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
+            raise UnsupportedSyntax(
+                "a with statement cannot be differentiated", ctx.loc(call), "only np.errstate(...='ignore') is passed over"
+            )
     run(ctx, [*node.body, *rest])
     return True
 
@@ -471,7 +484,11 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     ctx.state.names[loop.stop] = Num(Const(False))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
 
-    live = iterable.key if isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref) else None
+    live = (
+        iterable.key
+        if isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref)
+        else None
+    )
     held = {} if live is not None else held_lists(ctx, iterable)
 
     def rounds(place: int) -> None:

@@ -230,7 +230,6 @@ def is_surely_array(type_: Type) -> bool:
     return isinstance(type_, Array) and type_.shape is not None
 
 
-
 def _copy_text(settings: dict[str, Any], types: list[Type]) -> str:
     if not is_surely_array(types[0]):
         return "copy(x)"

@@ -1,6 +1,6 @@
 """One tape for each saved value, instead of one of tuples: what is written to a file reads back as plain lists.
 
-    push(tape, h, t)  ->  push(h_tape, h); push(t_tape, t)
+push(tape, h, t)  ->  push(h_tape, h); push(t_tape, t)
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Pieces:
                         for pair in zip(op.test.args, op.carried, strict=True):
                             self.join(*pair)
                 case If():
-                    for slot in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
-                        self.join(*slot)
+                    for then, orelse, out in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
+                        self.join(then, orelse, out)
         kept = {self.root(v) for v in whole if isinstance(v, Value) and isinstance(v.type, Tape)}
         for op in pushes:
             root = self.root(op.outs[0])

@@ -23,7 +23,22 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 RNG = np.random.default_rng(11)
 DTYPE_TEXTS = {"f64": "np.float64", "f32": "np.float32", "i64": "np.int64", "bool": "bool"}
 #: rows that only the compiler writes, though their texts are plain Python
-NOT_SAID = {"log_of_base", "lowered", "gamma", "lgamma", "digamma", "polygamma", "untranspose", "gaps", "over_matrix", "share", "masked", "filled", "by_rows", "copy_rows"}
+NOT_SAID = {
+    "log_of_base",
+    "lowered",
+    "gamma",
+    "lgamma",
+    "digamma",
+    "polygamma",
+    "untranspose",
+    "gaps",
+    "over_matrix",
+    "share",
+    "masked",
+    "filled",
+    "by_rows",
+    "copy_rows",
+}
 
 
 class Fill(ast.NodeTransformer):
@@ -107,7 +122,11 @@ def value_of(expression: str, args: dict[str, Any]) -> list[Any]:
 def function_of(expression: str, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A function whose value depends on all of a result, its slope on the value; and its arguments, weights too."""
     made = value_of(expression, args)
-    outs = ["made"] if len(made) == 1 and not isinstance(eval(expression, {"np": np, "math": math}, dict(args)), tuple) else [f"made[{k}]" for k in range(len(made))]
+    outs = (
+        ["made"]
+        if len(made) == 1 and not isinstance(eval(expression, {"np": np, "math": math}, dict(args)), tuple)
+        else [f"made[{k}]" for k in range(len(made))]
+    )
     if "np.linalg.eigh" in expression:
         outs = outs[:1]
     weights = {f"iw{k}": RNG.normal(size=np.shape(v)) if np.shape(v) else float(RNG.normal()) for k, v in enumerate(made[: len(outs)])}
@@ -176,13 +195,17 @@ def test_second_derivatives_agree_with_differences_of_gradients(expression: str,
     steps, other = direction(given), direction(given)
     first = symgrad.grad(function, wrt=names, allow_unused=True)
     weights = {f"iv{k}": steps[n] for k, n in enumerate(names)}
-    slope_source = f"def slope({', '.join([*given, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in given)})\n    return " + " + ".join(
-        f"np.sum(made[{k}] * iv{k})" for k in range(len(names))
+    slope_source = (
+        f"def slope({', '.join([*given, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in given)})\n    return "
+        + " + ".join(f"np.sum(made[{k}] * iv{k})" for k in range(len(names)))
     )
     slope = symgrad.from_source(slope_source, "slope", {"first": first, "np": np})
     _, second = gradients_of(slope, {**given, **weights})
     h = 1e-5
-    moved_slopes = [along(gradients_of(function, {k: own(v) + s * h * other[k] if k in other else v for k, v in given.items()})[1], steps) for s in (1, -1)]
+    moved_slopes = [
+        along(gradients_of(function, {k: own(v) + s * h * other[k] if k in other else v for k, v in given.items()})[1], steps)
+        for s in (1, -1)
+    ]
 
     assert along({n: second[n] for n in names}, other) == pytest.approx((moved_slopes[0] - moved_slopes[1]) / (2 * h), rel=5e-5, abs=5e-5)
 
@@ -237,7 +260,9 @@ def test_single_precision_is_kept(expression: str, args: dict[str, Any]) -> None
         np.testing.assert_allclose(made[name], expected[name], rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize(("expression", "args"), [p for p in firsts(1) if set(p.values[1]) == {"x"} and isinstance(p.values[1]["x"], np.ndarray)])
+@pytest.mark.parametrize(
+    ("expression", "args"), [p for p in firsts(1) if set(p.values[1]) == {"x"} and isinstance(p.values[1]["x"], np.ndarray)]
+)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (1, 1), (0, 3)])
 def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tuple[int, ...]) -> None:
     if "std" in expression and math.prod(shape) == 1:
@@ -272,7 +297,9 @@ def test_forms_that_are_not_supported_are_refused(expression: str) -> None:
         symgrad.value_and_grad(function)(X)
 
 
-@pytest.mark.parametrize("expression", ["np.median(x)", "np.quantile(x, 0.3)", "np.percentile(x, [10, 20])", "np.max(x, initial=0.0)", "np.sum(x, where=x > 0)"])
+@pytest.mark.parametrize(
+    "expression", ["np.median(x)", "np.quantile(x, 0.3)", "np.percentile(x, [10, 20])", "np.max(x, initial=0.0)", "np.sum(x, where=x > 0)"]
+)
 def test_what_is_not_a_number_stays_none(expression: str) -> None:
     function = symgrad.from_source(f"import numpy as np\n\ndef f(x):\n    return np.sum({expression})\n", "f")
     x = np.array([1.0, np.nan, 2.0])
@@ -287,13 +314,17 @@ def zero_samples() -> list[Any]:
         expression = python_text(text, args)
         floats = [k for k, v in args.items() if isinstance(v, float) or isinstance(v, np.ndarray) and v.dtype == float]
         if expression is not None and floats and "empty" not in expression:
-            made.append(pytest.param(expression, {"x": args[floats[0]], **{f"i{k}": v for k, v in args.items() if k != floats[0]}}, id=expression))
+            made.append(
+                pytest.param(expression, {"x": args[floats[0]], **{f"i{k}": v for k, v in args.items() if k != floats[0]}}, id=expression)
+            )
     return made
 
 
 @pytest.mark.parametrize(("expression", "args"), zero_samples())
 def test_constants_pass_no_derivative(expression: str, args: dict[str, Any]) -> None:
-    renamed = expression if "iy" not in args else " ".join(ast.unparse(Fill({"y": "iy"}, {}).visit(ast.parse(expression, mode="eval"))).split())
+    renamed = (
+        expression if "iy" not in args else " ".join(ast.unparse(Fill({"y": "iy"}, {}).visit(ast.parse(expression, mode="eval"))).split())
+    )
     made = [v for v in value_of(renamed, args) if isinstance(v, np.ndarray | np.generic | bool | float | int)]
     if len(made) != 1 or ("out" in args) or "iout" in args:
         pytest.skip("not one number")
