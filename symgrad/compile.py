@@ -26,7 +26,7 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.python import Emitted, Header, emit
-from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, SaveError
+from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, UnsureAlias, SaveError
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
@@ -124,6 +124,11 @@ class Job:
     def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
         if self.request.allow_unused or self.request.pullback:
             return
+        for group in self.signature.same:
+            both = [name for name in self.request.wrt if name in group]
+            if len(both) > 1:
+                what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
+                raise UnsureAlias(what, self.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
         relevant = matters(func, wrt, active)
         for name in self.request.wrt:
             own = [k for k, _ in self.inputs_of(name) if k in wrt]

@@ -98,6 +98,7 @@ def seconds(program: Callable[[int], str], count: int, rounds: int = 1) -> float
     return best
 
 
+@pytest.mark.slow  # figures of time belong to a quiet machine
 @KINDS
 def test_time_is_linear_in_length_and_under_three_seconds_for_a_thousand_statements(program: Callable[[int], str]) -> None:
     short, long = seconds(program, 250, 3), seconds(program, 1000, 2)
@@ -107,6 +108,7 @@ def test_time_is_linear_in_length_and_under_three_seconds_for_a_thousand_stateme
     assert long < 4 * 1.75 * short
 
 
+@pytest.mark.slow
 def test_a_function_of_fifty_lines_takes_under_a_tenth_of_a_second() -> None:
     seconds(mixed, 10)
     taken = seconds(mixed, 50, 10)
