@@ -26,7 +26,7 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.python import Emitted, Header, emit
-from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, UnsureAlias, SaveError
+from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, SaveError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
