@@ -26,7 +26,7 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.python import Emitted, Header, emit
-from symgrad.errors import BadArgument, CaughtException, NotActive, NotScalar, SaveError, UnsureAlias
+from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
@@ -248,9 +248,25 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+#: what a stage raises when it meets a program that it was not made for
+FAULTS = (AssertionError, LookupError, AttributeError, TypeError, ValueError, RuntimeError, StopIteration)
+
+
 @collector_paused()
 def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
-    """Generate, load and return the derivative of a function for one signature."""
+    """Generate, load and return the derivative of a function for one signature; a fault of ours is refused as such."""
+    try:
+        return generated(function, signature, request)
+    except SymgradError:
+        raise
+    except FAULTS as fault:
+        source = read(inspect.unwrap(function))
+        what = f"{source.name} could not be differentiated: {type(fault).__name__} in a stage of symgrad"
+        raise InvalidIR(what, source.loc(source.node)) from fault
+
+
+def generated(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
+    """Run the stages."""
     source, lowered = lowered_for(function, signature, request)
     job = Job(source, signature, request, lowered)
     job.check_output()

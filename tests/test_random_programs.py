@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from strategies import arguments, loaded, programs, random_program
 
 import symgrad
+from symgrad.errors import InvalidIR
 
 QUICK, SLOW = 500, 20_000
 #: the most of all programs that may be refused
@@ -43,6 +44,8 @@ def check(text: str, tally: Tally) -> None:
             derived = symgrad.value_and_grad(function, wrt=(0, 1))
             given_arguments = arguments()
             value, gradient = derived(*given_arguments)
+        except InvalidIR as fault:
+            raise AssertionError(f"a stage fails\n{text}") from fault
         except symgrad.SymgradError:
             tally.refused += 1
             return

@@ -105,8 +105,8 @@ class _Folder:
 
     def invariants(self, op: For | While) -> None:
         """A carried value that every round hands on unchanged is what the loop began with."""
-        arguments = [op.carried] if isinstance(op, For) else [op.test.args, op.body.args]
-        inside = op.carried
+        arguments = [list(op.carried)] if isinstance(op, For) else [list(op.test.args), list(op.body.args)]
+        inside = list(op.carried)
         for k in reversed(range(len(op.inits))):
             init = op.inits[k]
             if op.body.yields[k] is not inside[k] or not (covers(op.outs[k].type, init.type) and covers(inside[k].type, init.type)):
