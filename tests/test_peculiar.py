@@ -643,3 +643,33 @@ def test_a_linear_stencil_saves_nothing() -> None:
     derived(x, 1)
 
     assert peak(lambda: derived(x, steps)) <= 12 * n * 8
+
+
+def test_a_dict_that_changes_under_its_items_is_refused() -> None:
+    def later(x):
+        d = {"a": x[0], "b": 2.0 * x[1]}
+        total = 0.0
+        for _, value in d.items():
+            total += value * value
+            d["b"] = x[2]
+        return total
+
+    def before(x):
+        d = {"a": x[0], "b": 2.0 * x[1]}
+        values = d.values()
+        d["a"] = x[2]
+        return sum(values)
+
+    for function in (later, before):
+        with pytest.raises(symgrad.SymgradError, match="dict"):
+            symgrad.grad(function)(X)
+
+
+def test_a_dict_value_may_change_once_it_was_seen() -> None:
+    def f(x):
+        d = {"a": x[0], "b": 2.0 * x[1]}
+        for key, value in d.items():
+            d[key] = value * value
+        return d["a"] * d["b"]
+
+    assert_right(f, X)

@@ -61,6 +61,23 @@ class Tup(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class View(Tup):
+    """``d.items()`` or ``d.values()``: what the dict ``owner`` held when it was asked, to be held against what it holds now."""
+
+    owner: Any = None
+    pairs: bool = False  #: the items are pairs of key and value
+
+    def is_current(self, state: State, place: int | None = None) -> bool:
+        """Does the dict still hold the same values (or the one at a place)?"""
+        content = state.heap.get(self.owner)
+        if not isinstance(content, tuple) or len(content) != len(self.items):
+            return False
+        pairs = list(zip(content, self.items, strict=True))
+        chosen = pairs if place is None else pairs[place : place + 1]
+        return all(now == (held.items[1] if self.pairs and isinstance(held, Tup) else held) for (_, now), held in chosen)
+
+
+@dataclass(frozen=True, slots=True)
 class Obj(Binding):
     """A list, dict or instance whose structure is known; its content is in ``State.heap``."""
 
@@ -331,6 +348,7 @@ def is_list(type_: Type) -> bool:
 
 __all__ = [
     "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Fun", "HeapKey", "Iter", "Location", "Missing",
-    "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "array_leaves", "is_list", "leaves", "merge", "operands_of",
+    "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves", "is_list", "leaves", "merge",
+    "operands_of",
     "rebuild", "replace", "skeleton",
 ]  # fmt: skip

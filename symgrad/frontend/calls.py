@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError, UnknownFunction, UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Broken, Choice, External, Fun, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Broken, Choice, External, Fun, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.expressions import choose, elements, gather, outside, owner_name
 from symgrad.frontend.flow import NEXT, RETURN, assigned, proceed, run
@@ -521,7 +521,8 @@ def dict_method(name: str) -> Callable[..., Binding]:
     def run_(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
-        return dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        return View(made.items, None, owner.key, name == "items") if name in ("items", "values") and isinstance(made, Tup) else made
 
     return run_
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -49,6 +49,10 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items of something that is iterated over."""
     match binding:
+        case View() if not binding.is_current(ctx.state):
+            raise UnsupportedSyntax(
+                "the dict has changed since its items were asked for", ctx.loc(node), "ask for them where they are used"
+            )
         case Tup(items):
             return list(items)
         case Obj(key) if key.kind == "list":

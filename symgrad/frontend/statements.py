@@ -24,6 +24,7 @@ from symgrad.frontend.bindings import (
     Ref,
     Static,
     Tup,
+    View,
 )
 from symgrad.frontend.context import Frame, Lowering, statement
 from symgrad.frontend.expressions import OWN_OPERATORS, attribute_of, binary, own_method, truth
@@ -497,6 +498,10 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
             return
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
             raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
+        if isinstance(iterable, View) and not iterable.is_current(ctx.state, place):
+            raise UnsupportedSyntax(
+                "a dict is changed while its items are iterated over", ctx.loc(node), "iterate over list(d) and read d[key]"
+            )
         item = now[place]
         ctx.write_out(node)
         outer, ctx.frame.loop = ctx.frame.loop, loop
