@@ -34,8 +34,12 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "jit"}
     if known:
         raise UnsupportedSyntax(f"{known.pop()}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
-    aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else False
-    return Derivative(args[0], what, unwrap(wrt), aux)
+    if "jit" in kwargs and unwrap(kwargs["jit"]):
+        raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    # a decorated function has options of its own
+    state = getattr(args[0].value, "__symgrad__", None) if isinstance(args[0], Static) else None
+    aux = bool(unwrap(kwargs["has_aux"])) if "has_aux" in kwargs else bool(getattr(state, "has_aux", False))
+    return Derivative(args[0], what, unwrap(wrt), aux, frozenset(getattr(state, "no_grad", ())))
 
 
 def Num_none() -> Binding:
@@ -103,6 +107,9 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     """Lower the function on parameters of its own, differentiate it, and put the result here."""
     if ctx.derive is None:
         raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
+    if derivative.no_grad:
+        what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
+        raise UnsupportedSyntax(what, ctx.loc(node), "write stop_gradient(...) in the inner function")
     names = names_of(ctx, derivative.of, node)
     wanted = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
     places: list[Any] = []

@@ -496,3 +496,20 @@ def test_threads():
 def test_import_is_light():
     code = "import sys, symgrad; symgrad.grad; assert not {'sympy', 'numba', 'scipy'} & set(sys.modules), sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def cut_square(y):
+    a = y * y
+    return a * y
+
+
+@pytest.mark.parametrize("inner", [symgrad.grad(cut_square, no_grad={"a"}), symgrad.differentiable(no_grad={"a"})(cut_square).grad])
+def test_no_grad_of_a_derivative_inside_a_function_is_refused(inner):
+    assert inner(1.3) == pytest.approx(1.3**2)
+    with pytest.raises(symgrad.SymgradError, match="no_grad"):
+        symgrad.grad(lambda x: inner(x) * x)(1.3)
+
+
+def test_no_grad_of_a_decorated_function_inside_a_function_is_refused():
+    with pytest.raises(symgrad.SymgradError, match="no_grad"):
+        symgrad.grad(lambda x: symgrad.grad(cut_square)(x) * x)(1.3)
