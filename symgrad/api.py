@@ -25,6 +25,7 @@ from symgrad.ir.show import show
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
 from symgrad.marks import on_backward, stop_gradient
+from symgrad.notes import Notes
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
 from symgrad.saving import examples_of
@@ -167,7 +168,8 @@ class Derived:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
         setattr(cls, "__call__", guard)  # noqa: B010  # for mypy, a method is not assigned to
 
-    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = ()) -> Compiled:
+    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
+              notes: Notes | None = None) -> Compiled:  # fmt: skip
         wanted = self._options
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
@@ -175,7 +177,7 @@ class Derived:
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
                           wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad, pins=pins)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
-        return compile_gradient(inner, signature, request)
+        return compile_gradient(inner, signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
         parameters = self._table.parameters.parameters

@@ -30,9 +30,11 @@ from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, N
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
 from symgrad.ir.core import Func, Value, clone
+from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
+from symgrad.notes import Notes
 from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cse import cse
@@ -50,6 +52,15 @@ PROGRAM = "__symgrad_program__"  #: attribute of a generated function: its own I
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
+#: the stages whose IR is kept, in order, each with what the function is then
+STAGES: dict[str, str] = {
+    "lowered": "the function as the frontend has read it",
+    "simplified": "what is differentiated",
+    "adjoint": "both halves as they are made",
+    "optimized": "what is emitted",
+    "forward": "of a pullback: the half that gives the result and what is kept",
+    "backward": "of a pullback: the half that gives the gradients",
+}
 
 
 def simplify(func: Func, passes: tuple[Pass, ...] = SIMPLIFY) -> Func:
@@ -78,6 +89,7 @@ class Job:
     outside: Outside | None = None  #: the parameters of the function as it is saved
 
     def stage(self, name: str, func: Func) -> Func:
+        assert name in STAGES
         checked(func)
         self.stages[name] = clone(func)
         return func
@@ -253,10 +265,13 @@ FAULTS = (AssertionError, LookupError, AttributeError, TypeError, ValueError, Ru
 
 
 @collector_paused()
-def compile_gradient(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
-    """Generate, load and return the derivative of a function for one signature; a fault of ours is refused as such."""
+def compile_gradient(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
+    """Generate, load and return the derivative of a function for one signature; a fault of ours is refused as such.
+
+    ``notes`` collects what the stages tell of their decisions.
+    """
     try:
-        return generated(function, signature, request)
+        return generated(function, signature, request, notes)
     except SymgradError:
         raise
     except FAULTS as fault:
@@ -265,9 +280,11 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
         raise InvalidIR(what, source.loc(source.node)) from fault
 
 
-def generated(function: types.FunctionType, signature: Signature, request: Request) -> Compiled:
+def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
     """Run the stages."""
     source, lowered = lowered_for(function, signature, request)
+    for func in reachable(lowered.func):
+        func.notes = notes
     job = Job(source, signature, request, lowered)
     job.check_output()
     job.stage("lowered", lowered.func)
@@ -284,7 +301,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if keep and not request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
         count -= job.output.count
-    made = job.stage("optimised", simplify(made, OPTIMISE))
+    made = job.stage("optimized", simplify(made, OPTIMISE))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
     order: list[int] = list(range(count)) if request.value else []
     whole = job.gradients(places, order)
@@ -305,7 +322,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int] | None = None) -> Lowered:
     """A function of ours as if it had just been lowered, so that it can be differentiated again."""
     copy = clone(func)
-    copy.split = None
+    copy.split = copy.notes = None
     if order is not None:
         copy.body.yields = [copy.body.yields[k] for k in order]
         copy.results = [copy.results[k] for k in order]
@@ -325,13 +342,14 @@ def numbered(result: Result, numbers: Iterator[int]) -> str:
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = primal.name
-    whole = simplify(expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")), OPTIMISE)
-    job.stage("adjoint", whole)
+    whole = job.stage("adjoint", expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")))
+    whole = simplify(whole, OPTIMISE)
+    job.stage("optimized", whole)
     forward, backward = split_halves(whole)
     count = len(primal.body.yields)
     inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
-    forward, backward = simplify(forward), simplify(backward)
+    forward, backward = job.stage("forward", simplify(forward)), job.stage("backward", simplify(backward))
     words = argument_names([v.name for v in backward.params])
     taken = ", ".join(words)
     order: list[int] = []
@@ -489,4 +507,4 @@ def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseExceptio
     return run
 
 
-__all__ = ["compile_gradient", "describe", "simplify"]
+__all__ = ["STAGES", "compile_gradient", "describe", "simplify"]

@@ -28,8 +28,8 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     here.update(out for op in early for out in op.outs)
     residuals = [v for v in uses(after) if v in here]
     before = Block(params, early, whole.body.yields[:own])
-    first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc), residuals)
-    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc), residuals)
+    first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc, notes=func.notes), residuals)
+    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals)
 
 
 def extents(block: Block, here: set[Value]) -> list[Op]:

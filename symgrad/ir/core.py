@@ -13,6 +13,7 @@ from typing import Any
 
 from symgrad.ir.types import BOOL, COMPLEX, FLOAT, INT, UNDEFINED, UNKNOWN, Object, Type
 from symgrad.location import NOWHERE, Loc
+from symgrad.notes import Notes
 
 
 @dataclass(eq=False, slots=True)
@@ -229,7 +230,8 @@ class Func:
     """A function of the program: ``body.args`` are its parameters, ``body.yields`` its results.
 
     ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
-    leading ops that are the forward half, where the function has two.
+    leading ops that are the forward half, where the function has two. ``notes``: where stages tell
+    what they decide, if somebody asked; copies of the function share it.
     """
 
     name: str
@@ -238,6 +240,7 @@ class Func:
     loc: Loc = NOWHERE
     split: int | None = None
     doc: str = ""
+    notes: Notes | None = None
 
     @property
     def params(self) -> list[Value]:
@@ -330,7 +333,7 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
 def clone(func: Func, name: str | None = None) -> Func:
     """A copy of a function with fresh values."""
     copy = clone_block(func.body, {})
-    return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc)
+    return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc, func.notes)
 
 
 __all__ = [

@@ -1,0 +1,78 @@
+"""What the stages tell of their decisions while a derivative is made, if somebody asked; ``explain`` prints it.
+
+A function carries its collector (``func.notes``, None unless asked for), so each stage has it at hand:
+
+    if func.notes is not None:
+        func.notes.add("plan", "saved", op.loc, "the next round overwrites it", name="h")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symgrad.location import Loc
+
+#: the stages that tell something
+STAGES = ("frontend", "passes", "activity", "reverse", "plan", "codegen", "numba")
+
+#: kinds of notes, in the order in which they are printed for one line, each with what its message says
+KINDS: dict[str, str] = {
+    "inlined": "a call that was followed into: what becomes of it",
+    "copied": "why an array is copied",
+    "active": "which values of the line carry a derivative, or why none does",
+    "rule": "the row whose derivative was taken, and that derivative",
+    "saved": "why a value is kept for the backward half, and how",
+    "undone": "why what a store overwrites is kept, to be put back by the backward half",
+    "recomputed": "from what a value is computed a second time in the backward half",
+    "carried": "what a reversed loop takes along from round to round",
+    "moved": "what was computed elsewhere than it was written: before a loop, or once for two lines",
+    "lowered": "what the line became: the form in which it is emitted",
+    "unproved": "what an analysis could not prove, and what that costs; ``hint`` says what the user could change",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that a stage tells.
+
+    ``message`` completes the sentence that the kind begins, without a full stop; ``name`` is the user's variable that
+    it is about, ``hint`` what the user could change.
+    """
+
+    stage: str
+    kind: str
+    loc: Loc
+    message: str
+    name: str = ""
+    hint: str = ""
+
+
+@dataclass(slots=True)
+class Notes:
+    """A collector; what is told twice is kept once, in the order in which it was told first.
+
+    >>> notes = Notes()
+    >>> notes.add("plan", "saved", Loc("gated.py", 7), "the next round overwrites it", name="h")
+    >>> [(note.name, note.message) for note in notes]
+    [('h', 'the next round overwrites it')]
+    """
+
+    made: dict[Note, None] = field(default_factory=dict)
+
+    def add(self, stage: str, kind: str, loc: Loc, message: str, *, name: str | None = None, hint: str = "") -> None:
+        """Tell something; ``LookupError`` if the stage or the kind has no entry in the tables of this module."""
+        if stage not in STAGES or kind not in KINDS:
+            raise LookupError(f"{stage} {kind}")
+        if kind == "unproved" and not hint:
+            raise ValueError(f"what could not be proved needs a way out: {message}")
+        self.made[Note(stage, kind, loc, message, name or "", hint)] = None
+
+    def __iter__(self) -> Iterator[Note]:
+        return iter(self.made)
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+
+__all__ = ["KINDS", "STAGES", "Note", "Notes"]
