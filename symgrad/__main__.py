@@ -115,8 +115,14 @@ def show(options: argparse.Namespace) -> int:
     derived = derive(function, options)
     given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     call = () if options.sig is not None or args is None else args
-    text = derived.ir(*call, **given) if options.ir else derived.source(*call, **given)
-    facts: dict[str, Any] = {"target": options.target, "source": own_source(function), "ir" if options.ir else "gradient_source": text}
+    stage = None if options.stage is None else tuple(options.stage.split(","))
+    kind = "ir" if options.ir or stage else "gradient_source"
+    text = derived.ir(*call, stage=stage, **given) if kind == "ir" else derived.source(*call, **given)
+    facts: dict[str, Any] = {
+        "target": options.target,
+        "source": own_source(function),
+        "ir" if options.ir or stage else "gradient_source": text,
+    }
     if args is not None:
         facts |= {"arguments": args, "value": function(*args), "gradient": symgrad.grad(function, asked(options))(*args)}
     if options.json:
@@ -163,6 +169,7 @@ def parser() -> argparse.ArgumentParser:
     shower = verbs.add_parser("show", parents=[common], help="print a function and its gradient's source")
     shower.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
     shower.add_argument("--ir", action="store_true", help="print the IR instead of the source")
+    shower.add_argument("--stage", help="the IR after a stage ('lowered'), or what two stages changed ('lowered,simplified')")
     shower.add_argument("--value", action="store_true", help="show value_and_grad instead of grad")
     shower.set_defaults(run=show)
     checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")

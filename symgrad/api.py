@@ -21,6 +21,7 @@ from symgrad.compile import compile_gradient
 from symgrad.dispatch import Entry, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
 from symgrad.frontend.source import describe, from_source, plain_function, read
+from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
@@ -43,6 +44,7 @@ from symgrad.signature import (
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp"]
+Stage = str | tuple[str, ...] | list[str] | None
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 
 
@@ -243,14 +245,18 @@ class Derived:
         """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest)."""
         return self._entry(args, kwargs, signature).compiled.text
 
-    def ir(self, *args: Any, stage: str | None = None, signature: str | None = None, **kwargs: Any) -> str:
-        """The IR as text, at the end or after a stage of the pipeline."""
+    def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
+        """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them."""
         compiled = self._entry(args, kwargs, signature).compiled
         if stage is None:
             return show(compiled.func)
-        if stage not in compiled.stages:
-            raise BadArgument(f"there is no stage {stage!r}", hint=f"stages: {', '.join(compiled.stages) or 'none kept'}")
-        return show(compiled.stages[stage])
+        names = (stage,) if isinstance(stage, str) else stage
+        if not 1 <= len(names) <= 2 or not all(name in compiled.stages for name in names):
+            kept = ", ".join(compiled.stages) or "none kept"
+            raise BadArgument(f"there is no stage {stage!r}", hint=f"stages: {kept}; or a pair of them, for what changed")
+        if len(names) == 1:
+            return show(compiled.stages[names[0]])
+        return difference(compiled.stages[names[0]], compiled.stages[names[1]], (names[0], names[1]))
 
 
 class Bound:
@@ -290,7 +296,7 @@ class Bound:
         """The generated source, for arguments like these."""
         return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
 
-    def ir(self, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
+    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
         """The IR as text, for arguments like these."""
         return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
 
@@ -551,8 +557,11 @@ def annotated_signature(function: types.FunctionType) -> Signature:
 # ------------------------------------------------------------------ looking, saving
 
 
-def show_ir(function: Any, *args: Any, stage: str | None = None, signature: str | None = None, **kwargs: Any) -> None:
-    """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these."""
+def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> None:
+    """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
+
+    ``stage`` is one of ``compile.STAGES``, or a pair of them to see what changed from one to the other.
+    """
     made = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}
     print(made.ir(*args, stage=stage, **extra, **kwargs))

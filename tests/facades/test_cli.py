@@ -46,6 +46,8 @@ def test_show(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["--args", "np.ones(2), 2.0", "--wrt", "w"], "2.0"),
         (["--wrt", "x,w"], "(array("),
         (["--ir"], "func loss"),
+        (["--stage", "lowered"], "func loss"),
+        (["--stage", "lowered,optimized"], "+++ optimized"),
         (["--value"], "def loss_value_and_grad"),
     ],
 )

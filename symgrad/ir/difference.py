@@ -1,0 +1,103 @@
+"""Two functions of the IR -> the unified diff of their texts, with names that stand for the same value in both.
+
+Printing numbers names anew, so that one op more would change every line below it. Here lines that agree but for numbers
+are matched first; the second text takes its names from them, and what is new in it gets numbers that the first has not.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from symgrad.ir.core import Func
+from symgrad.ir.show import COLUMN, show
+
+#: a string, which holds no names, or a name with its number: ``%3``, ``h.2``, ``` `p["w"]`.1 ```
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|(?P<name>%|(?:[^\W\d]\w*|`[^`]*`)\.)(?P<number>\d+)\b')
+
+
+def difference(first: Func, second: Func, titles: tuple[str, str] = ("first", "second"), context: int = 3) -> str:
+    """The unified diff of two functions; empty if nothing but numbers differs.
+
+    >>> from symgrad.ir.parse import parse
+    >>> a = parse('''
+    ... func f(x: float) -> float:
+    ...     %0 = sin(x) : float
+    ...     %1 = cos(x) : float
+    ...     %2 = multiply(%1, %1) : float
+    ...     return %2
+    ... ''')
+    >>> b = parse('''
+    ... func f(x: float) -> float:
+    ...     %0 = cos(x) : float
+    ...     %1 = square(%0) : float
+    ...     return %1
+    ... ''')
+    >>> print(difference(a, b, ("lowered", "optimized")))
+    --- lowered
+    +++ optimized
+    @@ -1,5 +1,4 @@
+     func f(x: float) -> float:
+    -    %0 = sin(x) : float
+         %1 = cos(x) : float
+    -    %2 = multiply(%1, %1) : float
+    +    %2 = square(%1) : float
+         return %2
+    """
+    before, after = show(first).splitlines(), show(second).splitlines()
+    after = renamed(after, matching(before, after), taken(before))
+    return "\n".join(difflib.unified_diff(before, after, *titles, lineterm="", n=context))
+
+
+def matching(before: list[str], after: list[str]) -> dict[str, str]:
+    """The names of the second text with their names in the first, from the lines that agree but for numbers."""
+    pairs = difflib.SequenceMatcher(None, [anonymous(line) for line in before], [anonymous(line) for line in after], autojunk=False)
+    found: dict[str, str] = {}
+    for start, other, size in pairs.get_matching_blocks():
+        for k in range(size):
+            for old, new in zip(names_in(before[start + k]), names_in(after[other + k]), strict=True):
+                if new not in found and old not in found.values():
+                    found[new] = old
+    return found
+
+
+def anonymous(line: str) -> str:
+    """A line without the numbers of its names, and however far to the right its place stands."""
+    return re.sub(r" +", " ", TOKEN.sub(lambda m: m["name"] or m[0], line))
+
+
+def names_in(line: str) -> list[str]:
+    """The numbered names of a line, in order."""
+    return [m[0] for m in TOKEN.finditer(line) if m["name"]]
+
+
+def taken(lines: list[str]) -> dict[str, int]:
+    """For each name the first number that a text does not use."""
+    free: dict[str, int] = {}
+    for line in lines:
+        for m in TOKEN.finditer(line):
+            if m["name"]:
+                free[m["name"]] = max(free.get(m["name"], 0), int(m["number"]) + 1)
+    return free
+
+
+def renamed(lines: list[str], table: dict[str, str], free: dict[str, int]) -> list[str]:
+    """The text under its new names, the places in their column again."""
+
+    def name(m: re.Match[str]) -> str:
+        if not m["name"]:
+            return m[0]
+        if m[0] not in table:
+            number = free.get(m["name"], 0)
+            free[m["name"]] = number + 1
+            table[m[0]] = f"{m['name']}{number}"
+        return table[m[0]]
+
+    made = []
+    for line in lines:
+        text, at, place = line.rpartition(" @ ")
+        made.append(f"{TOKEN.sub(name, text).rstrip().ljust(COLUMN)}{at}{place}" if at else TOKEN.sub(name, line))
+    return made
+
+
+__all__ = ["difference"]
