@@ -7,9 +7,8 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Ref, Static
-from symgrad.frontend.calls import special
-from symgrad.frontend.context import Lowering
-from symgrad.frontend.expressions import owner_name
+from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule
 from symgrad.runtime.marks import on_backward, stop_gradient

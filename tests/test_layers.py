@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,22 @@ def test_imports_point_up(path: Path) -> None:
 def test_slow_modules_are_imported_late(path: Path) -> None:
     for node in ast.parse(path.read_text()).body:
         assert not {name.split(".")[0] for name in imports(node)} & LAZY or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)
+
+
+#: in ``ops`` the table and the program that derives its partials read each other, the latter inside a function
+@pytest.mark.parametrize("package", sorted({unit(p) for p in FILES if p.parent != ROOT} - {"ops"}))
+def test_modules_of_a_package_import_one_way(package: str) -> None:
+    inside = f"symgrad.{package}."
+    imported = {p.stem: {name.removeprefix(inside) for name in imports(ast.parse(p.read_text())) if name.startswith(inside)}
+                for p in FILES if unit(p) == package}  # fmt: skip
+
+    TopologicalSorter(imported).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if unit(p) == "frontend"], ids=lambda p: p.stem)
+def test_no_function_of_the_frontend_imports(path: Path) -> None:
+    for function in ast.walk(ast.parse(path.read_text())):
+        assert not isinstance(function, ast.FunctionDef | ast.Lambda) or not imports(function)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Fun, Iter, Num, Obj, Ref, Static, Step, Tup
-from symgrad.frontend.calls import SPECIAL, apply_row, array_of, call, call_object, opaque, special, unwrap
-from symgrad.frontend.context import Lowering
-from symgrad.frontend.expressions import attribute_of, binary, choose, comparison, truth
-from symgrad.frontend.iterate import items_of, known_items
+from symgrad.frontend.context import SPECIAL, Lowering, special
+from symgrad.frontend.flow import choose, counted, loop_key
+from symgrad.frontend.iterate import append, items_of, known_items
+from symgrad.frontend.opaque import opaque
+from symgrad.frontend.operands import array_of, unwrap
+from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import ONE, ZERO, Const
-from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -63,7 +67,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         case Tup(items):
             return Num(Const(len(items)))
         case Obj(key) if key.kind == "record":
-            return call(ctx, attribute_of(ctx, args[0], "__len__", node), [], {}, node)
+            return ctx.apply(attribute_of(ctx, args[0], "__len__", node), [], {}, node)
         case Obj(key):
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
@@ -112,8 +116,6 @@ def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
                 case Scalar(kind="float", dtype="any"):
                     return float
                 case Scalar(dtype=str() as dtype) if dtype != "any":
-                    from symgrad.ir.types import DTYPES
-
                     return np.dtype(DTYPES[dtype]).type
     raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
 
@@ -173,9 +175,6 @@ def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) -> Binding:
     """Go over items with one running value."""
-    from symgrad.frontend.flow import counted
-    from symgrad.frontend.statements import loop_key
-
     key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
     ctx.state.names[key] = start
 
@@ -190,7 +189,7 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` of several arguments or of the items of one."""
     if len(args) == 1:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            return call_object(ctx, np.min if smaller else np.max, "max", args, {}, node)
+            return ctx.apply(Static(np.min if smaller else np.max, "max"), args, {}, node)
         items = items_of(ctx, args[0], node)
         if not isinstance(items, list):
             value = ctx.array_of(ctx.read(args[0], node), None)
@@ -221,18 +220,13 @@ def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return extreme(ctx, args, node, smaller=True)
 
 
-@special(any, all)
-def any_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    raise AssertionError("replaced below")
-
-
 def _truths(of: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            return call_object(ctx, of, of.__name__, args, {}, node)
+            return ctx.apply(Static(of, of.__name__), args, {}, node)
         items = items_of(ctx, args[0], node)
         if not isinstance(items, list):
-            return call_object(ctx, of, of.__name__, [ctx.make(array_of(ctx, args[0], None, node))], {}, node)
+            return ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, args[0], None, node))], {}, node)
         made: Any = Const(of is np.all)
         for item in items:
             test = truth(ctx, item, node)
@@ -274,11 +268,10 @@ def map_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     items = items_of(ctx, args[1] if len(args) == 2 else Iter("zip", tuple(args[1:])), node)
     spread = len(args) > 2
     if isinstance(items, list):
-        return Tup(tuple(call(ctx, args[0], list(i.items) if spread and isinstance(i, Tup) else [i], {}, node) for i in items))
-    from symgrad.frontend.iterate import append
+        return Tup(tuple(ctx.apply(args[0], list(i.items) if spread and isinstance(i, Tup) else [i], {}, node) for i in items))
 
     def step(total: Binding, item: Binding) -> Binding:
-        return append(ctx, total, call(ctx, args[0], list(item.items) if spread and isinstance(item, Tup) else [item], {}, node), node)
+        return append(ctx, total, ctx.apply(args[0], list(item.items) if spread and isinstance(item, Tup) else [item], {}, node), node)
 
     return fold(ctx, items, ctx.new_object("list", ()), step, node)
 
@@ -288,10 +281,10 @@ def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     items = items_of(ctx, args[1], node)
     if isinstance(items, list):
         start = args[2:] or items[:1]
-        return functools.reduce(lambda a, b: call(ctx, args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
+        return functools.reduce(lambda a, b: ctx.apply(args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
     if len(args) < 3:
         raise UnsupportedSyntax("reduce over something of unknown length needs a start", ctx.loc(node))
-    return fold(ctx, items, args[2], lambda a, b: call(ctx, args[0], [a, b], {}, node), node)
+    return fold(ctx, items, args[2], lambda a, b: ctx.apply(args[0], [a, b], {}, node), node)
 
 
 @special(divmod)
@@ -387,11 +380,6 @@ def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
         return ctx.make(array_of(ctx, binding, None, node))
     return binding
-
-
-@special(np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
-def array(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    raise AssertionError("replaced below")
 
 
 def _array(copies: bool) -> Any:

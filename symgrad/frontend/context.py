@@ -1,7 +1,8 @@
 """The state of lowering one program: where ops go, what names are bound to, which function is being read.
 
-Statements, expressions and calls are lowered by functions in tables (``STATEMENTS``, ``EXPRESSIONS``),
-filled by the modules beside this one; ``Lowering`` is what they share.
+Every construct is lowered by a function in one of five tables, filled by the modules beside this one:
+``STATEMENTS`` and ``EXPRESSIONS`` by node, ``CALLS`` by what a binding is, ``METHODS`` by the kind of owner
+and name, ``SPECIAL`` by the callable itself. ``Lowering``, which they share, looks them up.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
+    Bound,
     Broken,
     HeapKey,
     Location,
     Missing,
+    Name,
     Num,
     Obj,
     Ref,
@@ -87,30 +90,59 @@ class Unresolved(Exception):
     """A recursive call whose result is not known yet: this path tells nothing."""
 
 
-Lower = Callable[["Lowering", Any], Any]
+Lower = Callable[["Lowering", Any], Binding]
+LowerStatement = Callable[["Lowering", Any, list[ast.stmt]], bool | None]
+Special = Callable[["Lowering", list[Binding], dict[str, Binding], ast.AST], Binding]
+Call = Callable[["Lowering", Any, list[Binding], dict[str, Binding], ast.AST], Binding]
+Method = Callable[["Lowering", Any, list[Binding], ast.AST], Binding]
+Entered = TypeVar("Entered", bound=Callable[..., Any])
+
+#: the codes of a path: it goes on, or how it has left
+NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+CODE: Name = (None, "code")  #: the name that holds it
+
 ROUNDS = 400  #: rounds of loops that are written out, in all
 EXPRESSIONS: dict[type[ast.AST], Lower] = {}
-STATEMENTS: dict[type[ast.AST], Lower] = {}
+STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
+CALLS: dict[type[Binding], Call] = {}
+METHODS: dict[tuple[str, str], Method] = {}
+#: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
+SPECIAL: dict[Any, Special] = {}
+
+
+def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:
+    """Enter a function into a table of constructs."""
+
+    def enter(function: Entered) -> Entered:
+        table.update(dict.fromkeys(keys, function))
+        return function
+
+    return enter
 
 
 def expression(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
     """Enter a function into the table of expressions."""
-
-    def enter(function: Lower) -> Lower:
-        EXPRESSIONS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return enter
+    return entered(EXPRESSIONS, *kinds)
 
 
-def statement(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
+def statement(*kinds: type[ast.AST]) -> Callable[[LowerStatement], LowerStatement]:
     """Enter a function into the table of statements."""
+    return entered(STATEMENTS, *kinds)
 
-    def enter(function: Lower) -> Lower:
-        STATEMENTS.update(dict.fromkeys(kinds, function))
-        return function
 
-    return enter
+def callee(*kinds: type[Binding]) -> Callable[[Call], Call]:
+    """Enter a function into the table of what can be called."""
+    return entered(CALLS, *kinds)
+
+
+def method(kind: str, *names: str) -> Callable[[Method], Method]:
+    """Enter a function into the table of methods: of a list, a dict or an array."""
+    return entered(METHODS, *((kind, name) for name in names))
+
+
+def special(*callables: Any) -> Callable[[Special], Special]:
+    """Enter a function into the table of special calls."""
+    return entered(SPECIAL, *callables)
 
 
 @dataclass
@@ -168,9 +200,16 @@ class Lowering:
         assert isinstance(made, Binding)
         return made
 
-    def operand(self, node: ast.expr) -> Operand:
-        """Lower an expression to one operand."""
-        return self.read(self.evaluate(node), node)
+    def apply(self, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+        """Call what a binding stands for."""
+        lower = CALLS.get(type(callee))
+        if lower is None:
+            raise self.refuse(UnsupportedSyntax, "this cannot be called", node)
+        return lower(self, callee, args, kwargs, node)
+
+    def apply_method(self, owner: Binding, name: str, args: list[Binding], node: ast.AST) -> Binding:
+        """Call a method by its name."""
+        return self.apply(Bound(owner, name), args, {}, node)
 
     # -------------------------------------------------------------- bindings and values
 
@@ -413,5 +452,8 @@ def is_float(type_: Type) -> bool:
     return False
 
 
-__all__ = ["EXPRESSIONS", "MISSING", "NOWHERE", "STATEMENTS", "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved",
-           "expression", "is_float", "spelled", "statement"]  # fmt: skip
+__all__ = [
+    "BREAK", "CALLS", "CODE", "CONTINUE", "EXPRESSIONS", "METHODS", "MISSING", "NEXT", "NOWHERE", "RETURN", "SPECIAL", "STATEMENTS",
+    "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved", "callee", "expression", "is_float", "method", "special",
+    "spelled", "statement",
+]  # fmt: skip

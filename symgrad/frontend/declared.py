@@ -12,8 +12,10 @@ from typing import Any
 from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, is_float
+from symgrad.frontend.functions import inline
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
+from symgrad.frontend.rows import call_row
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.declare import ROWS
@@ -25,10 +27,13 @@ def is_declared(ctx: Lowering, function: Any) -> bool:
     return declared(function) is not None and not any(function is seen for seen in ctx.forms.setdefault("as text", []))
 
 
+def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Call a function of the user's: as what it is declared to be, else inlined."""
+    return (call_declared if is_declared(ctx, function) else inline)(ctx, function, args, kwargs, node)
+
+
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that the user has declared."""
-    from symgrad.frontend.calls import call_row
-
     found = declared(function)
     if isinstance(found, Custom):
         return call_custom(ctx, found, args, kwargs, node)
@@ -51,15 +56,13 @@ def as_text(ctx: Lowering, function: Any) -> Iterator[None]:
 
 def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Type | None:
     """Read a declared function itself: it must not write to its arguments, and it tells the type of the result."""
-    from symgrad.frontend.calls import call_function
-
     entry, refusals = ctx.state, len(ctx.refusals)
     ctx.state = entry.copy()
     found: Type | None = None
     written = False
     try:
         with ctx.inside(Block()), as_text(ctx, function):
-            made = call_function(ctx, function, args, kwargs, node)
+            made = inline(ctx, function, args, kwargs, node)
             found = ctx.type_of(made) if isinstance(made, Num | Ref) else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
     except SymgradError:
@@ -87,14 +90,12 @@ def call_itself(ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda)
 
 def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``forward`` runs here; the result's derivative is what ``backward`` makes of the residuals."""
-    from symgrad.frontend.calls import call
-
     name = getattr(custom.function, "__name__", "the function")
     if custom.forward is None or custom.backward is None:
         raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
     args = positional(ctx, custom, args, kwargs, node)
     with as_text(ctx, custom.function):
-        made = call(ctx, Static(custom.forward), args, {}, node)
+        made = ctx.apply(Static(custom.forward), args, {}, node)
     if not isinstance(made, Tup) or len(made.items) != 2 or not isinstance(made.items[0], Num | Ref):
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
     out, residuals = made.items
@@ -135,14 +136,12 @@ def leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Operand]:
 def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding],
                 node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
     """The backward function as IR, its parameters being the cotangent and what it reads, and the latter."""
-    from symgrad.frontend.calls import call
-
     entry = ctx.state
     ctx.state = entry.copy()
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")
     with ctx.inside(block):
-        made = call(ctx, Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
+        made = ctx.apply(Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
         items = made.items if isinstance(made, Tup) else None
         if items is None or len(items) != len(args):
             raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.outside import outside
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
 
@@ -77,8 +78,6 @@ def static_item(value: object) -> Binding:
 
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
-    from symgrad.frontend.expressions import outside
-
     if isinstance(value, dict):
         return [static_item(k) for k in value]
     if isinstance(value, list | tuple):

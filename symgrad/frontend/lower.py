@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
-from symgrad.frontend import builtins, calls, expressions, statements
+from symgrad.frontend import attributes, builtins, calls, comprehensions, expressions, loops, operators, statements
+from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.calls import body_result, local_names
 from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
 from symgrad.frontend.declared import call_itself, is_declared
-from symgrad.frontend.expressions import owner_name
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.outside import owner_name
 from symgrad.frontend.recursion import close
+from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import Array, List
@@ -29,7 +30,7 @@ from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Signature, Tree
 from symgrad.signature import Static as StaticArgument
 
-assert all((builtins, calls, expressions, statements))  # they fill the tables
+assert all((attributes, builtins, calls, comprehensions, expressions, loops, operators, statements))  # they fill the tables
 RESTARTS = 200
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.outside import outside
 from symgrad.ir.core import NONE, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops.indexing import is_basic
@@ -29,10 +30,10 @@ class Index:
         return Step(self.spec, self.operands)
 
 
-def index_of(ctx: Lowering, node: ast.expr) -> Index:
-    """Evaluate what stands between the brackets."""
-    if hasattr(node, "binding"):
-        return node.binding  # type: ignore[no-any-return]
+def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
+    """Evaluate what stands between the brackets, if that has not been done."""
+    if isinstance(node, Index):
+        return node
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     items = [slice_parts(ctx, n) if isinstance(n, ast.Slice) else ctx.evaluate(n) for n in nodes]
     if len(items) == 1 and isinstance(items[0], Tup):
@@ -69,10 +70,19 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
     return "i", [ctx.read(item, node)]
 
 
+def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
+    """What stands between the brackets, as the one argument of a method."""
+    if not isinstance(node, Index):
+        return ctx.evaluate(node)
+    if len(node.bindings) != 1 or not isinstance(node.bindings[0], Binding):
+        raise UnsupportedSyntax("an instance that is indexed and augmented takes one index", ctx.loc(whole))
+    return node.bindings[0]
+
+
 # ------------------------------------------------------------------ reading
 
 
-def load(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
+def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) -> Binding:
     """``owner[node]``."""
     match owner:
         case Ref() if isinstance(ctx.type_of(owner), List):
@@ -100,9 +110,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Bindi
             if set(index.spec) <= {"e", "n"}:
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
         case Obj(key) if key.kind == "record":
-            from symgrad.frontend.calls import call_method
-
-            return call_method(ctx, owner, "__getitem__", [ctx.evaluate(node)], {}, whole)
+            return ctx.apply_method(owner, "__getitem__", [held_item(ctx, node, whole)], whole)
     raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole))
 
 
@@ -190,8 +198,6 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
 
 
 def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
-    from symgrad.frontend.expressions import outside
-
     key = key_of(index)
     if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
         items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
@@ -209,7 +215,7 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
 # ------------------------------------------------------------------ writing
 
 
-def store_item(ctx: Lowering, owner: Binding, node: ast.expr, value: Binding, whole: ast.AST) -> None:
+def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Binding, whole: ast.AST) -> None:
     """``owner[node] = value``."""
     match owner:
         case Ref() if isinstance(ctx.type_of(owner), Array):
@@ -226,9 +232,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr, value: Binding, wh
         case Ref() | Num():
             raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
         case Obj(key):
-            from symgrad.frontend.calls import call_method
-
-            call_method(ctx, owner, "__setitem__", [ctx.evaluate(node), value], {}, whole)
+            ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case _:
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
 

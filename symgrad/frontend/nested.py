@@ -9,10 +9,11 @@ from typing import Any
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.calls import call, parameters, unwrap
-from symgrad.frontend.context import Lowering, is_float
+from symgrad.frontend.context import Lowering, callee, is_float
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.operands import unwrap
 from symgrad.frontend.recursion import close
+from symgrad.frontend.scopes import parameters
 from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import Array, Scalar
 
@@ -30,7 +31,7 @@ class Derivative(Binding):
 
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
-    wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Num_none()))
+    wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "jit"}
     if known:
         raise UnsupportedSyntax(f"{known.pop()}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
@@ -42,8 +43,11 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     return Derivative(args[0], what, unwrap(wrt), aux, frozenset(getattr(state, "no_grad", ())))
 
 
-def Num_none() -> Binding:
-    return Static(None)
+def derivative_of(given: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
+    """The binding of a derived function made outside; ``given``: of what, which, wrt, has_aux, no_grad."""
+    of, what, wrt, has_aux, no_grad = given
+    inner = getattr(of, "__symgrad_derivative__", None)
+    return Derivative(Static(of) if inner is None else derivative_of(inner), what, wrt, has_aux, no_grad)
 
 
 def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
@@ -103,6 +107,7 @@ class Fresh:
         return Static(None)
 
 
+@callee(Derivative)
 def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the function on parameters of its own, differentiate it, and put the result here."""
     if ctx.derive is None:
@@ -129,7 +134,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         held[place] = fresh.binding(held[place])
     block = Block()
     with ctx.inside(block):
-        made = call(ctx, derivative.of, inner_args, inner_kwargs, node)
+        made = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
         value, aux = made.items if isinstance(made, Tup) and derivative.has_aux else (made, None)
         out = ctx.read(value, node)
     check_scalar(ctx, out, node)

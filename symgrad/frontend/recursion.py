@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
 from symgrad.frontend.bindings import (
     NOTHING,
     Binding,
@@ -23,8 +24,8 @@ from symgrad.frontend.bindings import (
     operands_of,
     rebuild,
 )
-from symgrad.frontend.calls import bind_arguments, body_result, default_bindings, local_names
 from symgrad.frontend.context import Frame, Lowering, Unresolved
+from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type

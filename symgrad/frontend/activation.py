@@ -1,0 +1,110 @@
+"""The activation of a function of the user's: its arguments bound, its body lowered, its result."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
+from symgrad.frontend.context import NEXT, RETURN, Frame, Lowering
+from symgrad.frontend.flow import proceed, run
+from symgrad.frontend.operands import static_binding
+from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.source import Source
+
+
+def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
+    """The defaults of a function, read at each call; those of our own compositions are constants."""
+    ours = source.function.__module__ == "symgrad.ops.composed"
+    made: dict[str, Binding] = {}
+    for name, (value, where) in default_places(source).items():
+        if ours or value is None or isinstance(value, bool | str):
+            made[name] = static_binding(value)
+        else:
+            made[name] = outside(ctx, value, f"{owner_name(ctx, source.function)}.{where}", name)
+    return made
+
+
+def default_places(source: Source) -> dict[str, tuple[Any, str]]:
+    """The defaults of a function, each with the expression that reads it."""
+    arguments = source.node.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    values = source.function.__defaults__ or ()
+    made = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))}
+    return made | {k: (v, f"__kwdefaults__[{k!r}]") for k, v in (source.function.__kwdefaults__ or {}).items()}
+
+
+def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
+             defaults: dict[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
+    """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
+    for inner in ast.walk(function):
+        if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
+            raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
+    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, node)
+    outer, loc = ctx.frame, ctx.builder.loc
+    ctx.frame = frame
+    ctx.stack.append((code, id(node)))
+    try:
+        for name, binding in bound.items():
+            ctx.state.names[frame, name] = binding
+        return body_result(ctx, frame, function)
+    finally:
+        ctx.stack.pop()
+        ctx.frame, ctx.builder.loc = outer, loc
+
+
+def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda) -> Binding:
+    """Lower a function's body and give what it returns."""
+    if isinstance(function, ast.Lambda):
+        return ctx.evaluate(function.body)
+    proceed(ctx)
+    run(ctx, list(function.body))
+    codes = ctx.state.codes
+    made = ctx.state.names.get((frame, "%return"), MISSING)
+    if ctx.state.dead or RETURN not in codes:
+        made = Static(None)
+    elif NEXT in codes and made != Static(None):
+        made = Broken("the function may end without a return")
+    if not holds_function(ctx, made):
+        for name in [n for n in ctx.state.names if n[0] is frame]:
+            del ctx.state.names[name]
+    proceed(ctx)
+    return made
+
+
+def holds_function(ctx: Lowering, binding: Binding) -> bool:
+    match binding:
+        case Fun() | Bound():
+            return True
+        case Tup(items):
+            return any(holds_function(ctx, i) for i in items)
+        case Obj(key):
+            content = ctx.state.heap.get(key)
+            return not isinstance(content, Ref) and any(holds_function(ctx, b) for _, b in content or ())
+    return False
+
+
+def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding], defaults: dict[str, Binding],
+                   node: ast.AST) -> dict[str, Binding]:  # fmt: skip
+    """Arguments to parameters, as Python does it."""
+    plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    bound = dict(zip(plain, args, strict=False))
+    extra = args[len(plain) :]
+    left = dict(kwargs)
+    if extra and arguments.vararg is None:
+        raise UnsupportedSyntax(f"{len(args)} arguments are given to {len(plain)} parameters", ctx.loc(node))
+    if arguments.vararg is not None:
+        bound[arguments.vararg.arg] = Tup(tuple(extra))
+    for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
+        if name in left and name not in bound:
+            bound[name] = left.pop(name)
+        elif name not in bound:
+            if name not in defaults:
+                raise UnsupportedSyntax(f"argument {name!r} is missing", ctx.loc(node))
+            bound[name] = defaults[name]
+    if arguments.kwarg is not None:
+        bound[arguments.kwarg.arg] = ctx.new_object("dict", left.items())
+    elif left:
+        raise UnsupportedSyntax(f"there is no parameter {next(iter(left))!r}", ctx.loc(node))
+    return bound

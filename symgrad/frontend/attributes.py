@@ -1,0 +1,135 @@
+"""Attributes of modules, arrays, instances and classes."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import Above, Binding, Bound, External, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.rows import apply_row
+from symgrad.ir.core import Const
+from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+
+
+@expression(ast.Attribute)
+def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
+    return attribute_of(ctx, ctx.evaluate(node.value), node.attr, node)
+
+
+def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """``owner.attr`` for each kind of owner."""
+    attr = ctx.frame.source.mangle(attr)
+    match owner:
+        case Static(value, name_):
+            return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
+        case Ref() | Num():
+            return of_array(ctx, owner, attr, node)
+        case Tup(items, kind) if kind is not None and attr in kind._fields:
+            return items[list(kind._fields).index(attr)]
+        case Obj(key) if key.kind == "record":
+            content = dict(ctx.state.entries(key))
+            return content[attr] if attr in content else of_class(ctx, owner, key.cls, attr, node)
+        case External(value, text):
+            if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):
+                if not hasattr(value, attr):
+                    raise UnsupportedSyntax(f"{type(value).__name__!r} object has no attribute {attr!r}", ctx.loc(node))
+                return outside(ctx, getattr(value, attr), f"{text}.{attr}", attr)
+            return of_class(ctx, owner, type(value), attr, node)
+        case Above(instance, cls):
+            return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
+        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and isinstance(getattr(kind, attr, None), types.FunctionType):
+            return of_class(ctx, owner, kind, attr, node)
+    return Bound(owner, attr)
+
+
+def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
+    if not hasattr(value, attr):
+        raise UnsupportedSyntax(f"{name_} has no attribute {attr!r}", ctx.loc(node))
+    found = getattr(value, attr)
+    name_ = {"numpy": "np"}.get(name_, name_)
+    if (
+        isinstance(found, float | int)
+        and not isinstance(found, bool)
+        and isinstance(value, types.ModuleType)
+        and value.__name__ in ("numpy", "math")
+    ):
+        return Num(Const(found, f"{name_}.{attr}"))
+    if isinstance(value, types.ModuleType | type) and not isinstance(
+        found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc
+    ):
+        return outside(ctx, found, f"{owner_name(ctx, value)}.{attr}", attr)
+    return Static(found, f"{name_}.{attr}")
+
+
+def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """Attributes of arrays and NumPy scalars that are not methods."""
+    type_ = ctx.type_of(owner)
+    if isinstance(type_, Scalar):
+        match attr:
+            case "shape":
+                return Tup(())
+            case "ndim":
+                return Num(Const(0))
+            case "size":
+                return Num(Const(1))
+            case "T" | "real" if type_.kind != "complex":
+                return owner
+        return Bound(owner, attr)
+    if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
+        return Num(ctx.call("opaque_attribute", ctx.read(owner), Const(attr)))
+    if not isinstance(type_, Array):
+        return Bound(owner, attr)
+    match attr:
+        case "shape" if type_.shape is not None:
+            value = ctx.read(owner)
+            return Tup(tuple(Num(Const(e) if isinstance(e, int) else ctx.call("extent", value, axis=k)) for k, e in enumerate(type_.shape)))
+        case "shape":
+            raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
+        case "ndim" if type_.shape is not None:
+            return Num(Const(len(type_.shape)))
+        case "size":
+            return Num(ctx.call("size", ctx.read(owner)))
+        case "dtype" if type_.dtype is not None:
+            return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
+        case "mT" | "imag" if type_.shape is not None:
+            return apply_row(ctx, attr, [owner], {}, node)
+        case "T" if isinstance(owner, Ref):
+            return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
+        case "real" if type_.kind in ("float", "int", "bool"):
+            return owner
+    return Bound(owner, attr)
+
+
+def kind_of_instance(binding: Binding) -> type:
+    """The class of an instance."""
+    if isinstance(binding, Obj):
+        return binding.key.cls  # type: ignore[no-any-return]
+    return type(binding.value) if isinstance(binding, External) else object
+
+
+def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
+    """A method, property or class attribute of an instance; with ``after`` only from the classes behind that one."""
+
+    order = cls.__mro__
+    for base in order[order.index(after) + 1 if after in order else 0 :]:
+        if attr in base.__dict__:
+            match base.__dict__[attr]:
+                case types.FunctionType() as function:
+                    return Bound(owner, attr, function)
+                case staticmethod() as held:
+                    return Static(held.__func__, attr)
+                case classmethod() as held:
+                    return Bound(Static(cls), attr, held.__func__)
+                case property() as held if held.fget is not None:
+                    return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
+                case held if getattr(held, "__wrapped__", None) is not None and isinstance(held.__wrapped__, types.FunctionType):
+                    return Bound(owner, attr, held.__wrapped__)
+                case held:
+                    return outside(ctx, held, f"{owner_name(ctx, base)}.{attr}", attr)
+    raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))

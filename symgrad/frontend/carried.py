@@ -1,0 +1,365 @@
+"""What a loop carries from round to round: found by lowering its body until nothing new is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import (
+    MISSING,
+    HeapKey,
+    Location,
+    Name,
+    Obj,
+    Ref,
+    Skeleton,
+    State,
+    array_leaves,
+    leaves,
+    merge,
+    operands_of,
+    rebuild,
+)
+from symgrad.frontend.context import CODE, Loop, Lowering
+from symgrad.ir.core import UNDEF, Block, Operand, Value
+from symgrad.ir.types import Type, join
+
+TRIALS = 16
+
+
+WHOLE = "all of a list"  #: the place of a list that is carried as one value, beside the places of its items
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a loop carries, as far as is known: forms of names, types of memory and lists, what may share memory."""
+
+    names: dict[Name, Skeleton] = field(default_factory=dict)
+    memory: dict[Location, Type] = field(default_factory=dict)
+    heap: dict[HeapKey, Any] = field(default_factory=dict)
+    shares: set[tuple[Any, Any]] = field(default_factory=set)
+    stale: set[Any] = field(default_factory=set)
+
+    def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
+        """Enter a form; True if that is news."""
+        if key in table and table[key] == value:
+            return False
+        table[key] = value
+        return True
+
+
+@dataclass(slots=True)
+class Head:
+    """One attempt at a loop: what it starts from, its block arguments, and the state at the top of the body."""
+
+    inits: list[Operand]
+    args: list[Value]
+    state: State
+    places: dict[Any, Location]
+    types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
+
+    def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
+        """A block argument for what is carried."""
+        self.types.append(type_)
+        self.args.append(Value(ctx.builder.freshen(type_), name))
+        return self.args[-1]
+
+
+def loop(
+    ctx: Lowering, key: Any, guess: Iterable[Name], build: Callable[[Head], tuple[Block, Operand]]
+) -> tuple[Block, Operand, Plan, Head]:
+    """Find what a loop carries by lowering its body until nothing new is learned.
+
+    ``build(head)`` lowers the body from a head and returns its block and its stop operand; the state is then the end of the body.
+    """
+    entry = ctx.state
+    plan = Plan()
+    names = visible(ctx, entry)
+    remembered = ctx.forms.get(key, {})
+    for name in guess:
+        plan.names[name] = remembered.get(name[1], ctx.skeleton(entry.names.get(name, MISSING), entry))
+    for _ in range(TRIALS):
+        ctx.state = entry
+        head = make_head(ctx, entry, plan)
+        ctx.state = head.state
+        top = head.state.copy()
+        block, stop = build(head)
+        head.state = top
+        if not learn(ctx, entry, plan, head, ctx.state, names):
+            ctx.forms[key] = {name[1]: form for name, form in plan.names.items() if name[0] is ctx.frame and form.form in ("num", "array")}
+            block.yields[:0] = end_operands(ctx, plan, ctx.state, block)
+            ctx.state = entry
+            return block, stop, plan, head
+    raise UnsupportedSyntax("the types of what this loop carries do not settle", ctx.builder.loc)
+
+
+def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
+    """Block arguments for what is carried, and the state in which they are bound."""
+    state = entry.copy()
+    head = Head([], [], state, {})
+    for name, form in plan.names.items():
+        before = entry.names.get(name, MISSING)
+        form = plan.names[name] = merge(ctx.skeleton(before, entry), form)
+        inits = operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale)
+        hint = None if name[1].startswith("%") else name[1]
+        args = [head.slot(ctx, leaf.type, hint) for leaf in leaves(form)]
+        head.inits += inits
+        made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
+        state.names[name] = made
+        for k, location in enumerate(array_leaves(made)):
+            if location is not None:
+                head.places[name, k] = location
+    for location, type_ in plan.memory.items():
+        head.inits.append(entry.memory[location])
+        plan.memory[location] = type_ = join(entry.memory[location].type, type_)
+        state.memory[location] = head.slot(ctx, type_, location.name)
+    for key, form in plan.heap.items():
+        head_object(ctx, entry, state, key, form, head)
+    relate(entry, plan, head)
+    return head
+
+
+def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: Any, head: Head) -> None:
+    """Carry the content of an object: as a list value, or item by item."""
+    content = entry.heap[key]
+    if isinstance(form, Type):
+        init = ctx.read(Obj(key))
+        head.inits.append(init)
+        location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
+        state.memory[location] = head.slot(ctx, join(init.type, form), None)
+        state.heap[key] = Ref(location)
+        head.places[(key, WHOLE), 0] = location
+        return
+    before = dict(content)  # type: ignore[arg-type]
+    items = dict(before)
+    for k, part in form:
+        binding = before.get(k, MISSING)
+        inits = operands_of(binding, part, ctx.read, lambda ref: ref.location in entry.stale)
+        args = [head.slot(ctx, leaf.type, str(k) if str(k).isidentifier() else None) for leaf in leaves(part)]
+        head.inits += inits
+        made = rebuild(part, list(args), state, None, ctx.builder.loc)
+        items[k] = made
+        for n, place in enumerate(array_leaves(made)):
+            if place is not None:
+                head.places[(key, k), n] = place
+    state.heap[key] = tuple(items.items())
+
+
+def source_of(entry: State, plan: Plan, name: Any, k: int) -> list[Location]:
+    """What a carried place may share memory with before the loop: of a list, each array in it."""
+    if name in plan.names:
+        found = array_leaves(entry.names.get(name, MISSING))[k : k + 1]
+    else:
+        key, item = name
+        content = entry.heap.get(key, ())
+        items = content if isinstance(content, Ref) else dict(content).get(item, MISSING)
+        found = (
+            [x for _, b in content for x in array_leaves(b)]
+            if item is WHOLE and not isinstance(content, Ref)
+            else array_leaves(items)[k : k + 1]
+        )
+    return [x for x in found if x is not None]
+
+
+def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
+    """Locations that a name or object still reaches under its own identity."""
+    skip = set(carried)
+    found: set[Location] = set()
+    for name, binding in state.names.items():
+        if name not in skip:
+            found.update(x for x in array_leaves(binding) if x is not None)
+    for content in state.heap.values():
+        if isinstance(content, Ref):
+            found.add(content.location)
+        else:
+            for _, item in content:
+                found.update(x for x in array_leaves(item) if x is not None)
+    return found
+
+
+def relate(entry: State, plan: Plan, head: Head) -> None:
+    """Pair what may share memory at the top of the body."""
+    state = head.state
+    seen = reachable(state, plan.names)
+    sources: dict[Location, list[Location]] = {}
+    pairs = [(location, source) for (name, k), location in head.places.items() for source in source_of(entry, plan, name, k)]
+    for location, source in pairs:
+        if location is source:
+            continue
+        if source in seen:
+            state.pair(location, source)
+        for other in entry.partners.get(source, frozenset()):
+            if other in seen:
+                state.pair(location, other)
+        for twin in sources.setdefault(source, []):
+            state.pair(location, twin)
+        sources[source].append(location)
+        if source in entry.stale:
+            state.stale[location] = entry.stale[source]
+    for a, b in plan.shares:
+        one, two = head.places.get(a), b if isinstance(b, Location) else head.places.get(b)
+        if one is not None and two is not None and (two in head.places.values() or two in seen):
+            state.pair(one, two)
+    for mark in plan.stale:
+        doubtful = mark if isinstance(mark, Location) else head.places.get(mark)
+        if doubtful is not None:
+            state.stale.setdefault(doubtful, doubtful.owner)
+
+
+def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names: Callable[[Name], bool]) -> bool:
+    """Compare the end of the body with its top; True if something new must be carried."""
+    news = False
+    if end.dead:
+        return False
+    for name in dict.fromkeys([*end.names, *head.state.names]):
+        if name == CODE or name[1] == "stop" and isinstance(name[0], Loop) or not names(name):
+            continue
+        after = end.names.get(name, MISSING)
+        if name in plan.names:
+            news |= plan.add(plan.names, name, merge(plan.names[name], ctx.skeleton(after, end)))
+        elif after != head.state.names.get(name, MISSING):
+            news |= plan.add(plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end)))
+    for location in entry.memory:
+        if end.memory[location] is not head.state.memory[location] or location in plan.memory:
+            carried_as_list = any(isinstance(c, Ref) and c.location is location for c in entry.heap.values())
+            if not carried_as_list:
+                old = plan.memory.get(location, entry.memory[location].type)
+                news |= plan.add(plan.memory, location, join(old, end.memory[location].type))
+        if location in end.stale and location not in head.state.stale:
+            plan.stale.add(location)
+            news = True
+    for key in entry.heap:
+        news |= learn_object(ctx, entry, plan, head, end, key)
+    return learn_sharing(entry, plan, head, end) or news
+
+
+def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, key: HeapKey) -> bool:
+    top, bottom = head.state.heap[key], end.heap[key]
+    if isinstance(bottom, Ref) or isinstance(top, Ref):
+        changed = (
+            not (isinstance(top, Ref) and isinstance(bottom, Ref)) or end.memory[bottom.location] is not head.state.memory[top.location]
+        )
+        if not changed and key not in plan.heap:
+            return False
+        kept, ctx.state = ctx.state, end
+        scratch = Block()
+        with ctx.inside(scratch):
+            type_ = ctx.read(Obj(key)).type
+        ctx.state = kept
+        old = plan.heap.get(key)
+        return plan.add(plan.heap, key, join(old, type_) if isinstance(old, Type) else type_)
+    if top == bottom and key not in plan.heap:
+        return False
+    first, last = dict(top), dict(bottom)
+    if key.kind == "list" and len(first) != len(last):
+        kept, ctx.state = ctx.state, end
+        with ctx.inside(Block()):
+            type_ = ctx.read(Obj(key)).type
+        ctx.state = kept
+        return plan.add(plan.heap, key, type_)
+    old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
+    for k in dict.fromkeys([*first, *last]):
+        if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
+            form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
+            old[k] = merge(old[k], form) if k in old else form
+    return plan.add(plan.heap, key, tuple(old.items()))
+
+
+def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
+    """Which carried arrays may share memory with each other, or with what is reached otherwise, in the next round."""
+    news = False
+    ends: dict[Any, Location] = {}
+    for name in plan.names:
+        for k, location in enumerate(array_leaves(end.names.get(name, MISSING))):
+            if location is not None:
+                ends[name, k] = location
+    for key, form in plan.heap.items():
+        content = end.heap[key]
+        held = (
+            [(WHOLE, content)]
+            if isinstance(content, Ref)
+            else [(k, b) for k, b in content if not isinstance(form, Type) and k in dict(form)]
+        )
+        ends |= {((key, k), n): x for k, b in held for n, x in enumerate(array_leaves(b)) if x is not None}
+    items = list(ends.items())
+    for n, (a, one) in enumerate(items):
+        if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
+            plan.stale.add(a)
+            news = True
+        others = end.partners.get(one, frozenset())
+        for b, two in items[:n]:
+            if (one is two or two in others) and (a, b) not in plan.shares:
+                plan.shares.add((a, b))
+                news = True
+        for other in {one} | others:
+            if other in entry.memory and (a, other) not in plan.shares:
+                plan.shares.add((a, other))
+                news = True
+    return news
+
+
+def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Operand]:
+    """What the body hands to its next round, in the order of the head."""
+    made: list[Operand] = []
+    kept, ctx.state = ctx.state, end
+    with ctx.inside(block):
+        for name, form in plan.names.items():
+            if end.dead:
+                made += [UNDEF] * len(leaves(form))
+            else:
+                made += operands_of(end.names.get(name, MISSING), form, ctx.read, lambda ref: ref.location in end.stale)
+        made += [end.memory[location] for location in plan.memory]
+        for key, form in plan.heap.items():
+            if isinstance(form, Type):
+                made.append(ctx.read(Obj(key)))
+            else:
+                content = dict(end.heap[key])  # type: ignore[arg-type]
+                for k, part in form:
+                    made += operands_of(content.get(k, MISSING), part, ctx.read, lambda ref: ref.location in end.stale)
+    ctx.state = kept
+    return made
+
+
+def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
+    """Bind what the loop carried to its results."""
+    entry = ctx.state
+    state = entry.copy()
+    head = Head([], [], state, {})
+    values = list(outs)
+    for name, form in plan.names.items():
+        made = rebuild(form, values, state, name[1], ctx.builder.loc)
+        state.names[name] = made
+        for k, location in enumerate(array_leaves(made)):
+            if location is not None:
+                head.places[name, k] = location
+    for location in plan.memory:
+        state.memory[location] = values.pop(0)
+    for key, form in plan.heap.items():
+        content = entry.heap[key]
+        if isinstance(form, Type):
+            location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
+            state.memory[location] = values.pop(0)
+            state.heap[key] = Ref(location)
+            head.places[(key, WHOLE), 0] = location
+        else:
+            items = dict(content)  # type: ignore[arg-type]
+            for k, part in form:
+                items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
+                head.places |= {((key, k), n): x for n, x in enumerate(array_leaves(made)) if x is not None}
+            state.heap[key] = tuple(items.items())
+    relate(entry, plan, head)
+    ctx.state = state
+
+
+def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
+    """Which names matter after a loop: those bound before it, and those of the functions around it."""
+    frames: set[Any] = set()
+    frame = ctx.frame
+    while frame is not None:
+        frames.add(frame)
+        if frame.parent is None:
+            break
+        frame = frame.parent
+    return lambda name: name in entry.names or name[0] in frames

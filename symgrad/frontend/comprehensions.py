@@ -1,0 +1,95 @@
+"""Comprehensions and generator expressions to loops that gather."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, Num, Obj
+from symgrad.frontend.context import Frame, Lowering, expression
+from symgrad.frontend.flow import branch, counted, guess_names, loop_key
+from symgrad.frontend.iterate import append, indices_of, items_of
+from symgrad.frontend.operands import static_key
+from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.targets import bind
+from symgrad.ir.core import Const, Value
+
+
+@expression(ast.ListComp, ast.GeneratorExp)
+def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Binding:
+    """A list, made by appending in a loop."""
+    return gather(
+        ctx, node.generators, lambda: ctx.new_object("list", ()), lambda made: append(ctx, made, ctx.evaluate(node.elt), node), node
+    )
+
+
+@expression(ast.DictComp)
+def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
+    def put(made: Binding) -> Binding:
+        assert isinstance(made, Obj)
+        content = dict(ctx.state.heap[made.key])  # type: ignore[arg-type]
+        content[static_key(ctx, ctx.evaluate(node.key), node.key)] = ctx.evaluate(node.value)
+        ctx.state.heap[made.key] = tuple(content.items())
+        return made
+
+    return gather(ctx, node.generators, lambda: ctx.new_object("dict", ()), put, node)
+
+
+def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> Binding:
+    """``sum(f(a) for a in x)`` adds up in a loop, without a list."""
+
+    return gather(
+        ctx, generator.generators, lambda: Num(Const(0)), lambda total: binary(ctx, ast.Add, total, ctx.evaluate(generator.elt), node), node
+    )
+
+
+def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:
+    """Run the loops of a comprehension; ``step(value so far)`` gives the next value."""
+
+    first = ctx.evaluate(generators[0].iter)
+    targets = frozenset(n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
+    outer = ctx.frame
+    ctx.frame = Frame(outer.source, outer, targets | {"%made"})
+    key = (ctx.frame, "%made")
+    ctx.state.names[key] = start()
+
+    def level(k: int) -> None:
+        if k == len(generators):
+            ctx.state.names[key] = step(ctx.state.names[key])
+            return
+        generator = generators[k]
+        items = items_of(ctx, first if k == 0 else ctx.evaluate(generator.iter), generator.iter)
+
+        def filtered(tests: list[ast.expr]) -> None:
+            if not tests:
+                level(k + 1)
+                return
+            test = truth(ctx, ctx.evaluate(tests[0]), tests[0])
+            branch(ctx, test, lambda: filtered(tests[1:]), lambda: None, [], ctx.loc(tests[0]))
+
+        if isinstance(items, list):
+            for item in items:
+                bind(ctx, generator.target, item)
+                filtered(generator.ifs)
+            return
+        if ctx.unroll and (indices := indices_of(items)) is not None:
+            for place in indices:
+                bind(ctx, generator.target, items.item(Const(place)))
+                filtered(generator.ifs)
+            return
+
+        def body(index: Value) -> None:
+            bind(ctx, generator.target, items.item(index))
+            filtered(generator.ifs)
+
+        hint = generator.target.id if isinstance(generator.target, ast.Name) and items.counts else None
+        guess = [*guess_names(ctx, [generator.target]), key]
+        counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
+
+    try:
+        level(0)
+        return ctx.state.names[key]
+    finally:
+        for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
+            del ctx.state.names[name_]
+        ctx.frame = outer

@@ -1,0 +1,43 @@
+"""Calls of the user's functions: their bodies are lowered in place."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from symgrad.frontend.activation import activate, default_bindings
+from symgrad.frontend.bindings import Binding, Fun
+from symgrad.frontend.context import Frame, Lowering
+from symgrad.frontend.recursion import call_nested_recursive, call_recursive
+from symgrad.frontend.scopes import calls_by_name, local_names
+from symgrad.frontend.source import Source, read
+
+
+def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Lower the body of a function of the user's here; one that calls itself becomes a function of the program."""
+    held = ctx.forms.setdefault("sources", {})
+    source = held.get(function.__code__) if isinstance(function, types.FunctionType) else None
+    if source is None or source.function is not function:
+        source = held[function.__code__] = read(function)
+    if calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack):
+        return call_recursive(ctx, source, args, kwargs, node)
+    frame = Frame(source, None, local_names(source.node))
+    return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, source.function.__code__)
+
+
+def calls_itself(source: Source) -> bool:
+    """Does the text of a function call the function by its own name?"""
+    name = source.function.__name__
+    if source.globals.get(name) is not source.function:
+        return False
+    return calls_by_name(source.node, name)
+
+
+def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Inline a nested function or lambda, in the frame it was made in."""
+    name = getattr(callee.node, "name", None)
+    if any(code is callee.node for code, _ in ctx.stack) or name and calls_by_name(callee.node, name):
+        return call_nested_recursive(ctx, callee, args, kwargs, node)
+    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node))
+    return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, callee.node)

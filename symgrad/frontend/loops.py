@@ -1,0 +1,199 @@
+"""``for`` and ``while`` to loops, or, where these are not possible, to one round after the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, HeapKey, Iter, Num, Obj, Ref, View
+from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, statement
+from symgrad.frontend.flow import TestChanges, branch, conditional, counted, guess_names, leave, loop_key, proceed, run
+from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
+from symgrad.frontend.operators import truth
+from symgrad.frontend.targets import bind
+from symgrad.ir.core import TRUE, Block, Const, Value
+
+ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
+
+
+@statement(ast.For)
+def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    iterable = ctx.evaluate(node.iter)
+    items = items_of(ctx, iterable, node.iter)
+    if isinstance(items, list):
+        return unrolled(ctx, node, iterable, items, rest)
+    if ctx.unroll and (indices := indices_of(items)) is not None:
+        return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest)
+    going = held_lists(ctx, iterable)
+
+    def body(index: Value) -> None:
+        ctx.going.append(going)
+        try:
+            bind(ctx, node.target, items.item(index))
+            run(ctx, node.body)
+        finally:
+            ctx.going.pop()
+
+    hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
+    guess = guess_names(ctx, [node.target, *node.body])
+    made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
+    return after(ctx, made, node.orelse, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """An item that is read when its round comes."""
+
+    items: Items
+    index: Const
+
+
+def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
+    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
+    match binding:
+        case Obj(key) if key.kind in ("list", "dict"):
+            return {key: shape_of_object(ctx, key)}
+        case Iter(parts=parts):
+            return {k: v for part in parts for k, v in held_lists(ctx, part).items()}
+    return {}
+
+
+def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
+    """The keys of a dict; the items of a list."""
+    content = ctx.state.heap[key]
+    return [k for k, _ in content] if key.kind == "dict" and not isinstance(content, Ref) else content
+
+
+def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt]) -> bool:
+    """A loop over a container of known length whose items differ: one round after the other."""
+    live = (
+        iterable.key
+        if isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref)
+        else None
+    )
+    held = {} if live is not None else held_lists(ctx, iterable)
+
+    def enter(place: int) -> bool:
+        now = items if live is None else [b for _, b in ctx.state.entries(live)]  # Python sees what the body does to the list
+        if place >= len(now):
+            return False
+        if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
+            raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
+        if isinstance(iterable, View) and not iterable.is_current(ctx.state, place):
+            raise UnsupportedSyntax(
+                "a dict is changed while its items are iterated over", ctx.loc(node), "iterate over list(d) and read d[key]"
+            )
+        item = now[place]
+        bind(ctx, node.target, item.items.item(item.index) if isinstance(item, Later) else item)
+        return True
+
+    return written_out(ctx, node, enter, rest)
+
+
+def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], bool], rest: list[ast.stmt]) -> bool:
+    """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready."""
+    loop = Loop(0)
+    ctx.state.names[loop.stop] = Num(Const(False))
+    ctx.state.names[loop.exit] = Num(Const(NEXT))
+
+    def rounds(place: int) -> None:
+        if not enter(place):
+            return
+        ctx.write_out(node)
+        outer, ctx.frame.loop = ctx.frame.loop, loop
+        try:
+            run(ctx, node.body)
+        finally:
+            ctx.frame.loop = outer
+        if ctx.state.dead:
+            return
+        proceed(ctx)
+        stop = ctx.state.names[loop.stop]
+        assert isinstance(stop, Num)
+        branch(ctx, stop.operand, lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
+
+    rounds(0)
+    return after(ctx, loop, node.orelse, rest)
+
+
+def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:
+    """What follows a loop: a return out of it goes on outwards, ``else`` runs if nothing broke."""
+    if ctx.state.dead:
+        return False
+    leaving = ctx.state.names.get(loop.exit, Num(Const(NEXT)))
+    assert isinstance(leaving, Num)
+    exit_ = leaving.operand
+    loc = ctx.builder.loc
+
+    def otherwise() -> None:
+        if orelse and BREAK in loop.exits:
+            branch(ctx, ctx.call("equal", exit_, Const(NEXT)), lambda: run(ctx, orelse), lambda: None, [], loc)
+        elif orelse:
+            run(ctx, orelse)
+
+    if RETURN in loop.exits:
+        return branch(ctx, same(ctx, exit_, RETURN), lambda: leave(ctx, RETURN), otherwise, rest, loc)
+    otherwise()
+    return False
+
+
+def same(ctx: Lowering, operand: Any, code: int) -> Any:
+    """Is a code this one?  Decided at once where it is known."""
+    return Const(operand.value == code) if isinstance(operand, Const) else ctx.call("equal", operand, Const(code))
+
+
+def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
+    """What a test will be, if that is known; it is tried out beside the program."""
+    kept = ctx.state
+    ctx.state = kept.copy()
+    try:
+        with ctx.inside(Block()):
+            test = truth(ctx, ctx.evaluate(node), node)
+    finally:
+        ctx.state = kept
+    return bool(test.value) if isinstance(test, Const) else None
+
+
+def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> bool:
+    """A ``while`` whose test is known each time: one round after the other."""
+
+    def enter(place: int) -> bool:
+        test = truth(ctx, ctx.evaluate(node.test), node.test)
+        if not isinstance(test, Const) or place > UNROLLED:
+            raise UnsupportedSyntax("how often this loop goes round is not known", ctx.loc(node))
+        return bool(test.value)
+
+    return written_out(ctx, node, enter, rest)
+
+
+@statement(ast.While)
+def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    guess = guess_names(ctx, [node.test, *node.body])
+    walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test))
+
+    def test() -> Any:
+        return truth(ctx, ctx.evaluate(node.test), node.test)
+
+    def stop() -> None:
+        leave(ctx, BREAK, exit_code=NEXT)
+
+    def whole() -> None:
+        branch(ctx, test(), lambda: run(ctx, node.body), stop, [], ctx.loc(node))
+
+    entry = ctx.state.copy()
+    if ctx.unroll and known_test(ctx, node.test) is not None:
+        return while_written_out(ctx, node, rest)
+    try:
+        if walrus:
+            raise TestChanges
+        made = conditional(ctx, loop_key(ctx, node), guess, test, lambda: run(ctx, node.body), ctx.loc(node))
+    except TestChanges:
+        ctx.state = entry
+        made = conditional(ctx, loop_key(ctx, node), guess, lambda: TRUE, whole, ctx.loc(node))
+    if isinstance(node.test, ast.Constant) and node.test.value and made.exits == {RETURN}:
+        leave(ctx, RETURN)  # nothing else leads out of it
+        return False
+    return after(ctx, made, node.orelse, rest)

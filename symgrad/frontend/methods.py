@@ -1,0 +1,254 @@
+"""Methods of arrays, lists, dicts, tuples and instances."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownFunction, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.context import METHODS, Lowering, method
+from symgrad.frontend.declared import call_function
+from symgrad.frontend.iterate import append, items_of
+from symgrad.frontend.opaque import MUTATORS, opaque_method
+from symgrad.frontend.operands import static_binding, unwrap
+from symgrad.frontend.outside import outside
+from symgrad.frontend.rows import call_row
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ops import spelling
+
+
+def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Call a method of an array, number, list, dict, tuple, string or instance."""
+    match owner:
+        case Static(value):
+            return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
+        case Obj(key) if key.kind == "record":
+            found = getattr(key.cls, name, None)
+            if isinstance(found, types.FunctionType):
+                return call_function(ctx, found, [owner, *args], kwargs, node)
+        case External(value, text):
+            found = getattr(type(value), name, None)
+            if isinstance(found, types.FunctionType):
+                return call_function(ctx, found, [owner, *args], kwargs, node)
+            if name in ("items", "keys", "values", "get") and isinstance(value, dict):
+                return external_dict_method(ctx, value, text, name, args, node)
+            if isinstance(value, list | dict | set | bytearray) and name not in ("index", "count", "copy"):
+                raise UnsupportedSyntax(
+                    f"{name!r} of a {type(value).__name__} from outside the function may change it",
+                    ctx.loc(node),
+                    "make a copy in the function",
+                )
+            return opaque_method(ctx, owner, name, args, kwargs, node)
+        case Obj(key):
+            if key.kind == "dict" and name == "update" and kwargs:
+                args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
+            if (found := METHODS.get((key.kind, name))) is not None and not kwargs:
+                return found(ctx, owner, args, node)
+        case Tup(items, kind):
+            if name == "_replace" and kind is not None:
+                return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
+            if kind is not None and isinstance(getattr(kind, name, None), types.FunctionType):
+                return call_function(ctx, getattr(kind, name), [owner, *args], kwargs, node)
+        case Ref() if isinstance(ctx.type_of(owner), List):
+            if (found := METHODS.get(("list", name))) is not None and not kwargs:
+                return found(ctx, ctx.new_object("list", owner), args, node)
+        case Ref() | Num():
+            return array_method(ctx, owner, name, args, kwargs, node)
+    raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node))
+
+
+def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if isinstance(owner, Ref) and not kwargs and (found := METHODS.get(("array", name))) is not None:
+        return found(ctx, owner, args, node)
+    if name == "item" and isinstance(ctx.type_of(owner), Scalar) and not args:
+        return owner
+    if isinstance(owner, Num) and isinstance(ctx.type_of(owner), Unknown) and name in MUTATORS:
+        return opaque_method(ctx, owner, name, args, kwargs, node)
+    spelled = spelling.method(name)
+    if spelled is None:
+        if isinstance(ctx.type_of(owner), Unknown):
+            return opaque_method(ctx, owner, name, args, kwargs, node)
+        raise UnknownFunction(f"method {name!r} of arrays has no rule", ctx.loc(node), name=name, known=[*spelling.OF_ARRAYS])
+    if kwargs.get("out") is not None and isinstance(out := kwargs["out"], Ref):
+        kwargs = {k: v for k, v in kwargs.items() if k != "out"}
+        made = call_row(ctx, spelled, [owner, *args], kwargs, node)
+        ctx.store(out, ctx.read(made, node), None if out.path else Step("e"))
+        return out
+    return call_row(ctx, spelled, [owner, *args], kwargs, node)
+
+
+# ------------------------------------------------------------------ of arrays, in place
+
+
+@method("array", "fill")
+def array_fill(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    if len(args) != 1:
+        raise UnsupportedSyntax("fill takes one value", ctx.loc(node))
+    ctx.store(owner, ctx.read(args[0], node))
+    return Static(None)
+
+
+@method("array", "sort")
+def array_sort(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    made = ctx.apply(Static(np.sort, "np.sort"), [owner, *args], {}, node)
+    ctx.store(owner, ctx.read(made, node))
+    return Static(None)
+
+
+@method("array", "tolist")
+def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    made = ctx.make(ctx.call("list_from", ctx.read(owner, node)))
+    return ctx.new_object("list", made) if isinstance(made, Ref) else made
+
+
+# ------------------------------------------------------------------ of dicts
+
+
+def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
+    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, f"{text}[{k!r}]", str(k))) for k, v in value.items()]
+    return dict_view(name, pairs, args, node, ctx)
+
+
+def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Binding], node: ast.AST, ctx: Lowering) -> Binding:
+    match name:
+        case "items":
+            return Tup(tuple(Tup(p) for p in pairs))
+        case "keys":
+            return Tup(tuple(k for k, _ in pairs))
+        case "values":
+            return Tup(tuple(v for _, v in pairs))
+    key = unwrap(args[0])
+    for k, v in pairs:
+        if unwrap(k) == key:
+            return v
+    return args[1] if len(args) > 1 else Static(None)
+
+
+def dict_method(name: str) -> Callable[..., Binding]:
+    def run_(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+        content = ctx.state.heap[owner.key]
+        assert not isinstance(content, Ref)
+        made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        return View(made.items, None, owner.key, name == "items") if name in ("items", "values") and isinstance(made, Tup) else made
+
+    return run_
+
+
+for _name in ("items", "keys", "values", "get"):
+    METHODS["dict", _name] = dict_method(_name)
+
+
+@method("dict", "setdefault")
+def dict_setdefault(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
+    made = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
+    ctx.state.heap[owner.key] = tuple(content.items())
+    return made
+
+
+@method("dict", "pop")
+def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
+    if key not in content and len(args) < 2:
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+    made = content.pop(key, args[-1])
+    ctx.state.heap[owner.key] = tuple(content.items())
+    return made
+
+
+@method("dict", "update")
+def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    for other in args:
+        if not (isinstance(other, Obj) and other.key.kind == "dict"):
+            raise UnsupportedSyntax("a dict can only be updated with a dict made in the function", ctx.loc(node))
+        ctx.state.heap[owner.key] = tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items())  # type: ignore[arg-type]
+    return Static(None)
+
+
+# ------------------------------------------------------------------ of lists
+
+
+@method("list", "append")
+def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+
+    append(ctx, owner, args[0], node)
+    return Static(None)
+
+
+@method("list", "extend")
+def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+
+    items = items_of(ctx, args[0], node)
+    if isinstance(items, list):
+        for item in items:
+            append(ctx, owner, item, node)
+        return Static(None)
+    content = ctx.state.heap[owner.key]
+    ctx.check_still(owner.key)
+    joined = ctx.state.heap[ctx.list_sharing(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)), owner, args[0]).key]
+    assert isinstance(joined, Ref)
+    if isinstance(content, Ref):
+        ctx.replace_version(content.location, ctx.state.memory[joined.location])
+        ctx.state.pair(content.location, joined.location)
+    else:
+        ctx.state.heap[owner.key] = joined
+    return Static(None)
+
+
+def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    value = ctx.read(binding, node)
+    return ctx.call("list_from", value) if isinstance(value.type, Array) else value
+
+
+@method("list", "pop")
+def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    ctx.check_still(owner.key)
+    place = unwrap(args[0]) if args else -1
+    if isinstance(content, Ref):
+        if place != -1:
+            raise UnsupportedSyntax("only the last item of a list of unknown length can be popped", ctx.loc(node))
+        item = ctx.make(ctx.call("list_take", ctx.read(content), Const(-1)))
+        ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
+        return item
+    items = [b for _, b in content]
+    made = items.pop(place)
+    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    return made
+
+
+@method("list", "insert")
+def list_insert(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    if isinstance(content, Ref):
+        raise UnsupportedSyntax("nothing can be inserted into a list of unknown length", ctx.loc(node))
+    items = [b for _, b in content]
+    items.insert(unwrap(args[0]), args[1])
+    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    return Static(None)
+
+
+@method("list", "reverse")
+def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    if isinstance(content, Ref):
+        raise UnsupportedSyntax("a list of unknown length cannot be reversed in place", ctx.loc(node), "loop over reversed(...)")
+    ctx.state.heap[owner.key] = tuple(enumerate([b for _, b in content][::-1]))
+    return Static(None)
+
+
+@method("dict", "copy")
+@method("list", "copy")
+def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    if isinstance(content, Ref):
+        return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
+    return ctx.new_object(owner.key.kind, content)

@@ -1,0 +1,60 @@
+"""Calls of what cannot be seen into: kept in their place, run once."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+from symgrad.errors import UnknownFunction
+from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.outside import owner_name
+from symgrad.ir.core import Const, Operand
+
+#: packages whose functions are not looked into
+LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
+#: functions of the libraries that change an argument
+MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
+
+
+def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A call kept in its place: it runs once; what it may change is a new version that carries no known derivative."""
+    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
+    root = (getattr(value, "__module__", None) or type(value).__module__).split(".")[0]
+    last = getattr(value, "__name__", "")
+    pure = root in ("numpy", "math", "scipy", "operator") and last not in MUTATORS or value in (print, repr, str, format, hash, type, id)
+    spelled = (
+        name
+        if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
+        else owner_name(ctx, value)
+    )
+    row = "opaque_pure" if pure and value is not print else "opaque"
+    made = ctx.call(row, Const(value, spelled), *operands, names=tuple(kwargs))
+    if not pure:
+        touch(ctx, [*args, *kwargs.values()], made)
+    return Num(made)
+
+
+def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    match binding:
+        case External(value, _):
+            return Const(value, owner_name(ctx, value))
+        case Tup() | Obj() | Ref() | Num() | Static():
+            return ctx.read(binding, node)
+    raise UnknownFunction("a function cannot be handed to something without a rule", ctx.loc(node))
+
+
+def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A method of something that is not an array of ours, such as a generator of random numbers."""
+    operands = [opaque_operand(ctx, a, node) for a in (owner, *args, *kwargs.values())]
+    made = ctx.call("opaque_method", Const(name), *operands, names=tuple(kwargs))
+    touch(ctx, [*args, *kwargs.values()], made)
+    return Num(made)
+
+
+def touch(ctx: Lowering, args: list[Binding], made: Operand) -> None:
+    """What an unknown call was given may have changed."""
+    for binding in args:
+        if isinstance(binding, Ref):
+            ctx.replace_version(binding.location, ctx.call("touched", ctx.state.memory[binding.location], made, hint=binding.location.name))

@@ -1,0 +1,98 @@
+"""Bindings as what rows and displays take: operands, and Python data that is known while compiling."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import List, Scalar
+from symgrad.ops import spelling
+
+
+class NotLiteral(UnsupportedSyntax, ValueError):
+    """What has to be known while compiling is not; for whoever can do without it, a ``ValueError``."""
+
+
+def unwrap(value: Any) -> Any:
+    """The Python data of a binding known while compiling, for settings of rows."""
+    match value:
+        case Num(Const(data)) | Static(data):
+            return data
+        case Tup(items):
+            return tuple(unwrap(i) for i in items)
+    try:
+        return spelling.plain(value)
+    except ValueError:
+        raise NotLiteral("this must be a literal") from None
+
+
+def static_binding(value: Any) -> Binding:
+    return Num(Const(value)) if isinstance(value, bool | int | float) else Static(value)
+
+
+def static_key(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
+    """A key that is known while compiling."""
+    match binding:
+        case Static(value):
+            return value
+        case Num(Const(value)):
+            return value
+        case Tup(items):
+            return tuple(static_key(ctx, item, node) for item in items)
+    raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+
+
+def known_value(binding: Binding) -> list[Any]:
+    """The Python value that a binding is known to have, if it is known: one item or none."""
+    match binding:
+        case Static(value):
+            return [value]
+        case Num(Const() as constant):
+            return [constant.value]
+    return []
+
+
+def pinnable(ctx: Lowering, binding: Any) -> str | None:
+    """The expression that reads an integer of the call or from outside, whose value could be made part of the signature."""
+    match binding:
+        case Num(Value() as value) if isinstance(value.type, Scalar) and value.type.kind in ("int", "bool"):
+            return ctx.texts.get(value)
+        case Tup(items):
+            return next((text for i in items if (text := pinnable(ctx, i)) is not None), None)
+    return None
+
+
+def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
+    if isinstance(value, Const):
+        return value
+    operand = ctx.read(value, node)
+    if isinstance(operand.type, List):
+        return ctx.array_of(operand, None, display_shape(ctx, value))
+    return operand
+
+
+def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
+    """The shape of a nested list or tuple display, where it is known."""
+    match binding:
+        case Tup(items):
+            inner = list(items)
+        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
+            inner = [b for _, b in ctx.state.entries(key)]
+        case _:
+            return None
+    if not inner:
+        return (0,)
+    if all(isinstance(b, Num) for b in inner):
+        return (len(inner),)
+    below = {display_shape(ctx, b) for b in inner}
+    only = below.pop() if len(below) == 1 else None
+    return None if only is None else (len(inner), *only)
+
+
+def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) -> Operand:
+    """``np.array(display)``."""
+    return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))

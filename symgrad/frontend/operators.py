@@ -1,0 +1,318 @@
+"""Operators, comparisons and tests to ops: on numbers, arrays, containers, and instances that define their own."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import types
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.flow import choose
+from symgrad.frontend.iterate import items_of
+from symgrad.frontend.operands import static_key
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Array, List, Object, Undefined, Unknown
+from symgrad.ops import spelling
+
+STATIC_OPERATORS: dict[type[ast.AST], Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.BitOr: operator.or_, ast.BitAnd: operator.and_,
+}  # fmt: skip
+
+
+def row_of(ctx: Lowering, kind: type[ast.AST], node: ast.AST) -> str:
+    """The row of an operator."""
+    name = spelling.operator(kind)
+    if name is None:
+        raise UnsupportedSyntax("this operator cannot be differentiated", ctx.loc(node))
+    return name
+
+
+@expression(ast.BinOp)
+def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
+    left = ctx.evaluate(node.left)
+    return binary(ctx, type(node.op), left, ctx.evaluate(node.right), node)
+
+
+def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """One binary operator on two bindings."""
+    match a, b:
+        case Tup(one), Tup(two) if kind is ast.Add:
+            return Tup(one + two)
+        case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
+            return add_lists(ctx, a, b)
+        case (Obj() | Tup(), Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup()) if kind is ast.Mult:
+            return repeat(ctx, a if isinstance(a, Obj | Tup) else b, n)
+        case Static(one), Static(two):
+            try:
+                return Static(STATIC_OPERATORS[kind](one, two))
+            except (KeyError, TypeError) as error:
+                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
+        case Static(str(text)), _ if kind is ast.Mod:
+            return Num(ctx.call("format_percent", Const(text), ctx.read(b, node)))
+        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and kind is not ast.Div:
+            try:
+                return Num(Const(STATIC_OPERATORS[kind](m, n)))
+            except ZeroDivisionError:
+                pass  # it is raised when it runs
+    special = own_operator(ctx, kind, a, b, node)
+    if special is not None:
+        return special
+    if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
+        return Num(known)
+    p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
+    if isinstance(p.type, List) and kind is ast.Mult:
+        raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.loc(node), "use np.full or np.zeros")
+    return ctx.make(ctx.call(row_of(ctx, kind, node), p, q))
+
+
+def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:
+    """The result of an operator on two integers that are known: in loops that are written out they become indices and keys."""
+    if not all(isinstance(o, Const) and type(o.value) is int and abs(o.value) < 1 << 30 for o in (a, b)) or kind not in INTEGER_OPERATORS:
+        return None
+    try:
+        return Const(INTEGER_OPERATORS[kind](a.value, b.value))  # type: ignore[union-attr]
+    except (ZeroDivisionError, ValueError):
+        return None
+
+
+INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+
+
+def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
+    """A list beside an array in arithmetic is an array."""
+    if isinstance(one, Obj | Tup) and isinstance(other, Ref) and isinstance(ctx.type_of(other), Array):
+        return ctx.make(ctx.array_of(ctx.read(one), None))
+    return one
+
+
+#: operators that a class of the user's may define
+OWN_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv",
+}  # fmt: skip
+
+
+SIGNS: dict[type[ast.AST], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+
+
+def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """An operator that the user's class defines (``__add__`` and its like)."""
+
+    stem = OWN_OPERATORS.get(kind)
+    for owner, other, word in ((a, b, f"__{stem}__"), (b, a, f"__r{stem}__")):
+        if stem and own_method(owner, word) is not None:
+            return ctx.apply_method(owner, word, [other], node)
+    return None
+
+
+#: the methods that classes define for comparisons, with their mirror images
+COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
+    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__ne__"),
+}  # fmt: skip
+
+
+def own_method(owner: Binding, word: str) -> Any:
+    """A special method that the class of an instance, from inside or outside, defines in Python."""
+    match owner:
+        case Obj(key) if key.kind == "record":
+            found = getattr(key.cls, word, None)
+        case External(value) if not isinstance(value, dict | list | tuple):
+            found = getattr(type(value), word, None)
+        case Tup(kind=kind) if kind is not None:
+            found = getattr(kind, word, None)
+        case _:
+            return None
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """A comparison that the user's class defines."""
+
+    words = COMPARISONS.get(type(op), ("", ""))
+    for owner, other, word in ((a, b, words[0]), (b, a, words[1])):
+        if word and own_method(owner, word) is not None:
+            return ctx.apply_method(owner, word, [other], node)
+    if isinstance(op, ast.NotEq) and any(own_method(x, "__eq__") is not None for x in (a, b)):
+        made = own_comparison(ctx, ast.Eq(), a, b, node)
+        assert made is not None
+        test = truth(ctx, made, node)
+        return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
+    return None
+
+
+def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
+    one, two = ctx.state.heap[a.key], ctx.state.heap[b.key]
+    if isinstance(one, Ref) or isinstance(two, Ref):
+        return ctx.list_sharing(ctx.call("list_join", ctx.read(a), ctx.read(b)), a, b)
+    return ctx.new_object("list", enumerate([x for _, x in one] + [x for _, x in two]))
+
+
+def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:
+    if isinstance(items, Tup):
+        return Tup(items.items * times)
+    assert isinstance(items, Obj)
+    content = ctx.state.heap[items.key]
+    if isinstance(content, Ref):
+        raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.builder.loc)
+    return ctx.new_object("list", enumerate([b for _, b in content] * times))
+
+
+@expression(ast.UnaryOp)
+def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
+    made = ctx.evaluate(node.operand)
+    if isinstance(node.op, ast.Not):
+        test = truth(ctx, made, node.operand)
+        return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
+    if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
+        value = made.operand.value
+        return Num(Const(SIGNS[type(node.op)](value)))
+    if isinstance(node.op, ast.USub) and isinstance(made, Obj) and made.key.kind == "record":
+        return ctx.apply_method(made, "__neg__", [], node)
+    return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
+
+
+def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    """What ``if`` asks: a bool operand, constant where it is known."""
+    for word in ("__bool__", "__len__"):
+        if own_method(binding, word) is not None:
+            return truth(ctx, ctx.apply_method(binding, word, [], node), node)
+    match binding:
+        case Static(value):
+            return Const(bool(value))
+        case Num(Const(value)):
+            return Const(bool(value))
+        case External(value) if isinstance(value, dict | list | tuple):
+            return Const(bool(value))
+        case Tup(items):
+            return Const(bool(items))
+        case Obj(key):
+            content = ctx.state.heap[key]
+            if not isinstance(content, Ref):
+                return Const(bool(content) or key.kind == "record")
+            return ctx.call("greater", ctx.call("list_len", ctx.read(binding)), Const(0))
+        case Fun() | Bound() | External():
+            return Const(True)
+    return ctx.read(binding, node)
+
+
+@expression(ast.BoolOp)
+def boolop(ctx: Lowering, node: ast.BoolOp) -> Binding:
+    return both(ctx, node.values, isinstance(node.op, ast.And), node)
+
+
+def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> Binding:
+    """``a and b ...``, ``a or b ...``: the rest is evaluated only where it is needed."""
+    left = ctx.evaluate(nodes[0])
+    if len(nodes) == 1:
+        return left
+    test = truth(ctx, left, nodes[0])
+    if isinstance(test, Const):
+        return both(ctx, nodes[1:], is_and, node) if bool(test.value) == is_and else left
+    return choose(ctx, test, node, *((lambda: both(ctx, nodes[1:], is_and, node), lambda: left)[:: 1 if is_and else -1]))
+
+
+@expression(ast.IfExp)
+def ternary(ctx: Lowering, node: ast.IfExp) -> Binding:
+    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    if isinstance(test, Const):
+        return ctx.evaluate(node.body if test.value else node.orelse)
+    return choose(ctx, test, node, lambda: ctx.evaluate(node.body), lambda: ctx.evaluate(node.orelse))
+
+
+@expression(ast.Compare)
+def compare(ctx: Lowering, node: ast.Compare) -> Binding:
+    left = ctx.evaluate(node.left)
+    return chain(ctx, left, list(zip(node.ops, node.comparators, strict=True)), node)
+
+
+def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], node: ast.AST) -> Binding:
+    (op, right_node), *more = rest
+    right = ctx.evaluate(right_node)
+    made = comparison(ctx, op, left, right, node)
+    if not more:
+        return made
+    test = truth(ctx, made, node)
+    if isinstance(test, Const):
+        return chain(ctx, right, more, node) if test.value else made
+    return choose(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: made)
+
+
+def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    if isinstance(op, ast.Is | ast.IsNot):
+        known = identical(ctx, a, b)
+        if known is not None:
+            return Num(Const(known == isinstance(op, ast.Is)))
+        return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
+    if isinstance(op, ast.In | ast.NotIn):
+        return membership(ctx, op, a, b, node)
+    special = own_comparison(ctx, op, a, b, node)
+    if special is not None:
+        return special
+    if isinstance(a, Static) and isinstance(b, Static):
+        return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
+    if isinstance(a, Tup) and isinstance(b, Tup) and isinstance(op, ast.Eq | ast.NotEq):
+        equal = len(a.items) == len(b.items)
+        tests = [truth(ctx, comparison(ctx, ast.Eq(), x, y, node), node) for x, y in zip(a.items, b.items, strict=False)] if equal else []
+        if all(isinstance(t, Const) for t in tests):
+            return Num(Const((equal and all(t.value for t in tests)) == isinstance(op, ast.Eq)))  # type: ignore[union-attr]
+    if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
+        return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Static) and not isinstance(y, Static) and ctx.type_of(y).is_number and isinstance(op, ast.Eq | ast.NotEq):
+            return Num(Const(isinstance(op, ast.NotEq)))
+    return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
+
+
+def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
+    """``a is b`` where it is known while compiling."""
+    if isinstance(a, Static) and isinstance(b, Static):
+        return a.value is b.value
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Static):
+            type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None
+            if isinstance(type_, Unknown | Undefined | Object):
+                return None
+            return False
+    if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
+        sure = b.location not in ctx.state.partners.get(a.location, frozenset())
+        return a.location is b.location if a.location is b.location or sure else None
+    return a == b if isinstance(a, Obj) and isinstance(b, Obj) else None
+
+
+def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    negate = isinstance(op, ast.NotIn)
+    if own_method(b, "__contains__") is not None:
+        test = truth(ctx, ctx.apply_method(b, "__contains__", [a], node), node)
+        if isinstance(test, Const):
+            return Num(Const(bool(test.value) != negate))
+        return Num(ctx.call("not_", test) if negate else test)
+    if isinstance(b, Obj) and b.key.kind == "dict":
+        ctx.check_keys(b.key, node)
+        return Num(Const((static_key(ctx, a, node) in dict(ctx.state.heap[b.key])) != negate))  # type: ignore[arg-type]
+    if isinstance(b, External):
+        return Num(Const((static_key(ctx, a, node) in b.value) != negate))
+    if isinstance(a, Static) and isinstance(b, Static):
+        return Num(Const((a.value in b.value) != negate))
+    items = items_of(ctx, b, node)
+    if not isinstance(items, list):
+        return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
+    made: Operand = Const(False)
+    for item in items:
+        test = truth(ctx, comparison(ctx, ast.Eq(), a, item, node), node)
+        if isinstance(test, Const):
+            if test.value:
+                return Num(Const(not negate))
+            continue
+        made = test if isinstance(made, Const) else ctx.call("logical_or", made, test)
+    if isinstance(made, Const):
+        return Num(Const(negate))
+    return Num(ctx.call("not_", made) if negate else made)

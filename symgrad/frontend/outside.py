@@ -1,0 +1,102 @@
+"""Names, and what stands outside the function: globals, cells, attributes, read once a call."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
+from symgrad.frontend.context import Captured, Lowering, Recapture, expression
+from symgrad.ir.core import Const, Value
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.signature import Static as StaticArgument
+from symgrad.signature import Tree, abstract_value, symbol_of
+
+
+@expression(ast.Name)
+def name(ctx: Lowering, node: ast.Name) -> Binding:
+    home = ctx.home(node.id)
+    if home is not None:
+        made = ctx.state.names.get((home, node.id), MISSING)
+        match made:
+            case Missing():
+                raise UnsupportedSyntax(f"{node.id!r} is not bound here", ctx.loc(node))
+            case Broken(why, hint):
+                raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
+        return made
+    source = ctx.frame.source
+    try:
+        value = source.read_name(node.id)
+    except NameError:
+        raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
+    return outside(ctx, value, scope_text(ctx, node.id), node.id)
+
+
+def scope_text(ctx: Lowering, name_: str) -> str:
+    """The expression that reads a global or cell of the current function at each call."""
+    source = ctx.frame.source
+    owner = owner_name(ctx, source.function)
+    if name_ in source.cells:
+        return f"{owner}.__closure__[{source.function.__code__.co_freevars.index(name_)}].cell_contents"
+    return f"{owner}.__globals__[{name_!r}]"
+
+
+def owner_name(ctx: Lowering, value: Any) -> str:
+    """A name by which emitted text reaches an object of the user's."""
+    stem = "".join(c if c.isalnum() or c == "_" else "_" for c in getattr(value, "__name__", "object"))
+    stem = stem if stem.isidentifier() and not stem.startswith("__") else f"object_{stem}"
+    number = 0
+    while (name_ := f"{stem}_{number}" if number else stem) in ctx.reserved or ctx.external_names.get(name_, value) is not value:
+        number += 1
+    ctx.external_names[name_] = value
+    return name_
+
+
+def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
+    """A binding for an object that the function did not make."""
+    if text in ctx.captured:
+        return ctx.arrays.get(text) or Num(ctx.captured[text].value)
+    if isinstance(
+        value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc | types.MethodType | str | None
+    ):
+        return Static(value, spelled_name(ctx, value, name_))
+    if hasattr(value, "__symgrad_derivative__"):
+        return Static(value, name_)
+    known = abstract_value(value, symbol_of(name_))
+    match known:
+        case Array() | Scalar() | List():
+            return capture(ctx, value, text, name_, known)
+        case Tree(form="sequence" | "named") if isinstance(value, tuple):
+            kind = type(value) if hasattr(value, "_fields") else None
+            return Tup(tuple(outside(ctx, v, f"{text}[{k}]", f"{name_}_{k}") for k, v in enumerate(value)), kind)
+        case Tree():
+            return External(value, text)
+        case StaticArgument() if isinstance(value, types.BuiltinMethodType | np.dtype | slice) or callable(value):
+            return Static(value, spelled_name(ctx, value, name_))
+    return External(value, text)
+
+
+def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:
+    """How emitted text spells an object; objects of the user's get a name of their own."""
+    own = str(getattr(value, "__name__", ""))
+    if isinstance(value, types.ModuleType):
+        return {"numpy": "np"}.get(own, own)
+    if isinstance(value, np.ufunc) and getattr(np, own, None) is value:
+        return f"np.{own}"
+    return name_
+
+
+def capture(ctx: Lowering, value: Any, text: str, name_: str, type_: Any) -> Binding:
+    """Read a number or array from outside, once a call: a parameter of the program."""
+    if isinstance(type_, Array | List):
+        raise Recapture(Captured(text, Value(type_, name_), type_, value))
+    if text in ctx.pins:
+        return Num(Const(ctx.pins[text]))
+    param = Value(type_, name_)
+    ctx.captured[text] = Captured(text, param, type_, value)
+    ctx.texts[param] = text
+    return Num(param)

@@ -1,0 +1,60 @@
+"""A call of something in the vocabulary to the op of its row."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.bindings import Binding, Obj, Ref, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import pinnable, row_operand, unwrap
+from symgrad.frontend.views import split_views, view_step
+from symgrad.ops import spelling
+from symgrad.ops.declare import ROWS
+
+
+def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
+             **more: Any) -> Binding:  # fmt: skip
+    """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
+
+    def items(value: Any) -> Any:
+        if isinstance(value, Tup):
+            return value.items
+        if isinstance(value, Obj) and value.key.kind == "list":
+            content = ctx.state.heap[value.key]
+            return None if isinstance(content, Ref) else [b for _, b in content]
+        return spelling.parts(value)
+
+    def data(value: Any) -> Any:
+        if isinstance(value, Obj) and (inner := items(value)) is not None:
+            return [unwrap(i) for i in inner]
+        return unwrap(value)
+
+    try:
+        bound = spelled.bind(args, kwargs, data, items)
+    except spelling.NotSettings as error:
+        refusal = UnsupportedArgument(str(error), ctx.loc(node))
+        refusal.pin = next((text for a in (*args, *kwargs.values()) if (text := pinnable(ctx, a)) is not None), None)
+        refusal.objects = dict(ctx.external_names)
+        raise refusal from None
+    except spelling.BindError as error:
+        raise UnsupportedArgument(str(error), ctx.loc(node)) from None
+    return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
+
+
+def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
+    """Append a row's op; say what the result shares memory with."""
+    if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
+        name = "copy_rows"
+    row = ROWS[name]
+    path = view_step(ctx, name, args, settings)
+    if path is not None:
+        return path
+    if name in ("split", "array_split") and ctx.unroll and (parts := split_views(ctx, name, args[0], settings)):
+        return ctx.new_object("list", enumerate(parts))
+    operands = [row_operand(ctx, a, node) for a in args]
+    made = ctx.builder.call_many(name, *operands, **settings)
+    owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
+    results = [ctx.shared(value, *owners) for value in made]
+    return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results))

@@ -1,0 +1,62 @@
+"""What names a piece of source binds, and in which function they live: asked of the tree alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
+    """Names that statements bind, nested functions and comprehensions left out; without ``augmented`` not by ``x += ...``."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(nodes)
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.AugAssign(target=ast.Name()) if not augmented:
+                stack.append(node.value)
+                continue
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                stack += [n.target for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+                continue
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found |= {(a.asname or a.name).split(".")[0] for a in names}
+            case ast.ExceptHandler(name=str(name)):
+                found.add(name)
+        stack += ast.iter_child_nodes(node)
+    return found
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """Every name that a signature binds."""
+    plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return plain + [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+
+
+def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Names that live in an activation of a function."""
+    found = set(parameters(node.args))
+    if isinstance(node, ast.FunctionDef):
+        found |= assigned(node.body)
+        todo: list[ast.AST] = list(node.body)
+        while todo:  # what a nested function declares is its own affair
+            inner = todo.pop()
+            if isinstance(inner, ast.Global | ast.Nonlocal):
+                found -= set(inner.names)
+            elif not isinstance(inner, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+                todo += ast.iter_child_nodes(inner)
+    else:
+        found |= {n.target.id for n in ast.walk(node.body) if isinstance(n, ast.NamedExpr)}
+    return frozenset(found)
+
+
+def calls_by_name(node: ast.AST, name: str) -> bool:
+    """Does a function of this name occur as a call in the tree?"""
+    return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(node))

@@ -1,0 +1,118 @@
+"""Calls that only rearrange an array, as steps of a view path: writing through them reaches the array itself."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, Ref, Step
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import row_operand
+from symgrad.ir.core import Const
+from symgrad.ir.types import Array, is_plural
+
+FULL = (Const(None), Const(None), Const(None))
+
+
+def axes_of(value: Any, rank: int) -> list[int] | None:
+    """The axes a setting names, counted from 0; None if it is something else."""
+    items = value if isinstance(value, tuple) else (value,)
+    return [k % rank for k in items] if rank and all(isinstance(k, int) and -rank <= k < rank for k in items) else None
+
+
+def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
+    """A row that only rearranges axes, as a step of a view path."""
+    assert type_.shape is not None
+    rank = len(type_.shape)
+    axis = settings.get("axis")
+    match name:
+        case "flip":
+            axes = list(range(rank)) if axis is None else axes_of(axis, rank)
+            if axes is not None:
+                parts = [(Const(None), Const(None), Const(-1)) if k in axes else FULL for k in range(rank)]
+                return Step("s" * rank, tuple(o for p in parts for o in p))
+        case "expand_dims":
+            axes = axes_of(axis, rank + (len(axis) if isinstance(axis, tuple) else 1))
+            if axes is not None:
+                letters = ["n" if k in axes else "s" for k in range(rank + len(axes))]
+                return Step("".join(letters), FULL * rank)
+        case "squeeze":
+            axes = [k for k, e in enumerate(type_.shape) if e == 1] if axis is None else axes_of(axis, rank)
+            if axes is not None and all(isinstance(e, int) or e.plural for e in type_.shape) and all(type_.shape[k] == 1 for k in axes):
+                letters = ["i" if k in axes else "s" for k in range(rank)]
+                if "s" in letters:
+                    return Step("".join(letters), tuple(o for c in letters for o in ((Const(0),) if c == "i" else FULL)))
+        case "swapaxes":
+            axes = axes_of((settings.get("axis1"), settings.get("axis2")), rank)
+            if axes is not None:
+                order = list(range(rank))
+                order[axes[0]], order[axes[1]] = order[axes[1]], order[axes[0]]
+                return Step(f".transpose:{rank}", tuple(map(Const, order)))
+        case "transpose":
+            axes = None if settings.get("axes") is None else axes_of(settings["axes"], rank)
+            if axes is not None:
+                return Step(f".transpose:{rank}", tuple(map(Const, axes)))
+    return None
+
+
+def split_views(ctx: Lowering, name: str, ref: Any, settings: dict[str, Any]) -> list[Binding]:
+    """The parts of an array of known size, as views of it."""
+    type_ = ctx.type_of(ref) if isinstance(ref, Ref) else None
+    sections = settings["sections"]
+    axes = axes_of(settings["axis"], len(type_.shape)) if isinstance(type_, Array) and type_.shape else None
+    if not axes or not isinstance(type_, Array) or not isinstance(extent := (type_.shape or ())[axes[0]], int):
+        return []
+    if isinstance(sections, int):
+        if sections < 1 or name == "split" and extent % sections:
+            return []
+        size, more = divmod(extent, sections)
+        cuts = [k * size + min(k, more) for k in range(sections + 1)]
+    elif isinstance(sections, tuple | list) and all(isinstance(k, int) for k in sections):
+        cuts = [0, *sections, extent]
+    else:
+        return []
+    before = FULL * axes[0]
+    steps = [Step("s" * (axes[0] + 1), (*before, Const(a), Const(b), Const(None))) for a, b in itertools.pairwise(cuts)]
+    return [Ref(ref.location, (*ref.path, step)) for step in steps]
+
+
+def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | None:
+    """The main diagonal of a matrix of known size that lies in order: every so many of its elements."""
+    shape = type_.shape or ()
+    plain = len(shape) == 2 and not settings["offset"] and (settings["axis1"], settings["axis2"]) == (0, 1)
+    if not plain or type_.layout not in ("C", "CF") or not all(isinstance(e, int) for e in shape):
+        return None
+    rows, columns = shape
+    bounds = (Const(0), Const(min(rows, columns) * (columns + 1)), Const(columns + 1))  # type: ignore[type-var,operator]
+    return Ref(ref.location, (*ref.path, Step(".ravel"), Step("s", bounds)))
+
+
+def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
+    """Views that a path can say: writing through them reaches the array itself."""
+    if not args or not isinstance(args[0], Ref):
+        return None
+    type_ = ctx.type_of(args[0])
+    if not isinstance(type_, Array) or type_.shape is None:
+        return None
+    step = step_of(name, type_, settings) if len(args) == 1 else None
+    if step is not None:
+        return Ref(args[0].location, (*args[0].path, step))
+    if name == "diagonal" and len(args) == 1 and ctx.unroll:
+        return diagonal_view(args[0], type_, settings)
+    if name == "transpose" and settings.get("axes") is None and len(args) == 1:
+        return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
+    root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
+    by_rows = root in ("C", "CF") and type_.layout in ("C", "CF")
+    if name in ("reshape", "ravel") and by_rows and set(settings.get("order", "C") or "C") <= {"C"}:
+        operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
+        return Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
+    if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
+        return ctx.make(ctx.call("flatten", ctx.read(args[0])))
+    return None
+
+
+def is_surely_copied(type_: Array) -> bool:
+    """Does ``ravel`` copy?  It does what does not lie by rows: an array by columns with two extents that are not 1, one with gaps."""
+    plural = [e for e in type_.shape or () if is_plural(e)]
+    return type_.layout == "N" or type_.layout == "F" and len(plural) > 1
