@@ -17,6 +17,8 @@ import symgrad
 from symgrad.errors import InvalidIR
 
 QUICK, SLOW = 500, 20_000
+#: programs whose generation once failed: a loop of stores that has no reverse, between a state and where it is needed
+FAILED = (200561,)
 #: the most of all programs that may be refused
 REFUSED = 0.10
 
@@ -89,6 +91,11 @@ def assert_few_refused(tally: Tally) -> None:
 
 def test_random_programs_have_right_gradients() -> None:
     assert_few_refused(run(QUICK))
+
+
+@pytest.mark.parametrize("seed", FAILED)
+def test_programs_that_once_failed_have_right_gradients(seed: int) -> None:
+    assert run(1, seed).right == 1
 
 
 @pytest.mark.slow

@@ -6,8 +6,10 @@ A *class* joins values connected by ops that consume or borrow, by loops, and by
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.activity import closure
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
@@ -211,6 +213,8 @@ class Trace:
     passed: dict[Op, list[Value]] = field(default_factory=dict)
     slots: dict[Op, list[int]] = field(default_factory=dict)
     ok: bool = True
+    lost: set[Value] = field(default_factory=set)  #: states to which the sweep does not come back
+    graph: dict[Value, list[Value]] = field(default_factory=dict)
 
     def mine(self, operand: Operand) -> bool:
         """Is it of this class?"""
@@ -266,6 +270,44 @@ class Trace:
                 return {value: places[mine.index(k)] for value, k in then.items() if k is not None}
         self.ok = False
         return {}
+
+    # ---------------------------------------------------------------- the way back
+
+    def ways(self) -> dict[Value, list[Value]]:
+        """For each state, those that the sweep goes through just before, on its way back to it."""
+        if not self.graph:
+            for (block, moved), index in self.moved.items():
+                self.graph.setdefault(moved, []).extend(self.through(block.ops[index]))
+            for op, slots in self.slots.items():
+                met = [y for b in (op.blocks if isinstance(op, If) else op.blocks[-1:]) for y in b.yields]
+                met += [] if isinstance(op, If) else op.blocks[-1].args
+                for operand in met if slots else ():
+                    if isinstance(operand, Value):
+                        self.graph.setdefault(operand, []).extend(self.through(op))
+        return self.graph
+
+    def through(self, op: Op) -> list[Value]:
+        """The states that passing back through an op goes through."""
+        if isinstance(op, Call):
+            return op.outs[:1]
+        made = [op.outs[k] for k in self.slots[op]]
+        for block in op.blocks if isinstance(op, If) else op.blocks[-1:]:
+            made += [y for k in self.slots[op] if isinstance(y := block.yields[k], Value)]
+        if isinstance(op, For | While):
+            made += [op.carried[k] for k in self.slots[op]]
+        return made
+
+    def closure(self, wanted: Iterable[Value]) -> set[Value]:
+        """All states through which the sweep must pass to have the wanted ones."""
+        return closure(wanted, self.ways())
+
+    def before(self, states: Iterable[Value]) -> set[Value]:
+        """All states that are had only by way of one of these."""
+        back: dict[Value, list[Value]] = {}
+        for state, others in self.ways().items():
+            for other in others:
+                back.setdefault(other, []).append(state)
+        return closure(states, back)
 
     def values(self, operands: list[Operand], chosen: list[int]) -> Held:
         """The chosen operands, which must be different values of the class, with their places."""

@@ -50,6 +50,7 @@ class Plan:
     required: dict[Value, list[Demand]] = field(default_factory=dict)
     known: dict[tuple[Value, Scope, int], bool] = field(default_factory=dict)
     reversed_ops: dict[tuple[Block, int], Scope] = field(default_factory=dict)
+    reversals: dict[Block, Scope] = field(default_factory=dict)
     shapes: dict[Value, Value] = field(default_factory=dict)
 
     # ---------------------------------------------------------------- what is read
@@ -57,6 +58,7 @@ class Plan:
     def make(self) -> Plan:
         """Decide everything."""
         for scope in list(self.live(self.top)):
+            self.reversals[scope.block] = scope
             self.shape_sources(scope)
             self.demands(scope)
         self.choose_undone()
@@ -206,7 +208,7 @@ class Plan:
 
     def undoable(self, value: Value) -> bool:
         """Is it a state of a buffer that the sweep turns back?"""
-        if not has_memory(value.type) or self.memory.find(value) not in self.traces:
+        if not has_memory(value.type) or (trace := self.traces.get(self.memory.find(value))) is None or value in trace.lost:
             return False
         op = self.layout.op_of(value)
         return not (isinstance(op, Call) and ROWS[op.name].alias != "fresh")
@@ -239,13 +241,14 @@ class Plan:
         for root in roots:
             if root in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
+                trace.lost = self.lost(trace)
         for root, trace in list(self.traces.items()):
             having, needy = self.depending(root)
             states = self.states(having)
-            wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
+            wanted = trace.closure({v for v in states if self.memory.find(v) is root})
             price = sum(self.price(store) for store in self.undone_in(root, wanted))
             gain = sum(self.weight(v) for v in needy if isinstance(v.type, Array))
-            if not gain or price > gain or not self.mirrored(trace, wanted):
+            if not gain or price > gain:
                 del self.traces[root]
                 self.known.clear()
 
@@ -280,25 +283,13 @@ class Plan:
         """The stores of a class that must be undone to have the wanted states."""
         return [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in wanted]
 
-    def mirrored(self, trace: Trace, wanted: set[Value]) -> bool:
-        """Is each loop and branch through which a wanted state moves reversed anyway?"""
-        live = {scope.block for scope in self.scopes_live()}
+    def lost(self, trace: Trace) -> set[Value]:
+        """The states that going back does not come to: behind a loop or branch that is not reversed."""
+        behind = []
         for (block, value), index in trace.moved.items():
-            if value in wanted and not isinstance(block.ops[index], Call) and (block, index) not in self.reversed_ops:
-                return False
-            if value in wanted and block not in live:
-                return False
-        return True
-
-    def scopes_live(self) -> list[Scope]:
-        """The scopes that are left."""
-        return [self.top, *self.every_child(self.top)]
-
-    def every_child(self, scope: Scope) -> Iterator[Scope]:
-        for op in scope.reverse.ops:
-            for inner in op.blocks:
-                yield self.scopes[inner]
-                yield from self.every_child(self.scopes[inner])
+            if block not in self.reversals or not isinstance(block.ops[index], Call) and (block, index) not in self.reversed_ops:
+                behind.append(value)
+        return trace.before(behind)
 
     def states(self, values: list[Value]) -> set[Value]:
         """The states of buffers that having these values needs."""
@@ -327,37 +318,6 @@ class Plan:
         op = self.layout.op_of(operand)
         for source in op.operands if op is not None else ():
             self.collect(source, scope, time, found, seen)
-
-    def closure(self, trace: Trace, wanted: set[Value]) -> set[Value]:
-        """All states through which the sweep must pass to have the wanted ones."""
-        movers: dict[Operand, list[Op]] = {}
-        for (block, moved), index in trace.moved.items():
-            movers.setdefault(moved, []).append(block.ops[index])
-        for op, slots in trace.slots.items():
-            joined = [y for b in (op.blocks if isinstance(op, If) else [op.blocks[-1]]) for y in b.yields]
-            arguments = [] if isinstance(op, If) else op.blocks[-1].args
-            for operand in (*joined, *arguments) if slots else ():
-                if isinstance(operand, Value):
-                    movers.setdefault(operand, []).append(op)
-        made: set[Value] = set()
-        todo = list(wanted)
-        while todo:
-            value = todo.pop()
-            if value not in made:
-                made.add(value)
-                todo += [state for op in movers.get(value, ()) for state in self.through(trace, op)]
-        return made
-
-    def through(self, trace: Trace, op: Op) -> list[Value]:
-        """The states that passing back through an op goes through."""
-        if isinstance(op, Call):
-            return op.outs[:1]
-        made = [op.outs[k] for k in trace.slots[op]]
-        for block in op.blocks if isinstance(op, If) else [op.blocks[-1]]:
-            made += [y for k in trace.slots[op] if isinstance(y := block.yields[k], Value)]
-        if isinstance(op, For | While):
-            made += [op.carried[k] for k in trace.slots[op]]
-        return made
 
     # ---------------------------------------------------------------- what is saved
 
@@ -421,7 +381,7 @@ class Plan:
             self.undone = []
             self.wanted = set()  # what was saved meanwhile is not wanted any more
             for root, trace in self.traces.items():
-                wanted = self.closure(trace, {v for v in states if self.memory.find(v) is root})
+                wanted = trace.closure({v for v in states if self.memory.find(v) is root})
                 self.wanted |= wanted
                 self.undone += self.undone_in(root, wanted)
             for store in self.undone:
@@ -435,7 +395,7 @@ class Plan:
     def require_paths(self, store: Call) -> None:
         """The operands of a store's path are read when it is undone."""
         block, index = self.layout.places[store.outs[0]]
-        scope = next(s for s in self.scopes_live() if s.block is block)
+        scope = self.reversals[block]
         for operand in path_of(store):
             self.demand(operand, scope, 2 * index + 1)
 
