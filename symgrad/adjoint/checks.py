@@ -19,11 +19,12 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
     useful = closure(results_of(func, active_results), table.backward)
+    active = varied & useful
     for op in walk(func.body):
-        refuse_complex(op, varied & useful)
+        refuse_complex(op, active)
         if isinstance(op, Call):
             refuse_cast(op, varied)
-            if any(out in useful and out in varied for out in op.outs):
+            if any(out in active for out in op.outs):
                 refuse_unknown(op, varied)
 
 

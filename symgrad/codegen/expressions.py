@@ -93,6 +93,7 @@ def dotted(root: Any, path: str) -> Any:
     return root
 
 
+@lru_cache(maxsize=4096)
 def clean(name: str) -> str:
     """The nearest identifier.
 

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from symgrad.codegen.expressions import times_named
 from symgrad.codegen.memory import Cell, Memory, memory_of
@@ -71,6 +72,7 @@ def is_users(name: str | None) -> bool:
     return name is not None and not name.startswith("%")
 
 
+@lru_cache(maxsize=4096)
 def shown(name: str | None) -> str:
     """The name that a variable for the value would like.
 

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
 
 from symgrad.codegen.expressions import clean
 from symgrad.codegen.layout import Layout, shown, values
@@ -251,6 +250,10 @@ class Classes:
             value = up
         return root
 
+    def stretches(self, root: Value) -> list[Stretch]:
+        """When the variable of the class that the value stands for is in use."""
+        return self.occupied[root].items
+
     def join(self, a: Value, b: Value) -> None:
         """The two share a variable."""
         a, b = self.find(a), self.find(b)
@@ -315,16 +318,17 @@ def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
                     yield target, operand, once
 
 
-def classes_of(func: Func, layout: Layout) -> Classes:
-    """Join what must and what may share a variable."""
+def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
+    """Join what must and what may share a variable; and the number of moments."""
     lifetimes = Lifetimes(layout)
     lifetimes.function(func)
+    now = lifetimes.clock  # of the first moment; from here on time runs forwards from 0
     made = Classes()
     slots = {v for op in _loops(func.body) for v in op.outs}
     counters = {op.outs[-1] for op in _loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     for value in variables(func.body, layout):
         if value not in made.occupied:
-            made.occupied[value] = Occupied(lifetimes.stretches.get(value, []))
+            made.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
             name = shown(value.name) if value.name else "rounds" if value in counters else ""
             made.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
@@ -336,7 +340,7 @@ def classes_of(func: Func, layout: Layout) -> Classes:
     for a, b, _ in wishes:
         made.wishes.setdefault(made.find(a), []).append(b)
         made.wishes.setdefault(made.find(b), []).append(a)
-    return made
+    return made, 1 - now
 
 
 def _loops(block: Block) -> Iterator[Op]:
@@ -347,38 +351,122 @@ def _loops(block: Block) -> Iterator[Op]:
                 yield from _loops(inner)
 
 
+@dataclass(slots=True)
+class Timeline:
+    """The numbers in use at each moment: a tree over time, each node of which is half as long as the one above, with sets as bits.
+
+    The node above ``k`` is ``k // 2``; the moment ``t`` is ``t + size``.
+    """
+
+    size: int  #: a power of two, not less than the number of moments
+    throughout: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at all its moments
+    sometime: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at one of its moments
+
+    def nodes(self, start: int, end: int) -> Iterator[int]:
+        """The few nodes that make up a stretch."""
+        left, right = start + self.size, end + self.size
+        while left < right:
+            if left & 1:
+                yield left
+            if right & 1:
+                yield right - 1
+            left, right = (left + 1) >> 1, right >> 1
+
+    def use(self, number: int, stretches: list[Stretch]) -> None:
+        """The number is in use during the stretches."""
+        bit = 1 << number
+        for start, end in stretches:
+            for node in self.nodes(start, end):
+                self.throughout[node] = self.throughout.get(node, 0) | bit
+                while node and not (known := self.sometime.get(node, 0)) & bit:
+                    self.sometime[node] = known | bit
+                    node >>= 1
+
+    def used(self, stretches: list[Stretch]) -> int:
+        """What is in use at some moment of the stretches."""
+        found = 0
+        for start, end in stretches if self.sometime else ():
+            for node in self.nodes(start, end):
+                found |= self.sometime.get(node, 0)
+            for node in (start + self.size, end - 1 + self.size):
+                while node:
+                    found |= self.throughout.get(node, 0)
+                    node >>= 1
+        return found
+
+
+def numbered(base: str, k: int) -> str:
+    """The k-th name like ``base``.
+
+    >>> numbered("x", 0), numbered("x", 2)
+    ('x', 'x_2')
+    """
+    return f"{base}_{k}" if k else base
+
+
+@dataclass(slots=True)
+class Register:
+    """Which names are in use when."""
+
+    bases: set[str]  #: what names are made of
+    moments: int
+    most: int  #: no number in a name need be greater
+    timelines: dict[str, Timeline] = field(default_factory=dict)
+
+    def timeline(self, base: str) -> Timeline:
+        """When each name like ``base`` is in use."""
+        if base not in self.timelines:
+            self.timelines[base] = Timeline(1 << self.moments.bit_length())
+        return self.timelines[base]
+
+    def use(self, name: str, stretches: list[Stretch]) -> None:
+        """The name is in use; ``x_2`` may have been made of ``x`` or of ``x_2``."""
+        if name in self.bases:
+            self.timeline(name).use(0, stretches)
+        base, _, digits = name.rpartition("_")
+        if (
+            base in self.bases
+            and digits.isascii()
+            and digits.isdecimal()
+            and digits[0] != "0"
+            and len(digits) < 10
+            and int(digits) <= self.most
+        ):
+            self.timeline(base).use(int(digits), stretches)
+
+    def free(self, base: str, stretches: list[Stretch]) -> Iterator[str]:
+        """The names like ``base`` that are in use at no moment of the stretches, the shortest first."""
+        used = self.timeline(base).used(stretches)
+        while True:
+            bit = ~used & (used + 1)
+            yield numbered(base, bit.bit_length() - 1)
+            used |= bit
+
+
 def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
     """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
 
     ``reserved`` names are used by nothing else.
     """
-    made = classes_of(func, layout)
-    in_use: dict[str, Occupied] = {}
+    made, moments = classes_of(func, layout)
+    everyone = list(variables(func.body, layout))
+    roots = {value: made.find(value) for value in everyone}
+    bases = {root: clean(preferred(made, root)) for root in dict.fromkeys(roots.values())}
+    register = Register(set(bases.values()), moments, len(bases) + len(reserved))
     name_of: dict[Value, str] = {}
     for value, name in fixed.items():
-        root = made.find(value)
-        name_of[root] = name
-        in_use.setdefault(name, Occupied()).take(Occupied(made.occupied[root].items))
-    everyone = list(variables(func.body, layout))
+        name_of[roots[value]] = name
+        register.use(name, made.stretches(roots[value]))
+    kept = reserved.difference(fixed.values())
     # what has a name of its own chooses first, so that a temporary never takes the user's ``t``
-    for value in [*(v for v in everyone if made.hints[made.find(v)]), *(v for v in everyone if not made.hints[made.find(v)])]:
-        root = made.find(value)
-        if root in name_of:
-            continue
-        occupied = made.occupied[root]
-        base = clean(preferred(made, root, name_of))
-        for k in count():
-            name = f"{base}_{k}" if k else base
-            taken = in_use.get(name)
-            if (name in reserved and name not in fixed.values()) or taken is not None and taken.overlaps(occupied):
-                continue
-            in_use.setdefault(name, Occupied()).take(Occupied(occupied.items))
-            name_of[root] = name
-            break
-    return {value: name_of[made.find(value)] for value in everyone}
+    for root in sorted(bases, key=lambda root: not made.hints[root]):
+        if root not in name_of:
+            name_of[root] = next(name for name in register.free(bases[root], made.stretches(root)) if name not in kept)
+            register.use(name_of[root], made.stretches(root))
+    return {value: name_of[root] for value, root in roots.items()}
 
 
-def preferred(made: Classes, root: Value, name_of: dict[Value, str]) -> str:
+def preferred(made: Classes, root: Value) -> str:
     """The name a class would like: its own, or that of a class it is assigned to or from."""
     if made.hints[root]:
         return made.hints[root].most_common(1)[0][0]

@@ -26,7 +26,7 @@ from symgrad.codegen.expressions import (
 )
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
-from symgrad.codegen.seam import to_text
+from symgrad.codegen.seam import nodes, to_text
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.location import Loc
@@ -102,7 +102,7 @@ def emit(func: Func, header: Header) -> Emitted:
         definitions.append(Writer(other, headers[other], names, headers, marks).function())
     text, read = to_text(ast.Module(definitions, []))
     text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None)
-    mentioned = {node.id for node in ast.walk(read) if isinstance(node, ast.Name)}
+    mentioned = {node.id for node in nodes(read) if isinstance(node, ast.Name)}
     return Emitted(text, {k: v for k, v in names.namespace.items() if k in mentioned}, line_map)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 with warnings.catch_warnings():  # astor 0.8.1 names classes of ast that are deprecated
@@ -86,15 +88,38 @@ def docstring(text: str) -> str:
     return f'"""{text}"""' if plain else quoted(text)
 
 
+@cache
+def fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a node that make it what it is: contexts and comments on types do not."""
+    return tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
+
+
+def nodes(tree: Any) -> Iterator[ast.AST]:
+    """Every node of a tree, or of a list of trees, contexts left out."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, ast.AST):
+            yield node
+            pending += [getattr(node, name, None) for name in fields(type(node))]
+
+
 def unshared(node: Any) -> Any:
     """A copy of a tree in which no node stands twice, with negative numbers as ``-`` applied to positive ones."""
-    if isinstance(node, list):
+    kind = type(node)
+    if kind is list:
         return [unshared(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and str(node.value).startswith("-"):
+    if kind is ast.Constant and isinstance(node.value, int | float) and str(node.value).startswith("-"):
         return ast.UnaryOp(ast.USub(), ast.Constant(-node.value))
-    return type(node)(**{name: unshared(value) for name, value in ast.iter_fields(node)})
+    made = kind.__new__(kind)
+    for name in fields(kind):
+        value = getattr(node, name, None)
+        setattr(made, name, unshared(value) if isinstance(value, ast.AST | list) else value)
+    return made
 
 
 def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
@@ -108,7 +133,7 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
     """
     tree = unshared(tree)
     try:
-        text = printed(unshared(tree))
+        text = printed(tree)
         read = ast.parse(text)
         if alike(read, tree):
             return text, read
@@ -123,15 +148,16 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
 
 def alike(a: Any, b: Any) -> bool:
     """Are two trees the same program?  Contexts and positions do not count."""
-    if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(alike, a, b))
-    if not isinstance(a, ast.AST):
-        return type(a) is type(b) and repr(a) == repr(b)
-    if type(a) is not type(b):
-        return False
-    names = (n for n in a._fields if n not in ("ctx", "kind", "type_comment"))
-    return all(alike(getattr(a, n, None) or None, getattr(b, n, None) or None) if n != "value" else
-               alike(getattr(a, n, None), getattr(b, n, None)) for n in names)  # fmt: skip
+    kind = type(a)
+    if kind is not type(b):
+        return not a and not b and (a is None or b is None) and (isinstance(a, list) or isinstance(b, list))
+    if kind is str:
+        return bool(a == b)
+    if kind is list:
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, ast.AST):
+        return all(alike(getattr(a, name, None), getattr(b, name, None)) for name in fields(kind))
+    return repr(a) == repr(b)
 
 
 def printed(tree: ast.Module) -> str:
