@@ -26,7 +26,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving"},
+    {"saving", "loops"},
     {"compile", "dispatch", "marks", "pickling"},
     {"rules"},
     {"api"},

@@ -408,6 +408,8 @@ constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
+# leave a compiled function: its caller runs the NumPy code instead
+constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
 constant("format_text(template, *args)", _text, emit="template.format(*args)")
 constant("format_percent(template, value)", _text, emit="template % value")

@@ -1,0 +1,279 @@
+"""Numbers, one at a time: each row applied to scalars -> ops that mean under numba what Python and NumPy mean.
+
+Where Python raises (a division of Python floats by zero, a function of ``math`` outside its domain), and
+where its integers grow beyond 62 bits, the kernel bails out, and the caller runs the NumPy code instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symgrad.ir.core import TRUE, Call, Const, Operand, Value
+from symgrad.ir.types import Scalar, Type
+from symgrad.loops.reach import OutOfReach
+from symgrad.ops.build import Builder
+
+Args = list[Operand]
+Rule = Callable[[Builder, Call, Args], list[Operand]]
+
+#: a Python integer of larger magnitude may overflow in the next operation
+LARGE = 2**62
+#: functions of ``math`` that take any number
+TOTAL = frozenset({"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"})
+WIDTHS = {"bool": 0, "int": 1, "float": 2}
+
+
+def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Append the ops that compute ``op`` for these operands, all of them numbers; ``OutOfReach`` if there are none."""
+    for type_ in [*(a.type for a in args), *(o.type for o in op.outs)]:
+        if isinstance(type_, Scalar) and (type_.kind == "complex" or type_.dtype == "f16"):
+            raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
+    rule = RULES.get(op.name)
+    if rule is None:
+        raise OutOfReach(f"{op.name} of numbers", op.loc)
+    return rule(build, op, narrowed(build, op, args))
+
+
+# ------------------------------------------------------------------ dtypes
+
+
+def narrowed(build: Builder, op: Call, args: Args) -> Args:
+    """The operands with Python numbers in the dtype that NumPy gives them beside a narrower one.
+
+    numba would compute in 64 bits: ``np.float32(0.1) * 0.1``, for example.
+    """
+    named = {a.type.dtype for a in args if isinstance(a.type, Scalar) and a.type.dtype not in (None, "any", "bool")}
+    narrow = named - {"f64", "i64"}
+    if not narrow or op.name in ("cast", "number", "where"):
+        return args
+    if len(named) > 1 or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
+        raise OutOfReach(f"numbers of {' and '.join(sorted(named))} in one operation", op.loc)
+    (dtype,) = narrow
+    kind = {"f": "float", "i": "int", "u": "int"}[dtype[0]]
+    made = []
+    for a in args:
+        weak = isinstance(a.type, Scalar) and a.type.dtype is None and WIDTHS[a.type.kind] <= WIDTHS[kind]
+        made.append(build.call("cast", a, dtype=dtype) if weak else a)
+    return made
+
+
+def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
+    """The result in the dtype that NumPy gives it."""
+    type_ = op.outs[0].type
+    if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "f64", "i64") and isinstance(value, Value):
+        return [build.call("cast", value, dtype=type_.dtype)]
+    return [value]
+
+
+# ------------------------------------------------------------------ checks
+
+
+def is_python(*types: Type) -> bool:
+    """May Python's own arithmetic be at work?  Not where one operand is surely NumPy's."""
+    return all(isinstance(t, Scalar) and t.dtype in (None, "any") for t in types)
+
+
+def is_python_int(*types: Type) -> bool:
+    """Are all of them Python's integers, which do not overflow?"""
+    return is_python(*types) and all(isinstance(t, Scalar) and t.kind in ("int", "bool") for t in types)
+
+
+def bail_out(build: Builder, test: Operand) -> None:
+    """Leave the kernel if the test holds."""
+    if not (isinstance(test, Const) and not test.value):
+        build.call_many("bail_out", test)
+
+
+def unless_finite(build: Builder, value: Operand) -> None:
+    """Leave the kernel if a result is infinite or nan: Python may have raised."""
+    bail_out(build, build.call("not_", build.call("isfinite", value, via="math")))
+
+
+def if_zero(build: Builder, value: Operand) -> None:
+    """Leave the kernel if a divisor is zero."""
+    if isinstance(value, Const):
+        if not value.value:
+            bail_out(build, TRUE)
+        return
+    bail_out(build, build.call("equal", value, Const(0) if getattr(value.type, "kind", None) == "int" else Const(0.0)))
+
+
+def unless_small(build: Builder, value: Operand) -> None:
+    """Leave the kernel if a float is no integer of 62 bits (nan is none either)."""
+    small = build.call("less", build.call("abs", value), Const(float(LARGE)))
+    bail_out(build, build.call("not_", small))
+
+
+# ------------------------------------------------------------------ rows
+
+
+def again(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The row itself."""
+    outs = build.call_many(op.name, *args, hints=tuple(o.name for o in op.outs), **op.settings)
+    return settled(build, op, outs[0]) if len(outs) == 1 else list(outs)
+
+
+def function(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """A function of ``math`` raises where it has no finite value; NumPy's does not."""
+    made = again(build, op, args)
+    if op.settings.get("via") == "math" and op.name not in TOTAL:
+        unless_finite(build, made[0])
+    return made
+
+
+def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Sums, differences, products, powers and shifts; of Python integers they are computed as floats too, to see their size."""
+    types = [a.type for a in args]
+    if is_python_int(*types) and not is_index_arithmetic(op, args):
+        name = "multiply" if op.name == "left_shift" else op.name
+        size = [build.call("number", a, kind="float") for a in args]
+        if op.name == "left_shift":
+            bail_out(build, build.call("less", args[1], Const(0)))
+            size[1] = build.call("exp2", size[1])
+        unless_small(build, build.call(name, *size))
+    return again(build, op, args)
+
+
+def is_index_arithmetic(op: Call, args: Args) -> bool:
+    """Is something small added to an integer, as indices are made?  2**62 such steps take a century."""
+    return op.name in ("add", "subtract") and any(isinstance(a, Const) and abs(a.value) < 2**31 for a in args)
+
+
+def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Division: Python raises for a divisor of zero, and NumPy's integers warn."""
+    if is_python(*(a.type for a in args)) or op.name != "divide":
+        if_zero(build, args[1])
+    return again(build, op, args)
+
+
+def power(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Python's floats raise or turn complex where the power is not finite; integers have no negative powers."""
+    types = [a.type for a in args]
+    if all(isinstance(t, Scalar) and t.kind in ("int", "bool") for t in types):
+        if not isinstance(args[1], Const):
+            bail_out(build, build.call("less", args[1], Const(0)))
+        elif args[1].value < 0:
+            raise OutOfReach("a negative power of an integer", op.loc)
+        return counted(build, op, args)
+    if op.settings.get("via") == "math":
+        return function(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": None}), args)
+    made = again(build, op, args)
+    if is_python(*types):
+        unless_finite(build, made[0])
+    return made
+
+
+def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The builtins ``max`` and ``min`` hand back an operand, the first of equal ones."""
+    if op.settings.get("via") != "math":
+        return again(build, op, args)
+    x, y = args
+    better = build.call("greater" if op.name == "maximum" else "less", y, x)
+    return [build.call("where", better, y, x, hint=op.outs[0].name)]
+
+
+def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``np.clip`` as two choices; a bound that is None is none."""
+    x, low, high = args
+    if not (isinstance(low, Const) and low.value is None):
+        x = build.call("maximum", x, low)
+    if not (isinstance(high, Const) and high.value is None):
+        x = build.call("minimum", x, high)
+    return settled(build, op, x)
+
+
+def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Rounding; the functions of ``math`` and ``round`` give Python integers."""
+    if op.settings.get("via") == "math" or op.name == "rounded":
+        unless_small(build, args[0])
+    if len(args) > 1:
+        raise OutOfReach("round to digits", op.loc)
+    return again(build, op, args)
+
+
+def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
+    kind = getattr(args[0].type, "kind", None)
+    if op.settings["kind"] == "int" and kind == "float":
+        unless_small(build, args[0])
+    return again(build, op, args)
+
+
+def logarithm(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``math.log(x)`` and ``math.log(x, base)``."""
+    made = [build.call("log", a, via="math") for a in args]
+    for value in made:
+        unless_finite(build, value)
+    if len(made) == 1:
+        return list(made)
+    if_zero(build, made[1])
+    return [build.call("divide", *made, hint=op.outs[0].name)]
+
+
+def inverted(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``~x``: of NumPy's booleans it is ``not``."""
+    if getattr(args[0].type, "kind", None) != "bool":
+        return again(build, op, args)
+    if is_python(args[0].type):
+        raise OutOfReach("~ of a boolean", op.loc)
+    return [build.call("not_", args[0])]
+
+
+def chosen(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``x if c else y``."""
+    if not isinstance(op.outs[0].type, Scalar):
+        raise OutOfReach("np.where of numbers", op.loc)
+    return again(build, op, args)
+
+
+def lowered_power(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The exponent of a power's derivative: one less, but 1 for 0."""
+    (y,) = args
+    zero, one = (Const(0), Const(1)) if getattr(y.type, "kind", None) == "int" else (Const(0.0), Const(1.0))
+    return [build.call("where", build.call("not_equal", y, zero), build.call("subtract", y, one), one)]
+
+
+def log_of_base(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The factor of a power's derivative with respect to its exponent: ``log(x)``, but 0 for 0."""
+    (x,) = args
+    some = build.call("not_equal", x, Const(0.0))
+    return settled(build, op, build.call("where", some, build.call("log", build.call("where", some, x, Const(1.0))), Const(0.0)))
+
+
+def same(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The operand itself."""
+    return [args[0]]
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("add", "subtract", "multiply", "left_shift"), counted),
+    **dict.fromkeys(("divide", "floor_divide", "mod", "fmod"), divided),
+    **dict.fromkeys(("power", "float_power"), power),
+    **dict.fromkeys(("maximum", "minimum"), larger),
+    **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), whole),
+    **dict.fromkeys(("log_to_base", "math_log"), logarithm),
+    **dict.fromkeys(
+        (
+            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "hypot", "sin", "cos", "tan", "arcsin", "arccos",
+            "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "deg2rad", "rad2deg", "abs", "fabs", "copysign",
+            "isnan", "isinf", "isfinite",
+        ),
+        function,
+    ),
+    **dict.fromkeys(
+        (
+            "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "sign", "rint", "signbit", "greater",
+            "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
+            "bitwise_and", "bitwise_or", "bitwise_xor", "right_shift", "not_", "share", "inside", "below", "above", "fmax", "fmin",
+            "heaviside", "cast", "range_len", "accumulate",
+        ),
+        again,
+    ),
+    "clip": clipped,
+    "number": converted,
+    "invert": inverted,
+    "where": chosen,
+    "lowered": lowered_power,
+    "log_of_base": log_of_base,
+    **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
+}  # fmt: skip
