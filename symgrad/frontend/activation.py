@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
-from symgrad.frontend.context import NEXT, RETURN, Frame, Lowering
+from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import outside, owner_name
@@ -61,7 +61,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     proceed(ctx)
     run(ctx, list(function.body))
     codes = ctx.state.codes
-    made = ctx.state.names.get((frame, "%return"), MISSING)
+    made = ctx.state.names.get((frame, RESULT), MISSING)
     if ctx.state.dead or RETURN not in codes:
         made = Static(None)
     elif NEXT in codes and made != Static(None):

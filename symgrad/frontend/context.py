@@ -100,6 +100,7 @@ Entered = TypeVar("Entered", bound=Callable[..., Any])
 #: the codes of a path: it goes on, or how it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
+RESULT = "%return"  #: the variable of each frame that holds what it returns
 
 ROUNDS = 400  #: rounds of loops that are written out, in all
 EXPRESSIONS: dict[type[ast.AST], Lower] = {}
@@ -453,7 +454,7 @@ def is_float(type_: Type) -> bool:
 
 
 __all__ = [
-    "BREAK", "CALLS", "CODE", "CONTINUE", "EXPRESSIONS", "METHODS", "MISSING", "NEXT", "NOWHERE", "RETURN", "SPECIAL", "STATEMENTS",
-    "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved", "callee", "expression", "is_float", "method", "special",
-    "spelled", "statement",
+    "BREAK", "CALLS", "CODE", "CONTINUE", "EXPRESSIONS", "METHODS", "MISSING", "NEXT", "NOWHERE", "RESULT", "RETURN", "SPECIAL",
+    "STATEMENTS", "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved", "callee", "expression", "is_float",
+    "method", "special", "spelled", "statement",
 ]  # fmt: skip

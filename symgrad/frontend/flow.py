@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Broken, Name, Num, Ref, State, Tup
 from symgrad.frontend.carried import Head, after_loop, loop
-from symgrad.frontend.context import BREAK, CODE, NEXT, RETURN, STATEMENTS, Frame, Loop, Lowering, Unresolved
+from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, STATEMENTS, Frame, Loop, Lowering, Unresolved
 from symgrad.frontend.joins import Side, join_states
 from symgrad.frontend.scopes import assigned
 from symgrad.ir.core import FALSE, TRUE, Block, Const, For, Operand, Value, While
@@ -38,6 +38,7 @@ def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
 def go_on(ctx: Lowering, rest: list[ast.stmt]) -> None:
     """Lower what follows, on the path that has not left."""
     proceed(ctx)
+    forget_result(ctx)
     run(ctx, rest)
 
 
@@ -92,6 +93,11 @@ def proceed(ctx: Lowering) -> None:
     """Forget the code: the path goes on."""
     ctx.state.names[CODE] = Num(Const(NEXT))
     ctx.state.codes = frozenset({NEXT})
+
+
+def forget_result(ctx: Lowering) -> None:
+    """On this path the function has not returned: what other paths return is not carried along it."""
+    ctx.state.names.pop((ctx.frame, RESULT), None)
 
 
 def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Callable[[], None], rest: list[ast.stmt], loc: Loc) -> bool:
@@ -201,6 +207,7 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
     ctx.state.names[loop_.exit] = ctx.state.names.get(loop_.exit, Num(Const(0)))
     try:
         with ctx.inside(block):
+            forget_result(ctx)
             body()
     finally:
         ctx.frame.loop = outer

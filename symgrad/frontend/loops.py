@@ -10,11 +10,11 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, HeapKey, Iter, Num, Obj, Ref, View
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, statement
-from symgrad.frontend.flow import TestChanges, branch, conditional, counted, guess_names, leave, loop_key, proceed, run
+from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
 from symgrad.frontend.operators import truth
 from symgrad.frontend.targets import bind
-from symgrad.ir.core import TRUE, Block, Const, Value
+from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
 
 ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 
@@ -96,10 +96,11 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
 def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], bool], rest: list[ast.stmt]) -> bool:
     """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready."""
     loop = Loop(0)
-    ctx.state.names[loop.stop] = Num(Const(False))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
 
     def rounds(place: int) -> None:
+        ctx.state.names[loop.stop] = Num(FALSE)
+        forget_result(ctx)
         if not enter(place):
             return
         ctx.write_out(node)
@@ -129,6 +130,7 @@ def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]
     loc = ctx.builder.loc
 
     def otherwise() -> None:
+        forget_result(ctx)
         if orelse and BREAK in loop.exits:
             branch(ctx, ctx.call("equal", exit_, Const(NEXT)), lambda: run(ctx, orelse), lambda: None, [], loc)
         elif orelse:

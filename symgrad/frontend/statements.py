@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
-from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RETURN, Lowering, statement
+from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.memory import delete_item, index_of, load, store_item
@@ -187,7 +187,7 @@ def continue_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 @statement(ast.Return)
 def return_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     value = Static(None) if node.value is None else ctx.evaluate(node.value)
-    ctx.state.names[ctx.frame, "%return"] = value
+    ctx.state.names[ctx.frame, RESULT] = value
     leave(ctx, RETURN)
 
 
