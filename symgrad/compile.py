@@ -102,11 +102,11 @@ class Job:
         return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
 
     def check_output(self) -> None:
-        """A gradient needs one number; ``has_aux`` needs a pair."""
+        """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
         loc = self.source.loc(self.source.node)
         if self.request.has_aux and len(self.lowered.result.items) != 2:
             raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
-        if self.request.pullback:
+        if self.request.pullback or self.lowered.raises:
             return
         operands = self.lowered.func.body.yields
         if self.output.count != 1 or self.output.items:
@@ -134,7 +134,7 @@ class Job:
         return list(dict.fromkeys(made))
 
     def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
-        if self.request.allow_unused or self.request.pullback:
+        if self.request.allow_unused or self.request.pullback or self.lowered.raises:
             return
         for group in self.signature.same:
             both = [name for name in self.request.wrt if name in group]

@@ -14,6 +14,7 @@ import pytest
 from differences import changed, copied, derivative, direction_for, inner, same
 
 import symgrad
+from symgrad.errors import UnsupportedSyntax
 
 X = np.array([0.9, 1.3, 0.7, 1.6])
 
@@ -673,3 +674,46 @@ def test_a_dict_value_may_change_once_it_was_seen() -> None:
         return d["a"] * d["b"]
 
     assert_right(f, X)
+
+
+# ------------------------------------------------------------------ functions that raise
+
+
+def scaled(x, how):
+    if how == "sum":
+        return np.sum(x)
+    raise ValueError(f"scaled does not know {how!r}")
+
+
+def test_what_always_raises_raises_as_it_does_without_us() -> None:
+    def f(x):
+        y = 2.0 * scaled(x, "mean")[0]
+        return y * x[0]
+
+    for derived in (symgrad.grad(f), symgrad.value_and_grad(f), lambda x: symgrad.vjp(f, x)):
+        with pytest.raises(ValueError, match="scaled does not know 'mean'"):
+            derived(X)
+
+
+def test_what_raises_on_one_path_raises_there_only() -> None:
+    def f(x):
+        total = 0.0
+        for a in x:
+            if a > 5.0:
+                total = total + 3.0 * scaled(a, "mean")[3]
+            total = total + a * (scaled(x, "sum") if a < 5.0 else 2.0 * scaled(x, "max"))
+        return total
+
+    assert_right(f, X)
+    with pytest.raises(ValueError, match="'mean'"):
+        symgrad.grad(f)(6.0 * X)
+
+
+def test_a_loop_whose_test_always_raises_is_refused() -> None:
+    def f(x):
+        while scaled(x, "mean") > 2.0:
+            x = x * 0.5
+        return np.sum(x)
+
+    with pytest.raises(UnsupportedSyntax, match="the test of this loop always raises"):
+        symgrad.grad(f)(X)

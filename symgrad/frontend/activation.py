@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
-from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering
+from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import outside, owner_name
@@ -55,14 +55,16 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
 
 
 def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda) -> Binding:
-    """Lower a function's body and give what it returns."""
+    """Lower a function's body and give what it returns; ``Raised`` if it never does."""
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
     run(ctx, list(function.body))
     codes = ctx.state.codes
     made = ctx.state.names.get((frame, RESULT), MISSING)
-    if ctx.state.dead or RETURN not in codes:
+    if ctx.state.dead:
+        raise Raised
+    if RETURN not in codes:
         made = Static(None)
     elif NEXT in codes and made != Static(None):
         made = Broken("the function may end without a return")

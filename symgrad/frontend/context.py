@@ -90,6 +90,10 @@ class Unresolved(Exception):
     """A recursive call whose result is not known yet: this path tells nothing."""
 
 
+class Raised(Exception):
+    """The path that is being lowered surely raises here: what is left of the statement is never reached."""
+
+
 Lower = Callable[["Lowering", Any], Binding]
 LowerStatement = Callable[["Lowering", Any, list[ast.stmt]], bool | None]
 Special = Callable[["Lowering", list[Binding], dict[str, Binding], ast.AST], Binding]
@@ -455,6 +459,6 @@ def is_float(type_: Type) -> bool:
 
 __all__ = [
     "BREAK", "CALLS", "CODE", "CONTINUE", "EXPRESSIONS", "METHODS", "MISSING", "NEXT", "NOWHERE", "RESULT", "RETURN", "SPECIAL",
-    "STATEMENTS", "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Unresolved", "callee", "expression", "is_float",
+    "STATEMENTS", "UNDEFINED", "Captured", "Frame", "Func", "Loop", "Lowering", "Raised", "Unresolved", "callee", "expression", "is_float",
     "method", "special", "spelled", "statement",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Frame, Lowering, is_float
+from symgrad.frontend.context import Frame, Lowering, Raised, is_float
 from symgrad.frontend.functions import inline
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
@@ -65,7 +65,7 @@ def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[st
             made = inline(ctx, function, args, kwargs, node)
             found = ctx.type_of(made) if isinstance(made, Num | Ref) else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
-    except SymgradError:
+    except (SymgradError, Raised):
         found = None  # what cannot be read is called as it is
     finally:
         if len(ctx.refusals) > refusals:
@@ -141,7 +141,10 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")
     with ctx.inside(block):
-        made = ctx.apply(Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
+        try:
+            made = ctx.apply(Static(custom.backward), [residuals, ctx.make(seed)], {}, node)
+        except Raised:
+            raise UnsupportedSyntax(f"the backward function of {name} always raises", ctx.loc(node)) from None
         items = made.items if isinstance(made, Tup) else None
         if items is None or len(items) != len(args):
             raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "

@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Broken, Name, Num, Ref, State, Tup
 from symgrad.frontend.carried import Head, after_loop, loop
-from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, STATEMENTS, Frame, Loop, Lowering, Unresolved
+from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, STATEMENTS, Frame, Loop, Lowering, Raised, Unresolved
 from symgrad.frontend.joins import Side, join_states
 from symgrad.frontend.scopes import assigned
 from symgrad.ir.core import FALSE, TRUE, Block, Const, For, Operand, Value, While
@@ -56,6 +56,9 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         if lower is None:
             raise UnsupportedSyntax(f"{statement_word(node)} cannot be differentiated", ctx.loc(node))
         return bool(lower(ctx, node, rest))
+    except Raised:
+        assert ctx.state.dead
+        return False
     except SymgradError as error:
         ctx.refusals.append(error.at(ctx.loc(node)))
         for name in assigned([node]):
@@ -113,6 +116,8 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
         try:
             with ctx.inside(side.block):
                 body()
+        except Raised:
+            assert ctx.state.dead
         except Unresolved:
             ctx.state.dead = True
             ctx.unresolved += 1
@@ -151,6 +156,8 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
         return run
 
     branch(ctx, test, side(then), side(orelse), [], ctx.loc(node))
+    if ctx.state.dead:
+        raise Raised
     return ctx.state.names.pop(key)
 
 
@@ -209,6 +216,8 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
         with ctx.inside(block):
             forget_result(ctx)
             body()
+    except Raised:
+        assert ctx.state.dead
     finally:
         ctx.frame.loop = outer
     if not ctx.state.dead:
@@ -232,7 +241,7 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         swap_versions(head.state, dict(zip(head.args, block.args, strict=True)))
         before = ctx.state.copy()
         with ctx.inside(block):
-            block.yields = [test()]
+            block.yields = [tested(ctx, test)]
         if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(
             ctx.state.heap[k] != v for k, v in before.heap.items()
         ):
@@ -249,6 +258,14 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
     ctx.builder.append(made)
     after_loop(ctx, plan, outs)
     return loop_
+
+
+def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
+    """The test of a ``while``, which must end."""
+    try:
+        return test()
+    except Raised:
+        raise UnsupportedSyntax("the test of this loop always raises", ctx.builder.loc) from None
 
 
 def swap_versions(state: State, table: dict[Value, Value]) -> None:

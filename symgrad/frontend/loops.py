@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, HeapKey, Iter, Num, Obj, Ref, View
-from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, statement
+from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised, statement
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
 from symgrad.frontend.operators import truth
@@ -154,6 +154,8 @@ def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
     try:
         with ctx.inside(Block()):
             test = truth(ctx, ctx.evaluate(node), node)
+    except Raised:
+        return None
     finally:
         ctx.state = kept
     return bool(test.value) if isinstance(test, Const) else None

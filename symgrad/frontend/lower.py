@@ -16,14 +16,14 @@ from symgrad.errors import SymgradError, UnsupportedSyntax, together
 from symgrad.frontend import attributes, builtins, calls, comprehensions, expressions, loops, operators, statements
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Captured, Frame, Lowering, Recapture
+from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import owner_name
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
-from symgrad.ir.core import Block, Const, Func, Operand, Value
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.types import Array, List
 from symgrad.location import Loc
 from symgrad.ops.build import Builder
@@ -49,6 +49,7 @@ class Lowered:
     objects: dict[str, Any] = field(default_factory=dict)
     mutated: tuple[str, ...] = ()
     caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
+    raises: bool = False  #: the function always raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,16 @@ class Attempt:
         mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught))  # fmt: skip
+                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead)  # fmt: skip
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
             if is_declared(ctx, self.source.function):
                 return call_itself(ctx, frame, node)
             return body_result(ctx, frame, node)
+        except Raised:
+            assert ctx.refusals or raises(ctx.builder.block)
+            return Num(Const(0.0))  # never given back
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
             return Static(None)
@@ -215,6 +219,11 @@ class Attempt:
 
 def result_names(operands: list[Operand]) -> list[str]:
     return ["out"] if len(operands) == 1 else [f"out_{k}" for k in range(len(operands))]
+
+
+def raises(block: Block) -> bool:
+    """Does a block always raise?"""
+    return any(isinstance(op, Call) and op.name == "raise_error" or isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
 
 
 def root_name(text: str) -> str:

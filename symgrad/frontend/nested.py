@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, callee, is_float
+from symgrad.frontend.context import Lowering, Raised, callee, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.recursion import close
@@ -134,7 +134,10 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         held[place] = fresh.binding(held[place])
     block = Block()
     with ctx.inside(block):
-        made = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
+        try:
+            made = ctx.apply(derivative.of, inner_args, inner_kwargs, node)
+        except Raised:
+            raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
         value, aux = made.items if isinstance(made, Tup) and derivative.has_aux else (made, None)
         out = ctx.read(value, node)
     check_scalar(ctx, out, node)

@@ -24,7 +24,7 @@ from symgrad.frontend.bindings import (
     operands_of,
     rebuild,
 )
-from symgrad.frontend.context import Frame, Lowering, Unresolved
+from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
@@ -151,7 +151,10 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
     ctx.stack.append((source.code, id(node)))
     try:
         with ctx.inside(block):
-            result = body_result(ctx, frame, source.node)
+            try:
+                result = body_result(ctx, frame, source.node)
+            except Raised:
+                raise UnsupportedSyntax(f"{source.name} calls itself and always raises", ctx.loc(node)) from None
             state = ctx.state
             form = ctx.skeleton(result, state)
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in ("num", "array", "tuple"):
