@@ -241,9 +241,13 @@ class Derived:
         """The generated function itself, for arguments like these (without arguments: the latest)."""
         return self._entry(args, kwargs, None).compiled.function
 
-    def source(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
-        """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest)."""
-        return self._entry(args, kwargs, signature).compiled.text
+    def source(self, *args: Any, signature: str | None = None, optimize: Literal["read", "speed"] = "read", **kwargs: Any) -> str:
+        """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest).
+
+        With ``optimize="read"`` the statements are the user's, with ``"speed"`` as they run, rewritten to run fast.
+        """
+        compiled = self._entry(args, kwargs, signature).compiled
+        return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
 
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
         """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them."""

@@ -41,6 +41,7 @@ from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
+from symgrad.passes.reuse import reuse
 from symgrad.passes.unread import unread
 from symgrad.runtime.load import load
 from symgrad.saving import Outside, module, outside
@@ -52,6 +53,8 @@ PROGRAM = "__symgrad_program__"  #: attribute of a generated function: its own I
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
+#: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
+LOWER: tuple[Pass, ...] = (reuse,)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",
@@ -354,14 +357,15 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
-    header = Header(f"{name}_backward", taken, dict(zip(backward.params, words, strict=True)), numbered(gradients, iter(order)),
+    header = Header(f"{name}_backward", taken, {}, numbered(gradients, iter(order)),
                     document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
-    second = emit(backward, header)
     seeds = seed_text(job.output)
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
     returns = f"({result}, ({inside}{',' if inside else ''}))"
 
     def emission(job: Job) -> Emitted:
+        last = printed(backward, job)
+        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
         first = emitted_for(job, forward, f"{name}_forward", returns, document(job, "Forward half of the pullback"))
         text = (
             f"{first.text}\n\n{second.text}\n\n"
@@ -447,12 +451,19 @@ def passed_text(job: Job) -> str:
     return ", ".join(parts)
 
 
+def printed(func: Func, job: Job) -> Func:
+    """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes."""
+    func = dce(unread(clone(func)))
+    if job.outside is not None:
+        return apart(func)
+    return simplify(func, LOWER) if job.request.optimize == "speed" else func
+
+
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
     """Emit a function that takes the user's own parameters."""
     words: Mapping[str, str] = {} if job.outside is None else job.outside.words
     names = {*job.signature.names, *words.values()}
-    # a file is read by people, and perhaps by us again: plain lists there, one tape of tuples where it runs
-    func = dce(unread(func)) if job.outside is None else apart(dce(unread(clone(func))))
+    func = printed(func, job)
     bind: dict[Value, str] = {}
     for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
         text = words.get(expression, expression)
@@ -490,7 +501,12 @@ def finish(job: Job, func: Func, emission: Emission, name: str) -> Compiled:
         function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
     return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, partial(saved, job, emission, name),
-                    job.request.pins, job.lowered.objects)  # fmt: skip
+                    job.request.pins, job.lowered.objects, partial(readable, job, emission))  # fmt: skip
+
+
+def readable(job: Job, emission: Emission) -> str:
+    """The text nearest to the user's statements."""
+    return emission(replace(job, request=replace(job.request, optimize="read"))).text
 
 
 def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:

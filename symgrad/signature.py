@@ -119,7 +119,8 @@ class Compiled:
     of them is not used for another. Its names are those of ``objects``, else parameters, cells and globals of the user's
     function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` holds the IR after
     each stage, by name; ``saved`` makes the text of a module of its own, from
-    the texts of example arguments.
+    the texts of example arguments; ``readable`` the source with the user's statements as they stand, where ``text``
+    has them as they run fastest.
     """
 
     function: Callable[..., Any]
@@ -131,6 +132,7 @@ class Compiled:
     saved: Callable[[Sequence[str] | None], str] | None = None
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
+    readable: Callable[[], str] | None = None
 
 
 def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:

@@ -23,6 +23,7 @@ from symgrad.ir.types import DTYPES
 from symgrad.ops import engine
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import steps
+from symgrad.ops.into import SUFFIX
 
 NUMBERS = (float, complex, np.inexact)
 
@@ -133,10 +134,28 @@ class Machine:
             if row.consumes and not self.in_place:
                 args[0] = np.array(args[0], order="K", copy=True) if isinstance(args[0], np.ndarray) else shallow(args[0])
             return by_hand(args, op.settings)
+        if op.name.endswith(SUFFIX):
+            return self.overwrite(op, args)
         made = evaluate(row, args, op.settings, [a.type for a in op.args])
         if len(row.outs) == 1 and len(op.outs) == 1:
             return (made,)
         return () if not op.outs else tuple(made)
+
+    def overwrite(self, op: Call, args: list[Any]) -> Sequence[Any]:
+        """A row that computes into its first operand, or into a part of it."""
+        row, place = ROWS[op.name.removesuffix(SUFFIX)], op.settings["place"]
+        count = 1 + len(row.params)
+        if not self.in_place:
+            args[0] = np.array(args[0], order="K", copy=True)
+        if place is not None and self.in_place:
+            assert args[0] is args[1 + place]
+        made = evaluate(row, args[1:count], row.settings, [a.type for a in op.args[1:count]])
+        if op.settings["index"]:
+            base, index = target(args[0], op.settings["index"], args[count:])
+            base[index] = made
+        else:
+            args[0][...] = made
+        return (args[0],)
 
 
 def shallow(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from differences import derivative, direction_for, double, inner, leaves, same
 from programs import PROGRAMS, Program
 
 import symgrad
+from symgrad.runtime import support
+from symgrad.runtime.find import find
+from symgrad.runtime.load import load
 
 EVERY = pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 SMOOTH = pytest.mark.parametrize("program", [p for p in PROGRAMS if p.second], ids=lambda p: p.name)
@@ -90,6 +94,21 @@ def test_gradient_alone_is_the_same(program: Program) -> None:
     assert same(arguments, program.arguments(program.sizes[0]))
     for a, b in zip(leaves(alone), leaves(beside), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12 if tolerance(arguments) < 1e-6 else 1e-5, atol=1e-14)
+
+
+@EVERY
+def test_the_text_to_read_computes_the_same(program: Program) -> None:
+    derived = symgrad.grad(program.function, wrt=program.wrt)
+    gradient = derived(*program.arguments(program.sizes[0]))
+    text = derived.source(optimize="read")
+    space = dict(derived.compiled().__globals__)
+    space.update({name: find(name) for name in vars(support) if name in text and name not in space})
+    given = inspect.signature(program.function).bind(*program.arguments(program.sizes[0]))
+    given.apply_defaults()
+    read = load(text, derived.compiled().__name__, space)(*given.args, **given.kwargs)
+
+    for a, b in zip(leaves(gradient), leaves(read), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 
 
 @EVERY

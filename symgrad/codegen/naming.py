@@ -287,7 +287,7 @@ def forced(block: Block, layout: Layout) -> Iterator[tuple[Value, Value]]:
         match op:
             case Call():
                 if ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
-                    yield op.outs[0], op.args[0]
+                    yield op.args[0], op.outs[0]
             case For():
                 yield from zip(op.outs, op.carried, strict=False)
             case While():
@@ -318,6 +318,20 @@ def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
                     yield target, operand, once
 
 
+def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> dict[Value, str]:
+    """The name, perhaps none, that what is changed in place wishes for: the first that the memory had, or gets in the same half."""
+    for op in block.ops:
+        if isinstance(op, Call) and ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
+            out, buffer = op.outs[0], op.args[0]
+            first = known.get(buffer, shown(buffer.name) if buffer.name else "")
+            maker = layout.producer.get(buffer)
+            if first or maker is not None and op in layout.backward and maker not in layout.backward:
+                known[out] = first
+        for inner in op.blocks:
+            names_of_memory(inner, layout, known)
+    return known
+
+
 def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
     """Join what must and what may share a variable; and the number of moments."""
     lifetimes = Lifetimes(layout)
@@ -326,10 +340,11 @@ def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
     made = Classes()
     slots = {v for op in _loops(func.body) for v in op.outs}
     counters = {op.outs[-1] for op in _loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
+    named = names_of_memory(func.body, layout, {})
     for value in variables(func.body, layout):
         if value not in made.occupied:
             made.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
-            name = shown(value.name) if value.name else "rounds" if value in counters else ""
+            name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
             made.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
         made.join(a, b)

@@ -296,7 +296,7 @@ rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="l
 elementwise("ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
 rule("real(x)", elementwise_law(lambda s: np.real), emit="np.real(x)", alias="view", cheap=True, linear="x", x_grad="out_grad")
-constant("imag(x)", _imaginary_law, emit="np.imag(x)")
+constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
 

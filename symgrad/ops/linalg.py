@@ -207,7 +207,8 @@ def _einsum_rows(count: int) -> None:
         f"shape_of(x{p}), subscripts=subscripts)"
         for p in range(count)
     }
-    rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})", **grads)
+    rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})",
+         alias="depends" if count == 1 else "fresh", **grads)  # fmt: skip
     for p in range(count):
         others = names[:p] + names[p + 1 :]
         with_grad = [*names[:p], "out_grad", *names[p + 1 :]]

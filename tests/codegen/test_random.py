@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from symgrad.codegen.python import Header, emit
+from symgrad.ir.core import Func, clone
+from symgrad.ir.verify import verify
+from symgrad.passes.reuse import reuse
 from symgrad.runtime.load import load
 from tests.codegen.random_functions import random_function
 from tests.interpreter import duplicate, oracle, same
 
 
+@pytest.mark.parametrize("lower", [clone, reuse], ids=["plain", "reuse"])
 @pytest.mark.parametrize("seed", range(150))
-def test_emitted_text_equals_the_interpreter(seed: int) -> None:
+def test_emitted_text_equals_the_interpreter(seed: int, lower: Callable[[Func], Func]) -> None:
     func = random_function(seed, 10)
-    emitted = emit(func, Header("f", "x, y, a, n"))
+    lowered = lower(clone(func))
+    verify(lowered)
+    emitted = emit(lowered, Header("f", "x, y, a, n"))
     function = load(emitted.text, "f", emitted.namespace)
     rng = np.random.default_rng(seed)
     for n in (0, 1, 3):

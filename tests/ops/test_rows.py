@@ -12,6 +12,7 @@ import pytest
 from symgrad.ir.types import Array, Dim, List, Scalar, Shape, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import Extents
+from symgrad.passes.facts import BORROWED
 from tests.ops import trace
 from tests.ops.samples import CONSTANT_SAMPLES, SAMPLES
 from tests.ops.trace import Node
@@ -271,3 +272,16 @@ def test_shapes_of_broadcasting_are_exact_where_extents_are_known() -> None:
         assert ROWS["add"].law([Array("f64", a), Array("f64", b)], {"via": None}, lambda k: Dim("?")) == Array(
             "f64", expected, "?" if len(expected) > 1 else "C"
         )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("text", "args"), [*SAMPLES, *CONSTANT_SAMPLES])
+def test_a_fresh_result_is_memory_of_its_own(text: str, args: dict[str, Any]) -> None:
+    row = ROWS[single(text)]
+    if row.alias != "fresh" or row.consumes or row.name in BORROWED or not re.fullmatch(r"\w+\([^()]*\)", text):
+        return
+    for value in outputs(text, args):
+        if isinstance(value, np.ndarray) and value.size:
+            assert value.flags.writeable
+            assert not any(isinstance(a, np.ndarray) and np.shares_memory(value, a) for a in args.values())
+            assert all(stride or extent < 2 for stride, extent in zip(value.strides, value.shape, strict=True))

@@ -24,10 +24,11 @@ from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
+from symgrad.passes.reuse import reuse
 from tests.interpreter import execute, interpret, oracle, same
 
 VECTOR = Array("f64", (Dim("x0", 0, True),))
-PASSES = {"dce": dce, "cse": cse, "fold": fold, "hoist": hoist}
+PASSES = {"dce": dce, "cse": cse, "fold": fold, "hoist": hoist, "reuse": reuse}
 ARGUMENTS = [np.array([0.3, -0.7, 1.1]), np.array([-0.2, 0.9, 0.4]), 0.8, 3]
 
 

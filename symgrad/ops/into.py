@@ -1,0 +1,82 @@
+"""table: elementwise rows that compute into memory that exists, for printing: ``multiply_into(into, x, y)`` is ``into *= y``.
+
+A row ``<name>_into`` stands beside every row that is one ufunc of NumPy. ``place`` says which operand ``into`` is itself, if
+it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``.
+They have no derivative: the passes that bring them in run when all differentiating is done.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+import symgrad.ops.elementwise
+from symgrad.ir.types import Type
+from symgrad.ops.declare import ROWS, Row, missing
+from symgrad.ops.indexing import Extents
+
+SUFFIX = "_into"
+#: operators as ufuncs, and as augmented assignments
+OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "+="), ast.Sub: ("subtract", "-="), ast.Mult: ("multiply", "*="), ast.Div: ("divide", "/="),
+    ast.Pow: ("power", "**="), ast.Mod: ("remainder", "%="),
+}  # fmt: skip
+COMMUTATIVE = frozenset({"add", "multiply"})
+#: where the operator takes another way than the ufunc, whose last digit may differ
+ONLY_AUGMENTED = frozenset({"power_into"})
+
+
+def same_memory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The result is what was overwritten."""
+    return types[0]
+
+
+def ufunc_of(row: Row) -> tuple[str, str | None] | None:
+    """The ufunc that a row is, and its augmented assignment, None if its text is something else.
+
+    >>> ufunc_of(ROWS["add"]), ufunc_of(ROWS["exp"]), ufunc_of(ROWS["where"])
+    (('add', '+='), ('exp', None), None)
+    """
+    if row.outs != ("out",) or not row.elementwise or set(row.settings) - {"via"}:
+        return None
+    text = row.emit if isinstance(row.emit, str) else row.emit({"via": None}, [])
+    match ast.parse(text, mode="eval").body:
+        case ast.BinOp(left=ast.Name(id=x), op=operator, right=ast.Name(id=y)) if (x, y) == row.params and type(operator) in OPERATORS:
+            return OPERATORS[type(operator)]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Name()):
+            return "negative", None
+        case ast.Call(func=ast.Name(id="abs")):
+            return "abs", None
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), args=args, keywords=[]):
+            if [a.id for a in args if isinstance(a, ast.Name)] == list(row.params) and isinstance(getattr(np, name, None), np.ufunc):
+                return name, None
+    return None
+
+
+def text(ufunc: str, augmented: str | None, params: tuple[str, ...], settings: dict[str, Any]) -> str:
+    """The statement that computes into memory."""
+    whole, place = not settings["index"], settings["place"]
+    if whole and augmented is not None and place is not None and (place == 0 or ufunc in COMMUTATIVE):
+        return f"into {augmented} {params[1 - place]}"
+    return f"np.{ufunc}({', '.join(params)}, out=into{'' if whole else '[path]'})"
+
+
+def declare(row: Row, ufunc: str, augmented: str | None) -> None:
+    """Enter the row beside ``row``."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        return text(ufunc, augmented, row.params, settings)
+
+    signature = f'{row.name}{SUFFIX}(into, {", ".join(row.params)}, *index, index="", place=None)'
+    missing(signature, same_memory, "it is printed only", emit=emit, consumes=True, statement=True)
+
+
+for _row in list(ROWS.values()):
+    if (_found := ufunc_of(_row)) is not None:
+        declare(_row, *_found)
+
+assert symgrad.ops.elementwise
+
+__all__ = ["ONLY_AUGMENTED", "SUFFIX"]

@@ -1,0 +1,241 @@
+"""Computes into memory that is at hand: ``np.exp(t, out=t)`` for ``exp(t)`` where ``t`` dies, ``np.add(a, b, out=y[1:])`` for a store.
+
+An operand dies where it, and all that may be a view of it, is read for the last time; it must be an array that an op of
+the same block has allocated. For large arrays this saves most of the time, for small ones nothing is lost.
+The result is to be printed, not to be differentiated. Works in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, While
+from symgrad.ir.types import Array, Scalar, is_plural, same_extent
+from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.ops.indexing import has_arrays
+from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX
+from symgrad.passes.facts import BORROWED, KEEPING
+
+#: rows that change an array and give its memory on
+CHANGING = frozenset({"accumulate", "add_at", "set_at"})
+#: rows that are printed with ``-=`` where a negative is added
+ADDING = frozenset({"accumulate", "add_at"})
+#: rows that keep their operands, or may give them back
+UNSURE = KEEPING | BORROWED
+#: rows that are printed without a copy where their result is read at once
+SLICES = frozenset({"take", "view"})
+
+
+def reuse(func: Func) -> Func:
+    """Let elementwise ops overwrite what nobody reads again, in place."""
+    forward = set(func.body.ops[: func.split])
+    _Reuser(Places.of(func)).block(func.body)
+    if func.split is not None:
+        func.split = sum(op in forward for op in func.body.ops)
+    return func
+
+
+@dataclass(slots=True)
+class Places:
+    """Where each value is read: the op of its own block that holds the reader, as its number there."""
+
+    readers: dict[Value, list[Op]] = field(default_factory=dict)
+    yielded: set[Value] = field(default_factory=set)
+    above: dict[Op, tuple[Block, Op | None]] = field(default_factory=dict)
+    number: dict[Op, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(func: Func) -> Places:
+        """The places of a function."""
+        made = Places()
+        made.enter(func.body, None)
+        return made
+
+    def enter(self, block: Block, owner: Op | None) -> None:
+        for k, op in enumerate(block.ops):
+            self.number[op] = k
+            self.above[op] = block, owner
+            for operand in set(op.operands):
+                if isinstance(operand, Value):
+                    self.readers.setdefault(operand, []).append(op)
+            for inner in op.blocks:
+                self.enter(inner, op)
+        self.yielded.update(y for y in block.yields if isinstance(y, Value))
+
+    def place(self, op: Op, block: Block) -> int | None:
+        """The number of the op of ``block`` that is ``op``, or holds it."""
+        current: Op | None = op
+        while current is not None:
+            home, owner = self.above[current]
+            if home is block:
+                return self.number[current]
+            current = owner
+        return None
+
+    def dies(self, value: Value, at: Op, block: Block) -> bool:
+        """Is the memory of a value, made in ``block``, read by nobody after ``at``?"""
+        last, pending, seen = self.number[at], [value], {value}
+        while pending:
+            current = pending.pop()
+            if current in self.yielded:
+                return False
+            for reader in self.readers.get(current, ()):
+                if reader is at:
+                    continue
+                place = self.place(reader, block)
+                if place is None or place >= last or not isinstance(reader, Call):
+                    return False
+                row = ROWS[reader.name]
+                if row.effect or reader.name in UNSURE or reader.name in USER_ROWS:
+                    return False
+                if row.alias != "fresh" or row.consumes and reader.args[0] is current:
+                    new = [out for out in reader.outs if out not in seen]
+                    seen.update(new)
+                    pending += new
+        return True
+
+
+@dataclass(slots=True)
+class _Reuser:
+    """One walk through a function."""
+
+    places: Places
+    owned: set[Value] = field(default_factory=set)  #: arrays allocated in the block at hand, or a stage of one
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, Call):
+                self.call(op, block)
+                self.note(op)
+            else:
+                for inner in op.blocks:
+                    if not (isinstance(op, While) and inner is op.test):  # a test must not store
+                        _Reuser(self.places).block(inner)
+        self.stores(block)
+
+    def note(self, op: Call) -> None:
+        """Is the result an array of our own?"""
+        if len(op.outs) != 1 or not isinstance(op.outs[0].type, Array) or not op.outs[0].type.rank:
+            return
+        row = ROWS[op.name]
+        if row.consumes:
+            given = op.name in CHANGING or op.name.endswith(SUFFIX) and not op.settings["index"]
+            if given and op.args[0] in self.owned:
+                self.owned.add(op.outs[0])
+        elif row.alias == "fresh" and op.name not in BORROWED and op.name not in USER_ROWS and not row.effect and not is_slice(op):
+            self.owned.add(op.outs[0])
+
+    def call(self, op: Call, block: Block) -> None:
+        """Overwrite an operand, if one of them may be."""
+        name = op.name + SUFFIX
+        if name not in ROWS or op.settings.get("via") == "math" or not isinstance(op.outs[0].type, Array):
+            return
+        readers = self.places.readers.get(op.outs[0], [])
+        if op.name == "negative" and len(readers) == 1 and isinstance(readers[0], Call) and readers[0].name in ADDING:
+            return  # it becomes a minus there
+        for place, operand in enumerate(op.args):
+            if place and name in ONLY_AUGMENTED:
+                return
+            if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.places.dies(operand, op, block):
+                op.name, op.args, op.settings = name, [operand, *op.args], {"index": "", "place": place}
+                return
+
+    # -------------------------------------------------------------- stores
+
+    def stores(self, block: Block) -> None:
+        """Compute what is stored to a slice right into it."""
+        maker = {op.outs[0]: op for op in block.ops if isinstance(op, Call) and len(op.outs) == 1}
+        dead: set[Op] = set()
+        for k, op in enumerate(block.ops):
+            if isinstance(op, Call) and op.name == "set_at":
+                value = op.args[1]
+                made = maker.get(value) if isinstance(value, Value) else None
+                if made is not None and self.goes_into(made, op, block, k):
+                    into(made, op)
+                    dead.add(made)
+        if dead:
+            block.ops[:] = [op for op in block.ops if op not in dead]
+
+    def goes_into(self, made: Call, store: Call, block: Block, at: int) -> bool:
+        """May the op ``made`` be done at the store, into the slice?"""
+        value = made.outs[0]
+        name = made.name if made.name.endswith(SUFFIX) else made.name + SUFFIX
+        if name not in ROWS or name in ONLY_AUGMENTED or made.settings.get("index") or made.settings.get("via") == "math":
+            return False
+        if value in self.places.yielded or self.places.readers.get(value) != [store] or value is store.args[0]:
+            return False
+        x, v = store.args[0].type, value.type
+        if not isinstance(x, Array) or not isinstance(v, Array) or v.shape is None or x.dtype is None or x.dtype != v.dtype:
+            return False
+        rank = rank_of_slice(store)
+        if not rank or len(v.shape) > rank:
+            return False
+        # what stands between must leave alone what the op reads
+        return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
+                       for op in block.ops[self.places.number[made] + 1 : at])  # fmt: skip
+
+
+def into(made: Call, store: Call) -> None:
+    """Turn a store into the op that computes what is stored."""
+    name, operands = made.name, made.args
+    if name.endswith(SUFFIX):
+        operands = operands[1 : 1 + len(ROWS[name.removesuffix(SUFFIX)].params)]
+    else:
+        name += SUFFIX
+    settings = {"index": store.settings["index"], "place": None}
+    store.name, store.args, store.settings = name, [store.args[0], *operands, *store.args[2:]], settings
+
+
+def is_slice(op: Call) -> bool:
+    """Is the op a read of a part that need not be copied where it is read at once?"""
+    return op.name in SLICES and not has_arrays(op.settings["index"], [a.type for a in op.args[1:]])
+
+
+def rank_of_slice(store: Call) -> int | None:
+    """The rank of the part that a store goes to, None if it is no plain slice."""
+    index: str = store.settings["index"]
+    x = store.args[0].type
+    if set(index) - set("sie") or index.count("e") > 1 or not isinstance(x, Array) or x.shape is None:
+        return None
+    items = [store.args[2:][k] for k in places_of_items(index)]
+    if any(not isinstance(i.type, Scalar) or i.type.kind != "int" for i in items):
+        return None
+    return len(x.shape) - index.count("i")
+
+
+def places_of_items(index: str) -> list[int]:
+    """Which operands of a path are ``i`` items; a slice takes three."""
+    found, at = [], 0
+    for letter in index:
+        if letter == "i":
+            found.append(at)
+        at += {"i": 1, "s": 3}.get(letter, 0)
+    return found
+
+
+def holds(operand: Value, op: Call) -> bool:
+    """Has the operand the dtype and the shape of the op's result?"""
+    have, out = operand.type, op.outs[0].type
+    assert isinstance(have, Array)
+    assert isinstance(out, Array)
+    if have.shape is None or out.shape is None or not have.shape or have.dtype is None or have.dtype != out.dtype:
+        return False
+    if len(have.shape) != len(out.shape) or out.layout not in ("?", have.layout):
+        return False
+    return all(fits(operand, other) for other in op.args if isinstance(other, Value) and other is not operand)
+
+
+def fits(operand: Value, other: Operand) -> bool:
+    """Does the other operand not stretch this one?"""
+    have, more = operand.type, other.type
+    if isinstance(more, Scalar):
+        return True
+    if not isinstance(have, Array) or not isinstance(more, Array) or have.shape is None or more.shape is None:
+        return False
+    if len(more.shape) > len(have.shape):
+        return False
+    pairs = zip(have.shape[len(have.shape) - len(more.shape) :], more.shape, strict=True)
+    return all(is_plural(h) or m == 1 or same_extent(h, m) for h, m in pairs)
+
+
+__all__ = ["reuse"]
