@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from symgrad.compile import compile_gradient
 from symgrad.dispatch import Entry, Table
-from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
+from symgrad.errors import BadArgument, IntegerArgument, NumbaMissing, SaveError, SourceNotFound
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
@@ -29,6 +29,7 @@ from symgrad.marks import on_backward, stop_gradient
 from symgrad.notes import Notes
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.runtime.kernels import has_numba
 from symgrad.saving import examples_of
 from symgrad.signature import (
     Abstract,
@@ -43,7 +44,8 @@ from symgrad.signature import (
 )
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp"]
+What = Literal["grad", "value_and_grad", "vjp", "primal"]
+Jit = bool | Literal["auto"]
 Stage = str | tuple[str, ...] | list[str] | None
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 
@@ -61,12 +63,15 @@ class Options:
     allow_unused: bool = False
     no_grad: frozenset[str] = frozenset()
     bound: bool = False  #: the first parameter is an instance, and positions count from the next
+    jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
 
 
-def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: bool) -> Options:
+def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit) -> Options:
     """Check what can be checked without the function."""
-    if jit:
-        raise BadArgument("jit=True is not available yet", hint="leave it out: the NumPy code runs everywhere")
+    if not (isinstance(jit, bool) or jit == "auto"):
+        raise BadArgument(f"jit is True, False or 'auto', not {jit!r}")
+    if jit is True:
+        require_numba()
     if wrt is not None and argnums is not None:
         raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
     wrt = wrt if wrt is not None else argnums
@@ -77,7 +82,13 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
-    return Options(what, wrt, has_aux, allow_unused, names)
+    return Options(what, wrt, has_aux, allow_unused, names, jit=jit)
+
+
+def require_numba() -> None:
+    """Say so if numba is not installed."""
+    if not has_numba():
+        raise NumbaMissing("jit=True compiles with numba, which is not installed")
 
 
 # ------------------------------------------------------------------ what wrt stands for
@@ -173,11 +184,17 @@ class Derived:
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
               notes: Notes | None = None) -> Compiled:  # fmt: skip
         wanted = self._options
+        if wanted.jit is True:
+            require_numba()
+        jit = wanted.jit if has_numba() else False
+        if wanted.what == "primal":
+            return compile_gradient(function, signature, Request((), no_grad=wanted.no_grad, pins=pins, jit=jit, primal=True))
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
+        unused = wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
-                          wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None, wanted.no_grad, pins=pins)  # fmt: skip
+                          unused, wanted.no_grad, pins=pins, jit=jit)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes)
 
@@ -218,6 +235,11 @@ class Derived:
         """The gradient of this derivative, with respect to the same parameters."""
         return derive(self, replace(self._options, what="grad", has_aux=False))
 
+    @property
+    def primal(self) -> Derived:
+        """The function itself: compiled, if this derivative is; it leaves its arguments alone."""
+        return derive(self._function, replace(self._options, what="primal", wrt=None, has_aux=False))
+
     def __reduce__(self) -> tuple[Any, ...]:
         of = self._of if isinstance(self._of, Derived) else refer(self._function)
         return restore, (of, self._options)
@@ -239,7 +261,10 @@ class Derived:
 
     def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """The generated function itself, for arguments like these (without arguments: the latest)."""
-        return self._entry(args, kwargs, None).compiled.function
+        entry = self._entry(args, kwargs, None)
+        if (args or kwargs) and entry.compiled.pending is not None:
+            entry = self._table.ready(entry, self._table.bind(args, kwargs).arguments)
+        return entry.compiled.function
 
     def source(self, *args: Any, signature: str | None = None, optimize: Literal["read", "speed"] = "read", **kwargs: Any) -> str:
         """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest).
@@ -247,6 +272,8 @@ class Derived:
         With ``optimize="read"`` the statements are the user's, with ``"speed"`` as they run, rewritten to run fast.
         """
         compiled = self._entry(args, kwargs, signature).compiled
+        if compiled.pending is not None:
+            compiled = compiled.pending.shown()
         return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
 
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
@@ -394,7 +421,7 @@ def derived(function: Any, wanted: Options) -> Any:
 
 
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
+         no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
@@ -405,7 +432,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   allow_unused: bool = False, no_grad: Iterable[str] = (), jit: bool = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
     return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
@@ -427,7 +454,7 @@ def vjp(
 
 
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
-                   allow_unused: bool = False, jit: bool = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, jit: Jit = False) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
     if function is None:
         return functools.partial(
@@ -447,7 +474,7 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
     return function
 
 
-KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp")
+KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "primal")
 
 
 def is_written_in_class(function: types.FunctionType) -> bool:

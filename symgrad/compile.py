@@ -25,6 +25,7 @@ from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
+from symgrad.codegen.numba import Surface
 from symgrad.codegen.python import Emitted, Header, emit
 from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
@@ -33,6 +34,7 @@ from symgrad.ir.core import Func, Value, clone
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ir.verify import verify
+from symgrad.jit import Pending
 from symgrad.location import Loc
 from symgrad.notes import Notes
 from symgrad.passes.apart import apart
@@ -289,6 +291,8 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     for func in reachable(lowered.func):
         func.notes = notes
     job = Job(source, signature, request, lowered)
+    if request.primal:
+        return function_itself(job)
     job.check_output()
     job.stage("lowered", lowered.func)
     primal = job.stage("simplified", simplify(clone(lowered.func)))
@@ -317,9 +321,33 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     text = numbered(whole, iter(order))
     own = program(made, [text for _, text in lowered.inputs], whole, lowered, order)
     name = f"{primal.name}_{what}"
-    compiled = finish(job, made, lambda job: emitted_for(job, made, name, text, document(job, "Gradient")), name)
+    doc = document(job, "Gradient")
+    compiled = finish(job, made, lambda job: emitted_for(job, made, name, text, doc), name)
     setattr(compiled.function, PROGRAM, own)
-    return compiled
+    return jitted(job, compiled, name, text, doc)
+
+
+def function_itself(job: Job) -> Compiled:
+    """The function as it was read, without a derivative; it leaves its arguments alone."""
+    job.stage("lowered", job.lowered.func)
+    func = job.stage("simplified", simplify(clone(job.lowered.func)))
+    func = job.stage("optimized", simplify(func, OPTIMISE))
+    loc = job.source.loc(job.source.node)
+    doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
+    text = numbered(job.lowered.result, itertools.count())
+    compiled = finish(job, func, lambda job: emitted_for(job, func, func.name, text, doc), func.name)
+    return jitted(job, compiled, func.name, text, doc)
+
+
+def jitted(job: Job, compiled: Compiled, name: str, result: str, doc: str) -> Compiled:
+    """With ``jit``, the same as what is to be compiled by numba when it is first called."""
+    if not job.request.jit or job.lowered.caught:
+        return compiled
+    surface = Surface(name, parameter_text(job), passed_text(job), doc, [text for _, text in job.lowered.inputs], result,
+                      job.lowered.objects, lines_of(job))  # fmt: skip
+    clean = partial(simplify, passes=OPTIMISE)
+    pending = Pending(job.source.function, clone(job.stages["optimized"]), surface, compiled, clean, job.request.jit == "auto")
+    return replace(compiled, pending=pending)
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int] | None = None) -> Lowered:
@@ -403,9 +431,14 @@ def seed_text(output: Result, path: str = "out_grad") -> str:
 
 def document(job: Job, what: str) -> str:
     where = job.source.loc(job.source.node)
+    wrt = ", ".join(job.request.wrt)
+    return f"{what} of {job.source.name} with respect to {wrt}.  Written by symgrad from {file_name(where)}:{where.line}."
+
+
+def file_name(where: Loc) -> str:
+    """The name of a file, safe inside a docstring."""
     file = where.file.replace("\\", "/").rsplit("/", 1)[-1]
-    plain = "".join(c for c in file if c.isalnum() or c in "._- <>")
-    return f"{what} of {job.source.name} with respect to {', '.join(job.request.wrt)}.  Written by symgrad from {plain}:{where.line}."
+    return "".join(c for c in file if c.isalnum() or c in "._- <>")
 
 
 def lines_of(job: Job) -> Callable[[str, int], str]:

@@ -16,7 +16,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -228,7 +228,27 @@ class Table:
             elif value is not left_out:
                 kwargs[name] = value
         bound = self.bind((*args, *more), {**kwargs, **named})
-        return self.find(bound.arguments).compiled.function(*bound.args, **bound.kwargs)
+        entry = self.find(bound.arguments)
+        if entry.compiled.pending is not None:
+            entry = self.ready(entry, bound.arguments)
+        return entry.compiled.function(*bound.args, **bound.kwargs)
+
+    def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
+        """Compile what has waited for its first call; once, however many threads call."""
+        with LOCK:
+            pending = entry.compiled.pending
+            assert pending is not None
+            compiled = pending.compiled(lambda text: evaluated(self.function, text, entry.compiled.objects, arguments))
+            done = replace(entry, compiled=compiled)
+            self.entries = {s: [done if e is entry else e for e in kept] for s, kept in self.entries.items()}
+            self.latest = done
+            self.guard()
+            return done
+
+    def guard(self) -> None:
+        """Install a guard that knows the newest entries."""
+        recent = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None][-GUARDED:]
+        self.install(write_guard(self, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""
@@ -315,8 +335,7 @@ class Table:
                 if not entries[oldest]:
                     del entries[oldest]
             self.entries, self.latest = entries, entry
-            recent = [e for kept in entries.values() for e in kept][-GUARDED:]
-            self.install(write_guard(self, recent[::-1]))
+            self.guard()
             return entry
 
 
@@ -449,11 +468,19 @@ def write_guard(table: Table, entries: list[Entry]) -> Callable[..., Any]:
 
 def _test_lines(test: Check, arguments: str, names: Names) -> list[str]:
     """The statement of one test. The call stands outside ``try``, so that what it raises is not taken for a test's."""
+    call = [f"        return {test.compiled}({arguments})"]
+    if test.fallback:  # what the caller of a kernel does, without a call of its own
+        call = [
+            "        try:",
+            f"    {call[0]}",
+            f"        except {names.of(Exception)}:",
+            f"            return {test.fallback}({arguments})",
+        ]
     if not test.may_raise:
-        return [f"    if {test.text}:", f"        return {test.compiled}({arguments})"]
+        return [f"    if {test.text}:", *call]
     holds = f"{names.prefix}holds"
     return ["    try:", f"        {holds} = {test.text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
-            f"    if {holds}:", f"        return {test.compiled}({arguments})"]  # fmt: skip
+            f"    if {holds}:", *call]  # fmt: skip
 
 
 #: what a test may raise where the arguments are not at all like the signature
@@ -524,6 +551,7 @@ class Check:
     text: str
     compiled: str
     may_raise: bool
+    fallback: str = ""  #: called if that raises
 
 
 def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check | None:
@@ -551,6 +579,9 @@ def _test(entry: Entry, table: Table, names: Names, stable: list[str]) -> Check 
         tests += watch.tests(names)
     outside = entry.compiled.captured or entry.compiled.pins or entry.watched
     may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
+    if entry.compiled.direct is not None:
+        kernel, fallback = entry.compiled.direct
+        return Check(" and ".join(tests), names.of(kernel), may_raise, names.of(fallback))
     return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
 
 

@@ -221,6 +221,32 @@ class SaveError(SymgradError):
     """A derived function depends on something that cannot be written to a file of its own."""
 
 
+class NumbaMissing(SymgradError, ImportError):
+    """Compiled code was asked for where numba is not installed."""
+
+    default_hint = "pip install symgrad[numba], or jit='auto'"
+
+
+class NotCompiled(UserWarning):
+    """A notice, not an error: with ``jit=True``, a function that runs as NumPy code because it cannot be compiled.
+
+    >>> print(NotCompiled("f", "complex numbers"))
+    f runs as NumPy code: kernels cannot hold complex numbers
+      jit="auto" says nothing of it                       docs/errors.md#notcompiled
+    """
+
+    def __init__(self, function: str, reason: str, loc: Loc | None = None) -> None:
+        super().__init__(function, reason, loc)
+        self.function, self.reason, self.loc = function, reason, loc
+
+    def __str__(self) -> str:
+        lines = [f"{self.function} runs as NumPy code: kernels cannot hold {self.reason}"]
+        lines += _place(self.loc) if self.loc is not None and self.loc.file else []
+        hint = 'jit="auto" says nothing of it'
+        lines.append(f"  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#notcompiled")
+        return "\n".join(lines)
+
+
 # ------------------------------------------------------------------ ours
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -109,6 +109,20 @@ class Request:
     no_grad: frozenset[str] = frozenset()
     optimize: Literal["read", "speed"] = "speed"
     pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
+    jit: bool | Literal["auto"] = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
+    primal: bool = False  #: no derivative: the function itself
+
+
+class Pending(Protocol):
+    """Code that is compiled when it is first called."""
+
+    def shown(self) -> Compiled:
+        """What it will be, to be looked at: its text."""
+        ...
+
+    def compiled(self, read: Callable[[str], Any]) -> Compiled:
+        """What it comes to, for arguments that ``read`` gives by expressions over the user's parameters."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +147,9 @@ class Compiled:
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
     readable: Callable[[], str] | None = None
+    pending: Pending | None = None  #: what is to stand in its place once it is called
+    #: a compiled function of the same parameters, and the one to call when that raises: ``function`` does just this
+    direct: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
 
 def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:

@@ -111,6 +111,12 @@ def unsaved():
     symgrad.save(symgrad.grad(f), Path("never_written.py"), 1.0)
 
 
+def numba_missing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symgrad.api.has_numba", lambda: False)
+        symgrad.grad(square, jit=True)
+
+
 PROVOKED: dict[str, Callable[[], Any]] = {
     "UnsupportedSyntax": lambda: symgrad.grad(unsupported_syntax)(1.0),
     "UnknownFunction": lambda: symgrad.grad(unknown_function)(np.eye(2)),
@@ -128,9 +134,10 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "SourceNotFound": lambda: symgrad.grad(eval("lambda x: x * x"))(1.0),
     "StaleSource": stale,
     "SaveError": unsaved,
+    "NumbaMissing": numba_missing,
 }
 #: refusals that must name the user's file and line
-LOCATED = set(PROVOKED) - {"SourceNotFound", "StaleSource", "SaveError", "CaughtException"}
+LOCATED = set(PROVOKED) - {"NumbaMissing", "SourceNotFound", "StaleSource", "SaveError", "CaughtException"}
 
 
 def test_classes_sections_and_tests_are_the_same() -> None:

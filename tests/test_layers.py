@@ -27,6 +27,7 @@ ROWS = [
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
     {"saving", "loops"},
+    {"jit"},
     {"compile", "dispatch", "marks", "pickling"},
     {"rules"},
     {"api"},

@@ -100,7 +100,7 @@ def test_bad_wrt(wrt):
 
 
 def test_bad_questions():
-    for question in (lambda: symgrad.grad(3), lambda: symgrad.grad(quadratic, 0, argnums=1), lambda: symgrad.grad(quadratic, jit=True)):
+    for question in (lambda: symgrad.grad(3), lambda: symgrad.grad(quadratic, 0, argnums=1), lambda: symgrad.grad(quadratic, jit=1)):
         with pytest.raises(BadArgument):
             question()
     with pytest.raises(SourceNotFound, match="numpy|sin"):

@@ -1,0 +1,107 @@
+"""The text of a kernel to a function compiled by numba, from the disk if an earlier process has compiled it.
+
+numba is imported here only, and only when a kernel is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import linecache
+import platform
+import sys
+import types
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symgrad.runtime.cache import keep, private_directory
+
+#: what stands in a kernel's text where it says whether numba is to keep it on the disk
+CACHED = "cache=True"
+
+
+def has_numba() -> bool:
+    """Is numba installed?  It is not imported."""
+    return "numba" in sys.modules or importlib.util.find_spec("numba") is not None
+
+
+def load_kernel(text: str, name: str) -> Any:
+    """numba's dispatcher of that name, of a module with this text."""
+    directory = private_directory(versions())
+    module = from_disk(text, name, directory) if directory is not None else None
+    return getattr(module or in_memory(text, name), name)
+
+
+def module_name(text: str, name: str) -> str:
+    """A name for the module, the same in every process."""
+    return f"symgrad_kernel_{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def from_disk(text: str, name: str, directory: Path) -> types.ModuleType | None:
+    """A module with this text, in a file, importable under its name as numba's cache requires; None if that is not to be had."""
+    wanted = module_name(text, name)
+    if wanted in sys.modules:
+        return sys.modules[wanted]
+    path = directory / f"{wanted}.py"
+    if not keep(text, path):
+        return None
+    spec = importlib.util.spec_from_file_location(wanted, path)
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[wanted] = module
+    try:
+        spec.loader.exec_module(module)
+    except (OSError, RuntimeError):  # the file has gone; numba finds no place for what it makes
+        del sys.modules[wanted]
+        return None
+    return module
+
+
+def in_memory(text: str, name: str) -> types.ModuleType:
+    """A module with this text that leaves nothing behind."""
+    text = text.replace(CACHED, "cache=False", 1)
+    file = f"<symgrad {module_name(text, name)}>"
+    module = types.ModuleType(module_name(text, name))
+    exec(compile(text, file, "exec"), vars(module))
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return module
+
+
+@cache
+def versions() -> str:
+    """A name for all that compiled code depends on besides its text and the processor, which numba looks at itself."""
+    numba, llvmlite = importlib.import_module("numba"), importlib.import_module("llvmlite")
+    parts = [numba.__version__, llvmlite.__version__, np.__version__, platform.python_version()]
+    parts += [inspect.getsource(sys.modules[__name__]), *helper_texts()]
+    return f"kernels-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+
+
+#: modules whose compiled functions kernels call: numba does not see when these change
+HELPERS: tuple[str, ...] = ()
+
+
+def helper_texts() -> list[str]:
+    """The texts of what kernels call."""
+    return [inspect.getsource(importlib.import_module(module)) for module in HELPERS]
+
+
+def compile_for(dispatcher: Any, leaves: list[Any], python: list[str | None]) -> None:
+    """Compile a kernel for arguments like these: ``python`` says the type where it is a number's, else the array itself is asked.
+
+    Raises what numba raises. A disk that is full is no reason not to go on.
+    """
+    numba: Any = importlib.import_module("numba")
+    if not hasattr(dispatcher, "compile"):  # NUMBA_DISABLE_JIT: plain Python
+        return
+    kinds = tuple(getattr(numba.types, kind) if kind is not None else numba.typeof(leaf) for leaf, kind in zip(leaves, python, strict=True))
+    try:
+        dispatcher.compile(kinds)
+    except OSError:
+        if kinds not in dispatcher.overloads:
+            raise

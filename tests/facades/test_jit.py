@@ -1,0 +1,229 @@
+"""jit=: kernels in front of the NumPy code, which is called again for whatever they leave."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import threading
+import timeit
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import NotCompiled, NumbaMissing
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal values in equal structures, of equal types; a number that may be either is Python's."""
+    if isinstance(one, tuple | list):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and np.allclose(one, other, 1e-12, 1e-14, equal_nan=True)
+    if isinstance(one, str):
+        return bool(one == other)
+    return isinstance(other, type(one)) and bool(np.isclose(one, other, 1e-12, 1e-14, equal_nan=True))
+
+
+def both(function: Any, *args: Any, **options: Any) -> tuple[Any, Any]:
+    """Value and gradient from both targets, or what they raise."""
+    found = []
+    for jit in (True, False):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                found.append(symgrad.value_and_grad(function, jit=jit, **options)(*args))
+        except Exception as error:
+            found.append((type(error).__name__, str(error)))
+    return tuple(found)  # type: ignore[return-value]
+
+
+def waves(x, y):
+    return x * y + math.sin(x)
+
+
+def rosenbrock(x):
+    s = 0.0
+    for i in range(x.shape[0] - 1):
+        a = x[i + 1] - x[i] * x[i]
+        b = 1.0 - x[i]
+        s += 100.0 * a * a + b * b
+    return s
+
+
+def kepler(e, m):
+    x, step = m, 1.0
+    while abs(step) > 1e-12:
+        step = (x - e * math.sin(x) - m) / (1.0 - e * math.cos(x))
+        x = x - step
+    return x * x
+
+
+def branches(x, n):
+    y = x
+    for i in range(n):
+        if y > 2.0:
+            y = y / 3.0
+            continue
+        if y < -5.0:
+            break
+        y = y * y + i
+    return math.exp(-y)
+
+
+@pytest.mark.parametrize("function, args, wrt", [
+    (waves, (0.7, 1.3), (0, 1)), (rosenbrock, (np.linspace(-1, 2, 7),), 0), (kepler, (0.4, 1.2), (0, 1)), (branches, (0.7, 6), 0),
+    (branches, (3.7, 0), 0), (rosenbrock, (np.ones(1),), 0),
+])  # fmt: skip
+def test_both_targets_agree(function, args, wrt):
+    compiled, plain = both(function, *args, wrt=wrt)
+    assert same(compiled, plain), (compiled, plain)
+
+
+def test_the_source_is_the_kernel_and_its_caller():
+    derivative = symgrad.value_and_grad(waves, (0, 1), jit=True)
+    text = derivative.source(1.0, 2.0)
+
+    assert text.startswith('@njit(error_model="numpy", cache=True)\ndef waves_value_and_grad_kernel(x, y):')
+    assert "except Exception:" in text
+    assert "return waves_value_and_grad_numpy(x, y)" in text
+    assert derivative.compiled(1.0, 2.0)(1.0, 2.0) == derivative(1.0, 2.0)
+
+
+def logarithm(x):
+    return math.log(x) + 1.0
+
+
+def quotient(x, y):
+    return x / y
+
+
+def picked(x, k):
+    return x[k] * x[-k]
+
+
+def grown(x, n):
+    k = n
+    for _ in range(70):
+        k = k * 3
+    return x * (k % 1000)
+
+
+def test_what_raises_on_one_target_raises_on_the_other():
+    for function, arguments in [
+        (logarithm, [(-1.0,), (0.0,), (math.nan,), (math.inf,), (2.0,)]),
+        (quotient, [(1.0, 0.0), (math.inf, 2.0), (math.nan, 1.0), (1.0, 3.0), (np.float64(1.0), 0.0), (1.0, np.float64(0.0))]),
+        (picked, [(np.ones(3), 2), (np.ones(3), 3), (np.ones(3), -3), (np.ones(3), 4), (np.ones(0), 0), (np.ones(3), 2**70)]),
+        (grown, [(2.0, 1), (2.0, 0), (2.0, -7)]),
+    ]:
+        for args in arguments:
+            compiled, plain = both(function, *args)
+            assert same(compiled, plain), (function.__name__, args, compiled, plain)
+
+
+def printing(x):
+    print(x)
+    return x * x
+
+
+def test_what_cannot_be_compiled_runs_with_one_notice(capsys):
+    derivative = symgrad.grad(printing, jit=True)
+    with pytest.warns(NotCompiled, match=r"printing runs as NumPy code(.|\n)*print\(x\)") as told:
+        assert derivative(2.0) == 4.0
+        assert derivative(np.float64(2.0)) == 4.0
+        assert symgrad.value_and_grad(printing, jit=True)(2.0) == (4.0, 4.0)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert "kernel" not in derivative.source(2.0)
+
+
+def printing_too(x):
+    print(x)
+    return x * x
+
+
+def test_auto_is_silent(capsys):
+    assert symgrad.grad(printing_too, jit="auto")(2.0) == 4.0
+
+
+def test_without_numba(monkeypatch):
+    monkeypatch.setattr("symgrad.api.has_numba", lambda: False)
+    with pytest.raises(NumbaMissing, match=r"pip install symgrad\[numba\]"):
+        symgrad.grad(waves, jit=True)
+    derivative = symgrad.grad(lambda x: x * x, jit="auto")
+    assert derivative(2.0) == 4.0
+    assert "njit" not in derivative.source(2.0)
+
+
+@symgrad.differentiable(jit=True)
+def cube(x):
+    return x * x * x
+
+
+def test_the_decorator_and_second_derivatives():
+    assert (cube(2.0), cube.primal(2.0), cube.grad(2.0), cube.grad.grad(2.0), cube.value_and_grad(2.0)) == (
+        8.0,
+        8.0,
+        12.0,
+        12.0,
+        (8.0, 12.0),
+    )
+    for derivative in (cube.primal, cube.grad, cube.grad.grad):
+        assert "njit" in derivative.source(2.0)
+
+
+def test_a_pickle_keeps_jit():
+    again = pickle.loads(pickle.dumps(symgrad.grad(rosenbrock, jit=True)))
+    assert again is symgrad.grad(rosenbrock, jit=True)
+    assert "njit" in again.source(np.ones(3))
+
+
+def test_threads_may_call_at_once():
+    derivative = symgrad.grad(lambda x: x * x * 0.5, jit=True)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append([derivative(float(k)) for k in range(200)])) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [[float(k) for k in range(200)]] * 6
+
+
+def test_structures_of_arguments_and_results():
+    def spread(p, x):
+        return p["w"] * x[0] + p["b"][1] * p["b"][1] * x[1]
+
+    compiled, plain = both(spread, {"w": 2.0, "b": (1.0, 3.0)}, np.array([0.5, 1.5]))
+    assert compiled == plain
+    derivative = symgrad.grad(spread, jit=True)
+    assert "spread_grad_kernel(p['b'][1], x)" in derivative.source({"w": 2.0, "b": (1.0, 3.0)}, np.ones(2))
+
+
+def test_layouts_of_arrays():
+    derivative = symgrad.grad(lambda x: x[0, 1] * x[1, 0], jit=True)
+    x = np.arange(6.0).reshape(2, 3)
+    for given in (x, np.asfortranarray(x), np.hstack([x, x])[:, ::2], x[::-1]):
+        assert np.array_equal(derivative(given), symgrad.grad(lambda x: x[0, 1] * x[1, 0])(given))
+    x.flags.writeable = False
+    assert derivative(x)[0, 1] == 3.0
+
+
+def test_small_functions_are_called_without_a_frame_between():
+    derivative = symgrad.value_and_grad(waves, (0, 1), jit=True)
+    derivative(1.0, 2.0)
+    kernel = derivative.compiled.__self__._table.latest.compiled.direct[0]
+    whole = min(timeit.repeat(lambda: derivative(1.0, 2.0), number=2000, repeat=20)) / 2000
+    alone = min(timeit.repeat(lambda: kernel(1.0, 2.0), number=2000, repeat=20)) / 2000
+    print(f"{1e9 * whole:.0f} ns, of which {1e9 * alone:.0f} in the kernel")
+
+    assert whole < 3 * alone
