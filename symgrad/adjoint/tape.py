@@ -57,6 +57,7 @@ class Saver:
     kept: dict[Value | Call, Value] = field(default_factory=dict)
     exported: dict[Value, Value] = field(default_factory=dict)
     tapes: dict[Block, TapeUse] = field(default_factory=dict)
+    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a tape
 
     def call(self, where: list[Op], model: Op | None, name: str, *args: Operand, hint: str | None = None, **settings: object) -> Value:
         """Build one op into a list."""
@@ -111,9 +112,16 @@ class Saver:
         """Remember what holds a saved value; inside loops it goes on the block's tape."""
         self.kept[key] = value
         if not self.plan.layout.static(block):
-            use = self.tapes.setdefault(block, TapeUse(block))
+            use = self.tapes.get(block) or self.new_tape(block)
             use.items.append(value)
             use.keys.append(key)
+
+    def new_tape(self, block: Block) -> TapeUse:
+        """A tape for what a block saves."""
+        self.tapes[block] = use = TapeUse(block)
+        for around, _ in self.plan.layout.path((block, 0)):
+            self.inside.setdefault(around, []).append(block)
+        return use
 
     # ---------------------------------------------------------------- tapes through loops and branches
 
@@ -139,8 +147,8 @@ class Saver:
 
     def push(self, use: TapeUse, tape: Value, hint: str) -> Value:
         """The push, as soon as all its values are there."""
-        collected = [entry for table in (self.before, self.after) for entry in table.items()]
-        own = {op: index for (block, index), ops in collected if block is use.block for op in ops}
+        tables, indices = (self.before, self.after), range(-1, len(use.block.ops) + 1)
+        own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
         last = -1
         for value in use.items:
             place = self.plan.layout.places.get(value)
@@ -384,8 +392,7 @@ class Availability:
 
     def chain(self, frame: Frame, block: Block) -> list[Block]:
         """The blocks whose tapes are popped in ``block`` or inside it."""
-        path = self.plan.layout.path
-        return [owner for owner in self.saver.tapes if any(b is block for b, _ in path((owner, 0)))]
+        return list(self.saver.inside.get(block, ()))
 
     def loop(self, frame: Frame, op: For) -> None:
         """Carry tapes, buffers that are turned back, and values that are carried backwards."""

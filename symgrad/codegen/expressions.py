@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.codegen.seam import FIELDS
 from symgrad.ir.core import Call, Const, Operand, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
@@ -216,10 +217,9 @@ def bound_inside(text: str) -> frozenset[str]:
 def text_of(op: Call) -> str:
     """The text that computes an op."""
     row = ROWS[op.name]
-    settings = {**row.settings, **op.settings}
-    if settings.get("via") == "math" and row.math is not None:
+    if row.math is not None and op.settings.get("via", row.settings.get("via")) == "math":
         return row.math
-    return row.emit if isinstance(row.emit, str) else row.emit(settings, [a.type for a in op.args])
+    return row.emit if isinstance(row.emit, str) else row.emit({**row.settings, **op.settings}, [a.type for a in op.args])
 
 
 def param_of(row: Row, k: int) -> str:
@@ -246,7 +246,7 @@ def has_path(row: Row) -> bool:
 
 def is_opaque(row: Row) -> bool:
     """Is the row a call of something that nobody can see into?"""
-    return {"f", "*args"} <= set(row.params)
+    return "f" in row.params and "*args" in row.params
 
 
 @dataclass(slots=True)
@@ -269,17 +269,18 @@ class Filler:
 
     def fill(self, node: Any) -> Any:
         """A copy of a node."""
-        if isinstance(node, list):
+        kind: Any = type(node)
+        if kind is list:
             return list(self.many(node))
+        if kind is ast.Name:
+            return self.name(node)
         if not isinstance(node, ast.AST):
             return node
-        if isinstance(node, ast.Name):
-            return self.name(node)
         if isinstance(node, ast.Subscript) and self.whole is not None and isinstance(node.slice, ast.Name) and node.slice.id == "path":
             return self.whole(self.fill(node.value))
         if isinstance(node, ast.Call) and self.path is not None and any(isinstance(a, ast.Name) and a.id == "path" for a in node.args):
             return self.call_with_path(node)
-        return type(node)(**{name: self.fill(value) for name, value in ast.iter_fields(node)})
+        return kind(**{name: self.fill(getattr(node, name)) for name in FIELDS[kind]})
 
     def name(self, node: ast.Name) -> ast.expr:
         if node.id in self.space:
@@ -397,9 +398,9 @@ def spell(op: Call, operands: list[ast.expr], names: Names, borrow: bool = False
         return Spelled(opaque_call(op, operands))
     text = text_of(op)
     space: dict[str, ast.expr | list[ast.expr]] = dict(outs or {})
-    for name, value in {**row.settings, **op.settings}.items():
-        if mentions(text).get(name):
-            space[name] = setting(name, value, names)
+    for name in mentions(text):
+        if name in op.settings or name in row.settings:
+            space[name] = setting(name, op.settings.get(name, row.settings.get(name)), names)
     for k, param in enumerate(row.params):
         space[param.lstrip("*")] = operands[k:] if param.startswith("*") else operands[k]
     filler = Filler(space, names, bound_inside(text))

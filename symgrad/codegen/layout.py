@@ -307,7 +307,7 @@ class History:
             cells, effect = memory.writes(op)
             for cell in cells:
                 made.writes.setdefault(cell, []).append(k)
-            for cell in {cell for inner in inner_ops(op) for cell in memory.reads(inner)}:
+            for cell in memory.reads(op):
                 made.reads.setdefault(cell, []).append(k)
             if effect:
                 made.effects.append(k)
@@ -317,14 +317,14 @@ class History:
 
     def undisturbed(self, op: Op, start: int, stop: int, layout: Layout) -> bool:
         """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?"""
+        if stop == start + 1:
+            return True
         if between(self.effects, start, stop):
             return False
-        for inner in inner_ops(op):
-            if any(between(self.writes.get(cell, []), start, stop) for cell in layout.memory.reads(inner)):
-                return False
-            if any(v.name and between(self.named.get(v.name, []), start, stop) for v in values(layout.inputs(inner))):
-                return False
-        return True
+        if any(between(self.writes.get(cell, []), start, stop) for cell in layout.memory.reads(op)):
+            return False
+        inputs = [v for inner in inner_ops(op) for v in values(layout.inputs(inner))]
+        return not any(v.name and between(self.named.get(v.name, []), start, stop) for v in inputs)
 
     def alone(self, op: Op, start: int, stop: int, memory: Memory, taken: dict[int, set[Cell]]) -> bool:
         """Does nothing between, nor what is nested in the statement at ``stop``, touch the tape that the op pops?"""

@@ -37,6 +37,7 @@ class Memory:
     """The classes of one function."""
 
     parent: dict[Cell, Cell] = field(default_factory=dict)
+    read: dict[Op, frozenset[Cell]] = field(default_factory=dict)
     effects: dict[Op, tuple[frozenset[Cell], bool]] = field(default_factory=dict)
 
     def find(self, cell: Cell) -> Cell:
@@ -133,10 +134,12 @@ class Memory:
 
     # ------------------------------------------------------------------ asking
 
-    def reads(self, op: Op) -> set[Cell]:
-        """The classes whose content an op reads directly."""
-        made = {self.find((o, False)) for o in op.operands if isinstance(o, Value) and is_mutable(o)}
-        return made | {self.find((o, True)) for o in op.operands if isinstance(o, Value) and is_mutable(o)}
+    def reads(self, op: Op) -> frozenset[Cell]:
+        """The classes whose content an op, with all inside it, reads."""
+        if op not in self.read:
+            cells = {self.find((o, held)) for o in op.operands if isinstance(o, Value) and is_mutable(o) for held in (False, True)}
+            self.read[op] = frozenset(cells).union(*(self.reads(inner) for block in op.blocks for inner in block.ops))
+        return self.read[op]
 
     def writes(self, op: Op) -> tuple[frozenset[Cell], bool]:
         """The classes that an op, with all inside it, writes; and has it an effect beyond memory?"""

@@ -30,7 +30,7 @@ from symgrad.codegen.seam import nodes, to_text
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.location import Loc
-from symgrad.ops.declare import ROWS
+from symgrad.ops.declare import ROWS, Row
 from symgrad.runtime.find import find
 
 #: builtins that the printer itself uses
@@ -94,12 +94,11 @@ def emit(func: Func, header: Header) -> Emitted:
             taken.add(headers[other].name)
     hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
     names = Names(hidden - set(header.objects), find, dict(header.objects))
-    for other in funcs:
-        collect(other, names)
+    inner = {other: collect(other, names) for other in funcs}
     marks: dict[ast.stmt, Mark] = {}
     definitions: list[ast.stmt] = []
     for other in funcs:
-        definitions.append(Writer(other, headers[other], names, headers, marks).function())
+        definitions.append(Writer(other, headers[other], names, headers, marks, inner[other]).function())
     text, read = to_text(ast.Module(definitions, []))
     text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None)
     mentioned = {node.id for node in nodes(read) if isinstance(node, ast.Name)}
@@ -151,37 +150,43 @@ def result_text(template: str, number: int) -> str:
     return template.format(*(f"__result_{k}__" for k in range(number)))
 
 
-def collect(func: Func, names: Names) -> None:
-    """Enter all global names that the function's text will use, so that variables avoid them."""
+def collect(func: Func, names: Names) -> set[str]:
+    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind."""
     for name in ("np", "math", *BUILTINS):
         if name in names.hidden:
             names.use(name)
+    inner: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for op in walk(func.body):
         if isinstance(op, Call):
-            row = ROWS[op.name]
             text = text_of(op)
-            if row.emit not in ("push", "pop"):
-                own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
-                for name in mentions(text):
-                    if name not in own:
-                        names.use(name)
+            if (op.name, text) not in seen:
+                seen.add((op.name, text))
+                inner |= bound_inside(text)
+                for name in asked_of_the_module(ROWS[op.name], text):
+                    names.use(name)
             for value in op.settings.values():
                 literal(value, names)
-        for operand in op.operands:
-            if isinstance(operand, Const):
-                constant(operand, names)
+        collect_constants(op.operands, names)
         for block in op.blocks:
-            for operand in block.yields:
-                if isinstance(operand, Const):
-                    constant(operand, names)
-    for operand in func.body.yields:
+            collect_constants(block.yields, names)
+    collect_constants(func.body.yields, names)
+    return inner
+
+
+def asked_of_the_module(row: Row, text: str) -> list[str]:
+    """The names in a row's text that are neither its own nor bound in it."""
+    if row.emit in ("push", "pop"):
+        return []
+    own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+    return [name for name in mentions(text) if name not in own]
+
+
+def collect_constants(operands: list[Operand], names: Names) -> None:
+    """Enter the names of constants."""
+    for operand in operands:
         if isinstance(operand, Const):
             constant(operand, names)
-
-
-def inner_names(func: Func) -> set[str]:
-    """Names that rows' texts bind themselves."""
-    return {name for op in walk(func.body) if isinstance(op, Call) for name in bound_inside(text_of(op))}
 
 
 # ------------------------------------------------------------------ small trees
@@ -221,6 +226,7 @@ class Writer:
     names: Names
     headers: dict[Func, Header]
     marks: dict[ast.stmt, Mark]
+    inner: set[str]  #: names that rows' texts bind
     layout: Layout = field(init=False)
     name_of: dict[Value, str] = field(init=False)
     template: ast.expr | None = field(init=False)
@@ -241,7 +247,7 @@ class Writer:
             bound = header.bind.get(value, value.name or "")
             if bound in own and bound not in fixed.values():
                 fixed[value] = bound
-        reserved = self.names.reserved() | inner_names(func) | set(BUILTINS) | {"np", "math"}
+        reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
         self.name_of = assign_names(func, self.layout, fixed, reserved)
 
     # ------------------------------------------------------------------ the function

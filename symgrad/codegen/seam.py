@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 with warnings.catch_warnings():  # astor 0.8.1 names classes of ast that are deprecated
@@ -88,10 +87,15 @@ def docstring(text: str) -> str:
     return f'"""{text}"""' if plain else quoted(text)
 
 
-@cache
-def fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a node that make it what it is: contexts and comments on types do not."""
-    return tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
+class Fields(dict[Any, tuple[str, ...]]):
+    """For each class of nodes, looked up once, the fields that make a node what it is: contexts and comments on types do not."""
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        self[kind] = made = tuple(name for name in kind._fields if name not in ("ctx", "kind", "type_comment"))
+        return made
+
+
+FIELDS = Fields()
 
 
 def nodes(tree: Any) -> Iterator[ast.AST]:
@@ -103,20 +107,20 @@ def nodes(tree: Any) -> Iterator[ast.AST]:
             pending += node
         elif isinstance(node, ast.AST):
             yield node
-            pending += [getattr(node, name, None) for name in fields(type(node))]
+            pending += [getattr(node, name, None) for name in FIELDS[type(node)]]
 
 
 def unshared(node: Any) -> Any:
     """A copy of a tree in which no node stands twice, with negative numbers as ``-`` applied to positive ones."""
-    kind = type(node)
+    kind: Any = type(node)
     if kind is list:
         return [unshared(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    if kind is ast.Constant and isinstance(node.value, int | float) and str(node.value).startswith("-"):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and str(node.value).startswith("-"):
         return ast.UnaryOp(ast.USub(), ast.Constant(-node.value))
     made = kind.__new__(kind)
-    for name in fields(kind):
+    for name in FIELDS[kind]:
         value = getattr(node, name, None)
         setattr(made, name, unshared(value) if isinstance(value, ast.AST | list) else value)
     return made
@@ -148,7 +152,7 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
 
 def alike(a: Any, b: Any) -> bool:
     """Are two trees the same program?  Contexts and positions do not count."""
-    kind = type(a)
+    kind: Any = type(a)
     if kind is not type(b):
         return not a and not b and (a is None or b is None) and (isinstance(a, list) or isinstance(b, list))
     if kind is str:
@@ -156,7 +160,7 @@ def alike(a: Any, b: Any) -> bool:
     if kind is list:
         return len(a) == len(b) and all(map(alike, a, b))
     if isinstance(a, ast.AST):
-        return all(alike(getattr(a, name, None), getattr(b, name, None)) for name in fields(kind))
+        return all(alike(getattr(a, name, None), getattr(b, name, None)) for name in FIELDS[kind])
     return repr(a) == repr(b)
 
 

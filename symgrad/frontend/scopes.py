@@ -50,7 +50,7 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
             inner = todo.pop()
             if isinstance(inner, ast.Global | ast.Nonlocal):
                 found -= set(inner.names)
-            elif not isinstance(inner, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            elif not isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.expr):
                 todo += ast.iter_child_nodes(inner)
     else:
         found |= {n.target.id for n in ast.walk(node.body) if isinstance(n, ast.NamedExpr)}

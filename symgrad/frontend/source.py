@@ -208,7 +208,7 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
 
 def _characters(text: str, byte: int) -> int:
     """A column as characters; ``ast`` counts bytes."""
-    return len(text.encode()[:byte].decode(errors="ignore"))
+    return min(byte, len(text)) if text.isascii() else len(text.encode()[:byte].decode(errors="ignore"))
 
 
 # ------------------------------------------------------------------ finding the text

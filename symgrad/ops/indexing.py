@@ -10,6 +10,7 @@ A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import ShapeMismatch
@@ -19,11 +20,12 @@ OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
 Extents = Callable[[int], Extent]
 
 
-def steps(index: str) -> list[tuple[str, int]]:
+@lru_cache(maxsize=1024)
+def steps(index: str) -> tuple[tuple[str, int], ...]:
     """Each step of a path with the number of operands it takes.
 
     >>> steps("is;.reshape:2;e")
-    [('is', 4), ('.reshape', 2), ('e', 0)]
+    (('is', 4), ('.reshape', 2), ('e', 0))
     """
     made = []
     for step in index.split(";"):
@@ -32,7 +34,7 @@ def steps(index: str) -> list[tuple[str, int]]:
             made.append((name, int(count or 0)))
         else:
             made.append((step, sum(OPERANDS[c] for c in step)))
-    return made
+    return tuple(made)
 
 
 def is_basic(index: str, types: Sequence[Type]) -> bool:

@@ -6,11 +6,13 @@ would, it is not applied. What is no longer read is left to ``dce``.
 
 from __future__ import annotations
 
+from functools import cache
+
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
-from symgrad.passes.cheaper import CHEAPER
+from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.facts import Facts, covers, has_memory
-from symgrad.passes.identities import GENERAL, IDENTITIES
+from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 
 ROUNDS = 12  #: each round sees what the last one made; most programs need three
 
@@ -21,6 +23,13 @@ def fold(func: Func) -> Func:
         if not _Folder(func).run():
             break
     return func
+
+
+@cache
+def rewrites(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
+    """What is tried on an op of a row, in this order."""
+    general = (folded,) if name in FOLDED else ()
+    return (*general, *((spread_operand,) if elementwise else ()), *IDENTITIES.get(name, ()), *CHEAPER.get(name, ()))
 
 
 class _Folder:
@@ -125,7 +134,7 @@ class _Folder:
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
         self.facts.recent = done
         if len(op.outs) == 1:
-            for rewrite in (*GENERAL, *IDENTITIES.get(op.name, ()), *CHEAPER.get(op.name, ())):
+            for rewrite in rewrites(op.name, ROWS[op.name].elementwise):
                 made = rewrite(op, self.facts)
                 if isinstance(made, Call | list):
                     self.put(op, made if isinstance(made, list) else [made], block, done)

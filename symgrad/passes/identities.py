@@ -30,7 +30,7 @@ LARGEST = 10**18  #: integers beyond are left to the program
 
 def folded(op: Call, facts: Facts) -> Operand | None:
     """The result for Python numbers that are known, unless computing it raises."""
-    if op.name not in FOLDED or op.settings.get("via") is not None or not isinstance(op.outs[0].type, Scalar):
+    if op.settings.get("via") is not None or not isinstance(op.outs[0].type, Scalar):
         return None
     values = [a.value for a in op.args if isinstance(a, Const) and type(a.value) in (bool, int, float)]
     if len(values) < len(op.args) or op.outs[0].type.dtype is not None or (op.name == "power" and abs(values[1]) > 64):
@@ -125,10 +125,11 @@ def shape_of_type(type_: Type) -> Shape | None:
 
 def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
     """``s`` where the operand is ``s`` broadcast with no axis put in between."""
-    maker = facts.calls(operand, "spread")
-    if maker is None:
-        viewed = facts.calls(operand, "view") or facts.calls(operand, "take")
-        inner = None if viewed is None else plain_spread(viewed.args[0], facts)
+    maker = facts.maker.get(operand) if isinstance(operand, Value) else None
+    if not isinstance(maker, Call) or maker.name not in ("spread", "view", "take"):
+        return None
+    if maker.name != "spread":
+        inner = plain_spread(maker.args[0], facts)
         return inner if inner is not None and isinstance(inner.type, Scalar) else None
     source, settings = maker.args[0], maker.settings
     return source if settings["axis"] is None or settings["keepdims"] or isinstance(source.type, Scalar) else None
@@ -138,7 +139,7 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
     """``spread(s, shape) * b`` is ``s * b`` where the other operands have the shape of the result by themselves."""
     row = ROWS[op.name]
     out = op.outs[0].type
-    if not row.elementwise or not isinstance(out, Array) or op.settings.get("via") == "math":
+    if not isinstance(out, Array) or op.settings.get("via") == "math":
         return None
     for k, operand in enumerate(op.args):
         source = plain_spread(operand, facts)
@@ -300,7 +301,5 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "cast": (cast_to_itself,),
     "number": (number_of_number,),
 }
-#: tried on every op, before those of its row
-GENERAL: tuple[Rewrite, ...] = (folded, spread_operand)
 
-__all__ = ["GENERAL", "IDENTITIES"]
+__all__ = ["FOLDED", "IDENTITIES", "folded", "spread_operand"]
