@@ -135,6 +135,16 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
+def explain(options: argparse.Namespace) -> int:
+    """Print what becomes of each line of the function, and why."""
+    module, name, function = load(options.target)
+    args = arguments(options, module, name)
+    given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
+    text = derive(function, options).explain(*(() if options.sig is not None or args is None else args), **given)
+    print(json.dumps({"target": options.target, "explanation": text}, indent=2) if options.json else text.rstrip())
+    return 0
+
+
 def check(options: argparse.Namespace) -> int:
     """Compare the gradients with differences."""
     module, name, function = load(options.target)
@@ -172,6 +182,10 @@ def parser() -> argparse.ArgumentParser:
     shower.add_argument("--stage", help="the IR after a stage ('lowered'), or what two stages changed ('lowered,simplified')")
     shower.add_argument("--value", action="store_true", help="show value_and_grad instead of grad")
     shower.set_defaults(run=show)
+    explainer = verbs.add_parser("explain", parents=[common], help="print what becomes of each line, and why")
+    explainer.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
+    explainer.add_argument("--value", action="store_true", help="explain value_and_grad instead of grad")
+    explainer.set_defaults(run=explain)
     checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
     checker.add_argument("--directions", type=int, default=3, help="random directions for each order")
     checker.set_defaults(run=check)

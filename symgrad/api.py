@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import linecache
 import os
 import types
 import weakref
@@ -18,8 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from symgrad.compile import compile_gradient
-from symgrad.dispatch import Entry, Table
+from symgrad.dispatch import LOCK, Entry, Table
 from symgrad.errors import BadArgument, IntegerArgument, NumbaMissing, SaveError, SourceNotFound
+from symgrad.explaining import explain as explained
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
@@ -289,6 +291,19 @@ class Derived:
             return show(compiled.stages[names[0]])
         return difference(compiled.stages[names[0]], compiled.stages[names[1]], (names[0], names[1]))
 
+    def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
+        """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
+        entry = self._entry(args, kwargs, signature)
+        notes, source = Notes(), read(self._function)
+        with LOCK:
+            self._make(self._function, entry.signature, entry.compiled.pins, notes)
+
+        def line(file: str, number: int) -> str:
+            return source.line(number) if file == source.file else linecache.getline(file, number).rstrip("\n")
+
+        span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
+        return explained(f"{self!r} for {entry.signature}", notes, line, span)
+
 
 class Bound:
     """A derived function with the instance it was looked up on: ``M().loss.grad``."""
@@ -330,6 +345,10 @@ class Bound:
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
         """The IR as text, for arguments like these."""
         return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What becomes of each line, and why, for arguments like these."""
+        return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, (self._derived, self._instance)
@@ -598,6 +617,16 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
     print(made.ir(*args, stage=stage, **extra, **kwargs))
 
 
+def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: Any) -> None:
+    """Print what becomes of each line of a function in its derivative, for arguments like these (else the latest), and why.
+
+    A function that is not derived is explained in its gradient.
+    """
+    made = function if isinstance(function, Derived | Bound) else grad(function)
+    extra = {} if signature is None else {"signature": signature}
+    print(made.explain(*args, **extra, **kwargs), end="")
+
+
 def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, **kwargs: Any) -> None:
     """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest)."""
     if isinstance(function, Bound):
@@ -616,6 +645,6 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 __all__ = [
-    "Bound", "Derived", "Differentiable", "Options", "constant", "custom_vjp", "differentiable", "elementwise", "from_source", "grad",
-    "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
+    "Bound", "Derived", "Differentiable", "Options", "constant", "custom_vjp", "differentiable", "elementwise", "explain", "from_source",
+    "grad", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from symgrad.adjoint.account import tell_kept
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
@@ -41,6 +42,7 @@ from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
+from symgrad.passes.doubts import doubts
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
 from symgrad.passes.reuse import reuse
@@ -290,6 +292,8 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     source, lowered = lowered_for(function, signature, request)
     for func in reachable(lowered.func):
         func.notes = notes
+    if notes is not None:
+        tell_copies(notes, source.loc(source.node), lowered.mutated)
     job = Job(source, signature, request, lowered)
     if request.primal:
         return function_itself(job)
@@ -308,7 +312,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if keep and not request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
         count -= job.output.count
-    made = job.stage("optimized", simplify(made, OPTIMISE))
+    made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
     order: list[int] = list(range(count)) if request.value else []
     whole = job.gradients(places, order)
@@ -350,6 +354,12 @@ def jitted(job: Job, compiled: Compiled, name: str, result: str, doc: str) -> Co
     return replace(compiled, pending=pending)
 
 
+def tell_copies(notes: Notes, loc: Loc, mutated: Sequence[str]) -> None:
+    """Which arguments the frontend has copied on entry."""
+    for name in mutated:
+        notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
+
+
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int] | None = None) -> Lowered:
     """A function of ours as if it had just been lowered, so that it can be differentiated again."""
     copy = clone(func)
@@ -374,7 +384,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = primal.name
     whole = job.stage("adjoint", expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")))
-    whole = simplify(whole, OPTIMISE)
+    whole = doubts(tell_kept(simplify(whole, OPTIMISE)))
     job.stage("optimized", whole)
     forward, backward = split_halves(whole)
     count = len(primal.body.yields)

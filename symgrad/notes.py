@@ -16,19 +16,23 @@ from symgrad.location import Loc
 #: the stages that tell something
 STAGES = ("frontend", "passes", "activity", "reverse", "plan", "codegen", "numba")
 
-#: kinds of notes, in the order in which they are printed for one line, each with what its message says
+#: kinds of notes, in the order in which they are printed for one line, each with what it tells
 KINDS: dict[str, str] = {
-    "inlined": "a call that was followed into: what becomes of it",
-    "copied": "why an array is copied",
-    "active": "which values of the line carry a derivative, or why none does",
+    "copied": "an array is copied, and why",
+    "active": "the value carries a derivative",
+    "inactive": "the value carries none, and why",
     "rule": "the row whose derivative was taken, and that derivative",
-    "saved": "why a value is kept for the backward half, and how",
-    "undone": "why what a store overwrites is kept, to be put back by the backward half",
-    "recomputed": "from what a value is computed a second time in the backward half",
-    "carried": "what a reversed loop takes along from round to round",
-    "moved": "what was computed elsewhere than it was written: before a loop, or once for two lines",
-    "lowered": "what the line became: the form in which it is emitted",
-    "unproved": "what an analysis could not prove, and what that costs; ``hint`` says what the user could change",
+    "kept": "a variable is still there when the backward half needs it",
+    "saved": "a value is kept for the backward half: who needs it, why it would be gone, in what form it is kept",
+    "undone": "what a store overwrites is kept, to be put back by the backward half",
+    "recomputed": "a value is computed a second time in the backward half, and from what",
+    "carried": "a value is had from what comes after it",
+    "moved": "something is computed elsewhere than it is written: before a loop, or once for two lines",
+    "lowered": "something is computed in another form than it is written",
+    "forward": "what the line became in the forward half",
+    "backward": "what it became in the backward half",
+    "emitted": "what it became in a function that has no two halves",
+    "unproved": "what an analysis could not prove, what that costs, and what the user could change",
 }
 
 
@@ -36,8 +40,8 @@ KINDS: dict[str, str] = {
 class Note:
     """One thing that a stage tells.
 
-    ``message`` completes the sentence that the kind begins, without a full stop; ``name`` is the user's variable that
-    it is about, ``hint`` what the user could change.
+    ``name`` is the user's variable (or expression, or the row) that it is about, ``message`` what is told of it, without a
+    full stop, ``hint`` what the user could change.
     """
 
     stage: str

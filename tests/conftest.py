@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -18,3 +21,24 @@ else:
 def random() -> np.random.Generator:
     """A generator of random numbers that is the same in every run."""
     return np.random.default_rng(20240501)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--update-golden`` writes what ``golden`` compares with; the difference is to be read like code."""
+    parser.addoption("--update-golden", action="store_true", help="write the expected texts anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with ``golden/<test file>/<name>.txt`` beside this file."""
+    folder = Path(__file__).parent / "golden" / request.path.stem.removeprefix("test_")
+
+    def compare(name: str, text: str) -> None:
+        path = folder / f"{name}.txt"
+        if request.config.getoption("--update-golden"):
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        assert path.exists(), f"there is no {path}: run pytest --update-golden and read what it writes"
+        assert text == path.read_text(), "if this is meant, run pytest --update-golden and read the difference"
+
+    return compare

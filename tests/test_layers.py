@@ -26,7 +26,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "loops"},
+    {"saving", "loops", "explaining"},
     {"jit"},
     {"compile", "dispatch", "marks", "pickling"},
     {"rules"},

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.adjoint.account import tell_activity, tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
@@ -56,6 +57,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     builder = Builder(taken=set() if taken is None else taken)
     builder.taken |= symbols(made)
     sweep = Sweep(made, active_values(made, wrt, active_results), pairs, builder)
+    tell_activity(made, wrt, active_results)
     given = sweep.seeds(active_results, seeds)
     scope = sweep.run(given, active_results)
     gradients = sweep.gradients(scope, wrt)
@@ -193,6 +195,8 @@ class Sweep:
         row = ROWS[op.name]
         outs = [self.ledger.take(scope, out) for out in op.outs]
         wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in self.active]
+        if self.func.notes is not None:
+            tell_rule(self.func.notes, op, row, [param for _, param, _ in wanted])
         if row.elementwise and len(outs) == 1 and outs[0] is not None:
             self.elementwise(scope, op, row, outs[0], wanted)
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.memory import UNDO, Layout, Memory, has_memory
 from symgrad.adjoint.plan import Plan, path_of
@@ -28,6 +29,7 @@ def available(
     layout.enter(func.body)
     memory = Memory.of(func, layout)
     plan = Plan(func, layout, memory, top, scopes, turns).make()
+    tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
     work.complete(top)
@@ -333,6 +335,7 @@ class Availability:
         made = Call([Value(value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
                     [self.get(a, frame) for a in args], dict(settings))  # fmt: skip
         frame.ops.append(made)
+        tell_again(self.plan, value, args)
         return made.outs[0]
 
     def pop(self, frame: Frame) -> None:

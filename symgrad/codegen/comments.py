@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from symgrad.location import NOWHERE, Loc
+from symgrad.notes import Notes
 
 CUT = 40
 COLUMN = 47
@@ -19,10 +20,11 @@ Lines = Callable[[str, int], str]
 
 @dataclass(slots=True)
 class Mark:
-    """What is known of one emitted statement: where it comes from, is it backward, does a section begin."""
+    """What is known of one emitted statement: where it comes from, is it backward, has its function no halves, does a section begin."""
 
     loc: Loc = NOWHERE
     backward: bool = False
+    whole: bool = False
     section: str = ""
 
 
@@ -47,7 +49,7 @@ def quote(loc: Loc, lines: Lines) -> str:
 
 
 def annotate(
-    text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None
+    text: str, made: list[ast.stmt], read: list[ast.stmt], marks: dict[ast.stmt, Mark], lines: Lines | None, notes: Notes | None = None
 ) -> tuple[str, list[tuple[int, int]]]:
     """Text with its comments, and pairs of (line of the text, line of the user's source).
 
@@ -81,6 +83,9 @@ def annotate(
             follows = AFTER.get(mark.section, ())
             out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
         out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
+        if mark.loc.line and notes is not None:
+            kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
+            notes.add("codegen", kind, mark.loc, row.strip())
         if mark.loc.line:
             line_map.append((len(out), mark.loc.line))
     return "\n".join(out) + "\n", line_map

@@ -100,7 +100,7 @@ def emit(func: Func, header: Header) -> Emitted:
     for other in funcs:
         definitions.append(Writer(other, headers[other], names, headers, marks, inner[other]).function())
     text, read = to_text(ast.Module(definitions, []))
-    text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None)
+    text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None, func.notes)
     mentioned = {node.id for node in nodes(read) if isinstance(node, ast.Name)}
     return Emitted(text, {k: v for k, v in names.namespace.items() if k in mentioned}, line_map)
 
@@ -353,7 +353,7 @@ class Writer:
         """Note where statements come from."""
         for statement in statements:
             if statement not in self.marks:
-                self.marks[statement] = Mark(op.loc, op in self.layout.backward)
+                self.marks[statement] = Mark(op.loc, op in self.layout.backward, self.func.split is None)
         return statements
 
     def tail(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 
 EXTREMES = frozenset({"max", "min"})
@@ -35,19 +36,21 @@ class Lost(Exception):
 
 def cancel(func: Func) -> Func:
     """Cut maxima that cancel, in place."""
-    _block(func.body)
+    _block(func.body, func.notes)
     return func
 
 
-def _block(block: Block) -> None:
+def _block(block: Block, notes: Notes | None) -> None:
     cut = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name == "stop_gradient"}
     for op in list(block.ops):
         for inner in op.blocks:
-            _block(inner)
+            _block(inner, notes)
         if not isinstance(op, Call) or op.name not in EXTREMES:
             continue
         source = op.args[0]
         if isinstance(source, Value) and source not in cut and cancels(block, op):
+            if notes is not None:
+                notes.add("passes", "lowered", op.loc, "the result does not change with it, so its derivative is not taken", name=op.name)
             op.args[0] = made = Value(source.type)
             settings = dict(ROWS["stop_gradient"].settings)
             block.ops.insert(block.ops.index(op), Call([made], op.loc, "stop_gradient", [source], settings))

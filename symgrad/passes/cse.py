@@ -84,6 +84,9 @@ class _Merger:
         return True
 
     def merge(self, first: Call, second: Call) -> None:
+        if self.func.notes is not None and first.loc.line != second.loc.line and not ROWS[second.name].cheap:
+            name = second.outs[0].name or second.name
+            self.func.notes.add("passes", "moved", second.loc, f"is what line {first.loc.line} computes", name=name)
         for a, b in zip(first.outs, second.outs, strict=True):
             a.name = a.name or b.name
             self.table[b] = a

@@ -6,7 +6,9 @@ would, it is not applied. What is no longer read is left to ``dce``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
@@ -137,6 +139,8 @@ class _Folder:
             for rewrite in rewrites(op.name, ROWS[op.name].elementwise):
                 made = rewrite(op, self.facts)
                 if isinstance(made, Call | list):
+                    if self.func.notes is not None and rewrite in CHEAPER.get(op.name, ()):
+                        self.tell(op, made if isinstance(made, Call) else made[-1], rewrite)
                     self.put(op, made if isinstance(made, list) else [made], block, done)
                     return
                 if made is not None and self.may_replace(op, made := self.now(made), block):
@@ -144,6 +148,12 @@ class _Folder:
                     self.replace(op.outs[0], made)
                     return
         done.append(op)
+
+    def tell(self, op: Call, made: Call, rewrite: Callable[..., Any]) -> None:
+        """Another form than was written; arithmetic that only changes its order is passed over."""
+        if self.func.notes is not None and made.name != op.name:
+            text = (rewrite.__doc__ or "").splitlines()[0].replace("``", "").rstrip(".")
+            self.func.notes.add("passes", "lowered", op.loc, text, name=op.name)
 
     def put(self, op: Call, made: list[Call], block: Block, done: list[Op]) -> None:
         """Put ops in the place of one; the last has its results."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
+from symgrad.notes import Notes
 
 ARITHMETIC = frozenset(
     {"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"}
@@ -16,21 +17,21 @@ ARITHMETIC = frozenset(
 
 def hoist(func: Func) -> Func:
     """Move loop-invariant ops outwards, in place."""
-    made = _hoisted(func.body, func.split)
+    made = _hoisted(func.body, func.notes, func.split)
     if func.split is not None:
         func.split += made
     return func
 
 
-def _hoisted(block: Block, split: int | None = None) -> int:
+def _hoisted(block: Block, notes: Notes | None, split: int | None = None) -> int:
     """Move ops out of the loops of a block; how many came to stand before the place ``split``."""
     ops: list[Op] = []
     before = 0
     for k, op in enumerate(block.ops):
         for inner in op.blocks:
-            _hoisted(inner)
+            _hoisted(inner, notes)
         if isinstance(op, For | While):
-            moved = _leave(op)
+            moved = _leave(op, notes)
             ops += moved
             before += len(moved) if split is not None and k < split else 0
         ops.append(op)
@@ -38,7 +39,7 @@ def _hoisted(block: Block, split: int | None = None) -> int:
     return before
 
 
-def _leave(loop: For | While) -> list[Op]:
+def _leave(loop: For | While, notes: Notes | None) -> list[Op]:
     """The ops that leave a loop, in order."""
     moved: list[Op] = []
     inside: set[Value] = set()
@@ -52,10 +53,17 @@ def _leave(loop: For | While) -> list[Op]:
             if isinstance(op, Call) and cannot_raise(op) and not any(a in inside for a in op.args if isinstance(a, Value)):
                 inside.difference_update(op.outs)
                 moved.append(op)
+                if notes is not None:
+                    notes.add("passes", "moved", op.loc, f"computed once, before the loop of line {loop.loc.line}", name=called(op))
             else:
                 kept.append(op)
         block.ops = kept
     return moved
+
+
+def called(op: Call) -> str:
+    """The user's name for what an op computes, else the row's."""
+    return op.outs[0].name or op.name
 
 
 def cannot_raise(op: Call) -> bool:

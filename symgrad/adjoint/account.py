@@ -1,0 +1,200 @@
+"""Tells ``func.notes`` what the adjoint decided: what is active, which derivatives were taken, what is kept or computed again, and why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
+from symgrad.adjoint.expand import parsed
+from symgrad.adjoint.memory import UNDO, Trace, has_memory
+from symgrad.adjoint.plan import Plan
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, walk
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.location import Loc
+from symgrad.notes import Notes
+from symgrad.ops.declare import Row
+
+SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
+WIDEST = 40  #: of the user's expressions that are quoted
+
+
+def called(value: Value, op: Op | None) -> str:
+    """What a user would call a value: by its name, else by the expression that computes it."""
+    if value.name is not None:
+        return value.name
+    text = "" if op is None else " ".join(op.loc.text[op.loc.column : op.loc.end_column].split()).rstrip(":")
+    if not text:
+        return f"the result of {op.name}" if isinstance(op, Call) else "a value"
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3].rstrip()}..."
+
+
+# ------------------------------------------------------------------ activity
+
+
+def tell_activity(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
+    """For each line, which values carry a derivative, and why the others do not."""
+    if func.notes is None:
+        return
+    table = dependences(func.body)
+    varied = closure((func.params[k] for k in wrt), table.forward)
+    useful = closure(results_of(func, active_results), table.backward)
+    inputs = " or ".join(func.params[k].name or f"argument {k}" for k in wrt)
+    lines: dict[tuple[str, int], list[tuple[Value, Op]]] = {}
+    for op in walk(func.body):
+        for out in op.outs if isinstance(op, Call) else ():
+            lines.setdefault((op.loc.file, op.loc.line), []).append((out, op))
+    for found in lines.values():
+        active = [(out, op) for out, op in found if out in varied and out in useful]
+        for out, op in [(out, op) for out, op in active if out.name is not None] or active[-1:]:
+            func.notes.add("activity", "active", op.loc, "", name=called(out, op))
+        for out, op in found:
+            if out.name is not None and not (out in varied and out in useful):
+                func.notes.add("activity", "inactive", op.loc, why_inactive(out, varied, inputs), name=out.name)
+
+
+def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
+    """Why a value carries no derivative."""
+    if not may_be_active(value.type):
+        return f"{value.type.kind if isinstance(value.type, Scalar | Array) else value.type} has no derivative"
+    return "the result does not depend on it" if value in varied else f"no derivative leads from it to {inputs}"
+
+
+# ------------------------------------------------------------------ rules
+
+
+def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
+    """Which derivatives of a row were taken, in the row's own words."""
+    said = {}
+    for param in params:
+        word = param.lstrip("*")
+        if (text := row.partials.get(param)) is not None:
+            said[word] = "out_grad" if text == "1" else "-out_grad" if text == "-1" else f"out_grad * {grouped(text)}"
+        elif (text := row.pullbacks.get(param)) is not None:
+            said[word] = text
+    settings = "".join(f", {k}={v!r}" for k, v in op.settings.items() if v != row.settings.get(k) and isinstance(v, int | str | tuple))
+    notes.add("reverse", "rule", op.loc, "; ".join(f"{word}_grad = {text}" for word, text in said.items()),
+              name=f"{row.name.removeprefix('user_')}({', '.join(row.params)}{settings})")  # fmt: skip
+
+
+def grouped(text: str) -> str:
+    """A partial as a factor."""
+    return text if isinstance(parsed(text), ast.Name | ast.Call) else f"({text})"
+
+
+# ------------------------------------------------------------------ what the backward half reads
+
+
+def tell_plan(plan: Plan) -> None:
+    """What is kept, put back and carried for the backward half, and why."""
+    notes = plan.func.notes
+    if notes is None:
+        return
+    for value in sorted(plan.saved, key=plan.layout.order.__getitem__):
+        if value not in plan.shapes:
+            name = called(value, plan.layout.op_of(value))
+            notes.add("plan", "saved", loc_of(plan, value), f"{why(plan, value)}; {how(plan, value)}", name=name)
+            tell_trace(plan, notes, value)
+    for store in sorted(plan.undone, key=lambda store: plan.layout.order[store.outs[0]]):
+        what = {"take": "the cells it overwrites are kept and put back", "copy": "a copy from before is kept and put back",
+                "list_take": "the item it overwrites is kept and put back"}.get(UNDO[store.name][0], "it is taken back")  # fmt: skip
+        notes.add("plan", "undone", store.loc, f"{what}, so that earlier versions are at hand", name=store.outs[0].name)
+    for op, k in sorted(plan.carried, key=lambda entry: plan.layout.order[entry[0].outs[entry[1]]]):
+        notes.add("plan", "carried", op.loc, "what a round leaves is what the next one began with, which was kept", name=op.outs[k].name)
+    for value, (branch, k) in sorted(plan.joins.items(), key=lambda entry: plan.layout.order[entry[0]]):
+        notes.add("plan", "carried", loc_of(plan, value), f"is what {called(branch.outs[k], None)} is after the branch",
+                  name=called(value, plan.layout.op_of(value)))  # fmt: skip
+
+
+def tell_kept(func: Func) -> Func:
+    """Of a whole gradient: which arrays of the forward half stay because the backward half reads them."""
+    if func.notes is None or func.split is None:
+        return func
+    made = {out: op for op in func.body.ops[: func.split] for out in op.outs if isinstance(out.type, Array | List)}
+    readers: dict[Value, set[int]] = {}
+    for op in walk(Block([], func.body.ops[func.split :])):
+        for operand in [*op.operands, *(y for block in op.blocks for y in block.yields)]:
+            if isinstance(operand, Value) and operand in made and not (isinstance(op, Call) and op.name in SHAPES):
+                readers.setdefault(operand, set()).add(op.loc.line)
+    for value, op in made.items():
+        if value in readers:
+            func.notes.add("plan", "kept", op.loc, f"{lines_that_need(readers[value])}, and it is still there", name=called(value, op))
+    return func
+
+
+def loc_of(plan: Plan, value: Value) -> Loc:
+    """Where a value is computed: what a block is handed, where its op stands."""
+    op = plan.layout.op_of(value)
+    if op is None:
+        owner = plan.layout.owners.get(plan.layout.places[value][0])
+        return plan.func.loc if owner is None else owner[2].loc
+    return op.loc
+
+
+def why(plan: Plan, value: Value) -> str:
+    """Who reads a value, and why it is not there any more."""
+    return f"{needed(plan, value)}, but {gone(plan, value)}"
+
+
+def needed(plan: Plan, value: Value) -> str:
+    """The lines whose derivatives read a value."""
+    return lines_that_need({line_at(scope.block.ops, time // 2) for scope, time in plan.required.get(value, ())})
+
+
+def lines_that_need(lines: set[int]) -> str:
+    """``lines 5, 7 need it``."""
+    known = sorted(line for line in lines if line)
+    if not known:
+        return "the gradient needs it"
+    return f"line{'s' * (len(known) > 1)} {', '.join(map(str, known))} need{'s' * (len(known) == 1)} it"
+
+
+def line_at(ops: list[Op], index: int) -> int:
+    """The line of an op, by its place; 0 if there is none."""
+    return ops[index].loc.line if 0 <= index < len(ops) else 0
+
+
+def gone(plan: Plan, value: Value) -> str:
+    """Why a value is not simply still there when the sweep comes back."""
+    block = plan.layout.places[value][0]
+    if not plan.layout.static(block):
+        return "the next round has another"
+    stores = plan.memory.stores.get(plan.memory.find(value), ()) if has_memory(value.type) else ()
+    line = next((store.loc.line for store, place in stores if plan.memory.after(place, value, plan.memory.find(value))), None)
+    return "it is gone by then" if line is None else f"line {line} overwrites it"
+
+
+def how(plan: Plan, value: Value) -> str:
+    """In what form it is kept."""
+    copied = "a copy of it " if plan.memory.overwritten(value) else ""
+    if plan.layout.static(plan.layout.places[value][0]):
+        return f"{copied or 'it '}is kept"
+    return f"{copied or 'it '}goes on a tape each time"
+
+
+def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
+    """If an array is copied because its stores cannot be taken back, say so."""
+    if not isinstance(value.type, Array) or not plan.memory.overwritten(value):
+        return
+    root = plan.memory.find(value)
+    if root in plan.traces or Trace(plan.memory, root).run(plan.func).ok:
+        return
+    notes.add("plan", "unproved", loc_of(plan, value), "that its stores can be taken back one by one, so the whole array is copied",
+              name=called(value, plan.layout.op_of(value)),
+              hint="store to an array that only one name holds, made outside the loop")  # fmt: skip
+
+
+def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
+    """A value is computed a second time."""
+    op = plan.layout.op_of(value)
+    if plan.func.notes is None or op is None:
+        return
+    sources = [a for a in args if isinstance(a, Value) and a in plan.layout.places]
+    name = called(value, op)
+    names = [n for n in dict.fromkeys(called(a, plan.layout.op_of(a)) for a in sources) if n != name]
+    if names or not sources:
+        text = f"from {', '.join(names)}" if names else "from what is at hand"
+        plan.func.notes.add("plan", "recomputed", op.loc, text, name=name)
+
+
+__all__ = ["tell_activity", "tell_again", "tell_kept", "tell_plan", "tell_rule"]

@@ -1,0 +1,72 @@
+"""Notes of the stages -> a page that says, line by line of the user's function, what becomes of it in the derivative and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from symgrad.notes import KINDS, Note
+
+LABEL = max(map(len, KINDS)) + 2  #: the width of a kind
+Lines = Callable[[str, int], str]  #: a line of a file
+
+
+def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, int, int]) -> str:
+    """The page; ``span`` is the file of the user's function with its first and last line, of which each is shown.
+
+    >>> notes = [Note("activity", "active", Loc("f.py", 2), "", "y"), Note("activity", "active", Loc("f.py", 2), "", "z")]
+    >>> print(explain("grad of f", notes, lambda file, line: ["def f(x):", "    y = z = 2 * x"][line - 1], ("f.py", 1, 2)))
+    grad of f
+    <BLANKLINE>
+    1  def f(x):
+    2      y = z = 2 * x
+           active      y, z
+    """
+    places: dict[str, dict[int, list[Note]]] = {}
+    for note in notes:
+        places.setdefault(note.loc.file, {}).setdefault(note.loc.line, []).append(note)
+    file, first, last = span
+    own = places.pop(file, {})
+    made = [title, ""]
+    inside = range(first, last + 1)
+    made += listing(file, [n for n in inside if n in own or lines(file, n).strip()], own, lines)
+    outer = {file: {n: found for n, found in own.items() if n not in inside and n}, **places}
+    for other, table in sorted(outer.items()):
+        numbers = sorted(n for n in table if n)
+        if numbers:
+            made += ["", f"{other}, which it calls" if other != file else "what it calls"]
+            made += listing(other, numbers, table, lines)
+    return "\n".join(line.rstrip() for line in made) + "\n"
+
+
+def listing(file: str, numbers: list[int], notes: dict[int, list[Note]], lines: Lines) -> list[str]:
+    """Lines of a file, each with its notes below."""
+    width = len(str(max(numbers, default=0)))
+    made = []
+    for number in numbers:
+        text = lines(file, number)
+        indent = len(text) - len(text.lstrip())
+        made.append(f"{number:>{width}}  {text.rstrip()}")
+        made += [f"{' ' * (width + 2 + indent)}{line}" for line in below(text.strip(), notes.get(number, []))]
+    return made
+
+
+def below(text: str, notes: list[Note]) -> list[str]:
+    """The notes of one line: by kind, those that say the same of several names in one."""
+    made = []
+    for kind in KINDS:
+        found: dict[tuple[str, str], list[str]] = {}
+        for note in notes:
+            if note.kind == kind and not (kind in ("forward", "emitted") and note.message == text):
+                names = found.setdefault((note.message, note.hint), [])
+                if note.name and note.name not in names:
+                    names.append(note.name)
+        label = kind
+        for (message, hint), names in found.items():
+            about = ", ".join(names)
+            made.append(f"{label:{LABEL}}{about}{': ' if about and message else ''}{message}")
+            made += [f"{'':{LABEL}}try: {hint}"] if hint else []
+            label = ""
+    return made
+
+
+__all__ = ["explain"]

@@ -1,0 +1,62 @@
+"""Tells ``func.notes`` where types did not decide: ops that are there only because something could not be proved.
+
+Changes nothing. ``DOUBTS`` names the ops, what could not be proved, and what the user could change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symgrad.ir.core import Call, Func, walk
+from symgrad.ir.types import Array
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import has_arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What could not be proved where an op stands and what that costs, the way out, and whether it is about an index."""
+
+    message: str
+    hint: str
+    index: bool = False
+
+
+DOUBTS: dict[str, Doubt] = {
+    "unbroadcast": Doubt(
+        "that two operands have one shape, so the sum over what was broadcast is decided at each call",
+        "take both from arrays of one shape, or index with np.newaxis where an axis is to be 1",
+    ),
+    "add_at": Doubt(
+        "that it names no cell twice, so the gradient is added cell by cell", "index with slices or integers where that is possible", True
+    ),
+    "add_written": Doubt(
+        "that it names no cell twice, so what was stored last is searched for", "store with slices or integers where that is possible", True
+    ),
+    "by_rows": Doubt("that the array lies by rows, so it may be copied", "pass np.ascontiguousarray(x)"),
+    "opaque": Doubt(
+        "anything about this call, so it stays where it is and runs once",
+        "write it with known functions, or declare it: symgrad.constant, symgrad.rule",
+    ),
+}
+DOUBTS["opaque_method"] = DOUBTS["opaque"]
+DOUBTS["take_written"] = DOUBTS["add_written"]
+
+
+def doubts(func: Func) -> Func:
+    """Tell what could not be proved."""
+    if func.notes is None:
+        return func
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name in DOUBTS:
+            doubt = DOUBTS[op.name]
+            index = op.args[len(ROWS[op.name].params) - 1 :]
+            if doubt.index and (op.settings.get("distinct") or not has_arrays(op.settings["index"], [a.type for a in index])):
+                continue
+            operands = [a for a in index if isinstance(a.type, Array)] if doubt.index else op.args
+            name = next((a.name for a in operands if a.name is not None), None)
+            func.notes.add("passes", "unproved", op.loc, doubt.message, name=name, hint=doubt.hint)
+    return func
+
+
+__all__ = ["DOUBTS", "doubts"]

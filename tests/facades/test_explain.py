@@ -1,0 +1,298 @@
+"""What becomes of each line, and why: every kind of note is provoked by a program, and two pages are held as they are."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.__main__ import main
+from symgrad.explaining import explain
+from symgrad.location import Loc
+from symgrad.notes import KINDS, STAGES, Note, Notes
+from symgrad.passes.doubts import DOUBTS
+from tests.programs import PROGRAMS, Program
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "explain.md").read_text()
+
+
+def notes_of(function: Callable[..., Any], args: Sequence[Any], wrt: Any = None) -> tuple[Notes, str]:
+    """What is told while a gradient is made, and the text that came of it."""
+    derived = symgrad.grad(function, wrt)
+    entry = derived._entry(tuple(args), {}, None)
+    notes = Notes()
+    made = derived._make(derived._function, entry.signature, entry.compiled.pins, notes)
+    assert made.text == entry.compiled.text
+    return notes, made.text
+
+
+# ------------------------------------------------------------------ programs
+
+
+def recur(x: Any, w: Any, n: int) -> Any:
+    h = x
+    for _ in range(n):
+        z = w * h + x
+        if np.sum(z) > 0:
+            h = np.tanh(z)
+        else:
+            h = 0.5 * z
+    return np.sum(h)
+
+
+def relax(x: Any, w: Any, n: int) -> Any:
+    shift = np.max(x)
+    total = np.log(np.sum(np.exp(x - shift))) + shift
+    steps = n * 2
+    for _ in range(n):
+        x[1:] = x[1:] * x[:-1] * w
+    return np.sum(x) + total * math.sqrt(steps)
+
+
+def overwritten(x: Any) -> Any:
+    y = np.sin(x)
+    z = np.sum(y * y)
+    y[:] = 1.0
+    y[:] = x
+    return z + np.sum(y)
+
+
+def swapped(x: Any, n: int) -> Any:
+    a = x.copy()
+    for i in range(n):
+        a = np.outer(a, a)[i]
+        a[i] = a[0] * 2.0
+    return np.sum(a)
+
+
+def invariant(x: Any, n: int) -> Any:
+    total = 0.0
+    for _ in range(n):
+        m = n * 2 + 1
+        total += np.sin(x * m)
+    return total
+
+
+def twice(x: Any) -> Any:
+    a = np.sin(x)
+    b = np.sin(x) + 1.0
+    return a * b
+
+
+def passive(x: Any, w: Any) -> Any:
+    a = x * 3.0
+    b = w + 1.0
+    n = len(b)
+    return np.sum(b) * n + 0.0 * a[0]
+
+
+def power(x: Any, n: int) -> Any:
+    return x * power(x, n - 1) if n else 1.0
+
+
+def spread(x: Any, y: Any, k: int) -> Any:
+    return np.sum(x[:k] * y[k:])
+
+
+def gather(x: Any, index: Any) -> Any:
+    y = x * 2.0
+    y[index] = x[index] ** 2
+    return np.sum(y * y)
+
+
+def gather_twice(x: Any, index: Any) -> Any:
+    return symgrad.grad(gather)(x, index)[0]
+
+
+def by_columns(x: Any, w: Any) -> Any:
+    y = np.zeros((2, 3))
+    y[0, 0] = x[1]
+    y.reshape(-1)[0] = x[0]
+    return np.sum(w * y)
+
+
+def unknown(x: Any) -> Any:
+    place = os.getcwd()
+    place.upper()
+    return np.sum(x * x)
+
+
+VECTOR = np.arange(1.0, 7.0)
+INDEX = np.array([0, 2])
+LOOP = (VECTOR, 0.5, 3)
+#: a program, and what is told of it: kind, line of the function (counted from its first), name, words of the message
+TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] = [
+    (relax, LOOP, ("x", "w"), "copied", 0, "x", "the function writes to it"),
+    (recur, LOOP, ("x", "w"), "active", 3, "z", ""),
+    (relax, LOOP, "x", "inactive", 3, "steps", "int has no derivative"),
+    (passive, (VECTOR, VECTOR), "w", "inactive", 1, "a", "no derivative leads from it to w"),
+    (relax, LOOP, "x", "inactive", 1, "shift", "no derivative leads from it to x"),
+    (recur, LOOP, ("x", "w"), "rule", 5, "tanh(x)", "x_grad = out_grad * (1 - out * out)"),
+    (relax, LOOP, "x", "kept", 2, "np.exp(x - shift)", "line {2} needs it, and it is still there"),
+    (recur, LOOP, ("x", "w"), "saved", 2, "h", "line {3} needs it, but the next round has another; it goes on a tape each time"),
+    (recur, LOOP, ("x", "w"), "saved", 4, "np.sum(z) > 0", "line {4} needs it, but the next round has another; it goes on a tape"),
+    (overwritten, (VECTOR,), None, "saved", 1, "y", "line {2} needs it, but line {3} overwrites it; a copy of it is kept"),
+    (relax, LOOP, ("x", "w"), "undone", 5, "x", "the cells it overwrites are kept and put back"),
+    (relax, LOOP, ("x", "w"), "recomputed", 5, "x[1:] * x[:-1]", "from x"),
+    (recur, LOOP, ("x", "w"), "carried", 5, "h", "is what h is after the branch"),
+    (recur, LOOP, ("x", "w"), "carried", 2, "h", "what a round leaves is what the next one began with"),
+    (invariant, (0.5, 3), None, "moved", 3, "m", "computed once, before the loop of line {2}"),
+    (twice, (0.5,), None, "moved", 2, "sin", "is what line {1} computes"),
+    (relax, LOOP, "x", "lowered", 1, "max", "the result does not change with it, so its derivative is not taken"),
+    (recur, LOOP, ("x", "w"), "lowered", 3, "sum", "(a * b).sum() is a.dot(b)"),
+    (recur, LOOP, ("x", "w"), "forward", 2, "", "for _ in range(n):"),
+    (recur, LOOP, ("x", "w"), "backward", 2, "", "for _ in reversed(range(n)):"),
+    (power, (0.5, 3), None, "emitted", 1, "", "power_forward(x, n - 1)"),
+    (swapped, (VECTOR, 2), None, "unproved", 2, "a", "that its stores can be taken back one by one, so the whole array is copied"),
+    (spread, (VECTOR, VECTOR, 3), None, "unproved", 1, "t_grad", DOUBTS["unbroadcast"].message),
+    (gather, (VECTOR, INDEX), None, "unproved", 2, "index", DOUBTS["add_at"].message),
+    (gather, (VECTOR, INDEX), None, "unproved", 2, "index", DOUBTS["take_written"].message),
+    (gather_twice, (VECTOR, INDEX), None, "unproved", -4, "index", DOUBTS["add_written"].message),
+    (by_columns, (VECTOR, np.ones((2, 3), order="F")), None, "unproved", 3, "y_grad", DOUBTS["by_rows"].message),
+    (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
+    (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque_method"].message),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "wrt", "kind", "line", "name", "words"), TOLD, ids=[f"{t[0].__name__}-{t[3]}-{k}" for k, t in enumerate(TOLD)]
+)
+def test_what_is_told(function: Callable[..., Any], args: Any, wrt: Any, kind: str, line: int, name: str, words: str) -> None:
+    first = function.__code__.co_firstlineno
+    notes, _ = notes_of(function, args, wrt)
+    words = re.sub(r"\{(\d+)\}", lambda m: str(first + int(m[1])), words)
+    found = [(note.loc.line - first, note.name, note.message) for note in notes if note.kind == kind]
+
+    assert any(at == line and about == name and words in message for at, about, message in found), found
+
+
+def test_every_kind_and_every_doubt_is_provoked() -> None:
+    assert {told[3] for told in TOLD} == set(KINDS)
+    assert {doubt.message for doubt in DOUBTS.values()} <= {told[6] for told in TOLD}
+
+
+def test_every_kind_is_on_the_page() -> None:
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)) == KINDS
+
+
+# ------------------------------------------------------------------ the collector
+
+
+def test_what_is_told_twice_is_kept_once() -> None:
+    notes = Notes()
+    for _ in range(2):
+        notes.add("plan", "saved", Loc("f.py", 3), "why", name="h")
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(("stage", "kind"), [("plan", "guessed"), ("oracle", "saved")])
+def test_kinds_and_stages_are_those_of_the_tables(stage: str, kind: str) -> None:
+    with pytest.raises(LookupError):
+        Notes().add(stage, kind, Loc("f.py", 1), "")
+
+
+def test_what_is_not_proved_needs_a_way_out() -> None:
+    with pytest.raises(ValueError, match="way out"):
+        Notes().add("plan", "unproved", Loc("f.py", 1), "anything")
+
+
+@pytest.mark.parametrize("program", PROGRAMS[::11], ids=lambda program: program.name)
+def test_telling_changes_nothing_and_every_note_has_a_place(program: Program) -> None:
+    notes, text = notes_of(program.function, program.arguments(program.sizes[-1]), program.wrt)
+
+    assert text
+    assert {note.stage for note in notes} <= set(STAGES)
+    assert all(note.loc.line and note.loc.file for note in notes if note.kind != "rule")
+
+
+# ------------------------------------------------------------------ the page
+
+
+@pytest.mark.parametrize(("function", "args"), [(recur, LOOP), (relax, LOOP)], ids=["recur", "relax"])
+def test_the_page(function: Callable[..., Any], args: tuple[Any, ...], golden: Callable[[str, str], None]) -> None:
+    first = function.__code__.co_firstlineno
+    text = symgrad.grad(function, wrt=("x", "w")).explain(*args)
+    # lines count from the function's first, so that the page does not change with what stands above it in this file
+    text = re.sub(r"^( *)(\d+)(?=  )", lambda m: f"{int(m[2]) - first + 1:>3}", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=line )\d+|(?<=lines )\d+(?:, \d+)*", lambda m: re.sub(r"\d+", lambda n: str(int(n[0]) - first + 1), m[0]), text)
+
+    golden(function.__name__, text)
+
+
+RUN = """
+import numpy as np, symgrad
+from tests.facades.test_explain import relax, swapped
+symgrad.explain(symgrad.grad(relax, wrt=("x", "w")), np.ones(6), 0.5, 3)
+symgrad.explain(swapped, np.ones(3), 2)
+"""
+
+
+def test_two_runs_print_the_same() -> None:
+    root = str(Path(__file__).parent.parent.parent)
+    texts = []
+    for seed in ("1", "2"):
+        place = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root}
+        ran = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, env=place)
+        assert ran.returncode == 0, ran.stderr
+        texts.append(ran.stdout)
+    assert texts[0] == texts[1]
+    assert "saved" in texts[0]
+
+
+def test_lines_of_functions_that_are_called_stand_apart() -> None:
+    text = symgrad.grad(lambda x: twice(x) * 2.0).explain(0.5)
+
+    assert "\nwhat it calls\n" in text
+    assert "a = np.sin(x)" in text.partition("what it calls")[2]
+
+
+def test_notes_of_another_file_are_listed_under_its_name() -> None:
+    notes = [Note("activity", "active", Loc("other.py", 4), "", "y")]
+
+    assert "\nother.py, which it calls\n4  its line 4\n" in explain("f", notes, lambda file, line: f"its line {line}", ("f.py", 1, 1))
+
+
+def test_all_kinds_of_derivatives() -> None:
+    for derived in (symgrad.value_and_grad(twice), symgrad.grad(symgrad.grad(twice))):
+        assert "a = np.sin(x)" in derived.explain(0.5)
+
+
+class Model:
+    scale = 2.0
+
+    @symgrad.differentiable
+    def loss(self, x: Any) -> Any:
+        return np.sum(x * x) * self.scale
+
+
+def test_methods(capsys: pytest.CaptureFixture[str]) -> None:
+    symgrad.explain(Model().loss.grad, VECTOR)
+    shown = capsys.readouterr().out
+
+    assert "return np.sum(x * x) * self.scale" in shown
+    assert "square(x)" in shown
+
+
+def test_without_arguments_the_latest_or_a_signature() -> None:
+    derived = symgrad.grad(twice)
+    by_call = derived.explain(np.float64(0.5))
+    assert derived.explain() == by_call
+    assert "for x: f64[!x0]" in symgrad.grad(recur).explain(signature="f8[:], float, int")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program_for_explain.py"
+    path.write_text("import numpy as np\n\ndef loss(x, w):\n    return np.sum(w * x ** 2)\n")
+    assert main(["explain", f"{path}:loss", "--sig", "f8[:], float"]) == 0
+    assert "4      return np.sum(w * x ** 2)" in capsys.readouterr().out
+    assert main(["explain", f"{path}:loss", "--args", "np.ones(3), 2.0", "--wrt", "w", "--value", "--json"]) == 0
+    assert "explanation" in capsys.readouterr().out
