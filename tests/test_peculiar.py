@@ -676,6 +676,70 @@ def test_a_dict_value_may_change_once_it_was_seen() -> None:
     assert_right(f, X)
 
 
+# ------------------------------------------------------------------ infinite slopes of Python's numbers
+
+INF, NAN = math.inf, math.nan
+STEEP: list[tuple[Callable[[float], Any], float, float]] = [
+    (lambda x: x**0.5, 0.0, INF),
+    (lambda x: 2.0 - 3.0 * math.sqrt(x), 0.0, -INF),
+    (lambda x: math.pow(x, 0.25), 0.0, INF),
+    (lambda x: (x**2) ** 0.5, 0.0, NAN),
+    (lambda x: math.sqrt(x * x + x * x), 0.0, NAN),
+    (lambda x: math.hypot(x, 2.0 * x), 0.0, NAN),
+    (lambda x: math.hypot(x, 0.0), 0.0, NAN),
+    (lambda x: math.atan2(x, 0.0), 0.0, NAN),
+    (lambda x: math.asin(x), -1.0, INF),
+    (lambda x: math.acos(x), 1.0, -INF),
+    (lambda x: math.acosh(x), 1.0, INF),
+    (lambda x: abs(x) ** 1.5 + x**1.0, 0.0, 1.0),
+    (lambda x: x**2.5 + x**0, 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(("f", "at", "expected"), STEEP)
+def test_an_infinite_slope_is_infinite_for_pythons_numbers_too(f: Callable[[float], Any], at: float, expected: float) -> None:
+    value, gradient = symgrad.value_and_grad(f)(at)
+
+    assert value == f(at)
+    np.testing.assert_equal(float(gradient), expected)
+    np.testing.assert_equal(float(symgrad.grad(f)(at)), expected)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0, 3.5, 0.0])
+def test_the_slope_of_a_power_at_zero_is_that_of_numpys_numbers(exponent: float) -> None:
+    def f(x, p):
+        return x**p
+
+    python = symgrad.grad(f, wrt=(0, 1))(0.0, exponent)
+    with np.errstate(divide="ignore"):
+        numpy = symgrad.grad(f, wrt=(0, 1))(np.float64(0.0), np.float64(exponent))
+
+    np.testing.assert_equal([float(g) for g in python], [float(g) for g in numpy])
+
+
+def test_what_the_function_refuses_still_raises() -> None:
+    def power(x, p):
+        return x**p
+
+    with pytest.raises(ZeroDivisionError):
+        symgrad.grad(power)(0.0, -1.0)
+    with pytest.raises(ZeroDivisionError):
+        symgrad.grad(power)(0.0, -0.5)
+    with pytest.raises(ZeroDivisionError):
+        symgrad.grad(lambda x: x**-0.5)(0.0)
+    with pytest.raises(ZeroDivisionError):
+        symgrad.grad(lambda x: 1.0 / x)(0.0)
+    with pytest.raises(ValueError, match="domain error"):
+        symgrad.value_and_grad(lambda x: math.log(x))(0.0)
+
+
+def test_slopes_of_slopes_may_be_infinite() -> None:
+    second = symgrad.grad(symgrad.grad(lambda x: x**1.5 + math.sqrt(1.0 + x)))
+
+    assert second(0.0) == INF
+    assert second(0.25) == pytest.approx(0.75 * 0.25**-0.5 - 0.25 * 1.25**-1.5)
+
+
 # ------------------------------------------------------------------ functions that raise
 
 

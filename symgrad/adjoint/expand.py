@@ -13,8 +13,10 @@ from typing import Any
 
 from symgrad.adjoint.fit import fitted
 from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import Scalar
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
+from symgrad.ops.elementwise import SLOPES
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",
@@ -110,7 +112,14 @@ class Expansion:
                 params.append(operand(value))
             else:
                 settings[keyword.arg] = value.value if isinstance(value, Const) else value
-        return self.builder.call(row.name, *params, hint=hint, **settings)
+        name = needed_row(row.name, params)
+        return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
+
+
+def needed_row(name: str, operands: list[Operand]) -> str:
+    """The row of a slope that may be infinite: a plain one where a number of NumPy's is among the operands."""
+    python = all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands)
+    return name if python else SLOPES.get(name, name)
 
 
 def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None) -> Any:

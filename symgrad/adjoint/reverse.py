@@ -15,7 +15,7 @@ from symgrad.adjoint.account import tell_activity, tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
-from symgrad.adjoint.expand import Expansion, arithmetic, negated, number, operand, parsed
+from symgrad.adjoint.expand import Expansion, arithmetic, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.memory import Layout, Memory, has_memory
@@ -268,8 +268,9 @@ class Sweep:
         """``grad * partial``, and whether the partial is a literal."""
         node = parsed(text)
         expansion = Expansion(self.builder, names)
-        if (below := reciprocal(node)) is not None:
-            return operand(arithmetic(self.builder, "divide", grad, expansion.value(below), hint)), False
+        if (found := reciprocal(node)) is not None:
+            name, below = found[0], operand(expansion.value(found[1]))
+            return operand(arithmetic(self.builder, needed_row(name, [grad, below]), grad, below, hint)), False
         partial = expansion.value(node)
         known = number(partial)
         if known == 1:
@@ -624,11 +625,13 @@ def squared(op: Call) -> Call:
     return op
 
 
-def reciprocal(node: ast.expr) -> ast.expr | None:
-    """The ``y`` of a partial ``1 / y``."""
+def reciprocal(node: ast.expr) -> tuple[str, ast.expr] | None:
+    """The row and the ``y`` of a partial ``1 / y``."""
     match node:
         case ast.BinOp(left=ast.Constant(value=value), op=ast.Div(), right=below) if value == 1:
-            return below
+            return "divide", below
+        case ast.Call(func=ast.Name(id="ratio"), args=[ast.Constant(value=value), below]) if value == 1:
+            return "ratio", below
     return None
 
 

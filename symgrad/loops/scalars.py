@@ -12,6 +12,7 @@ from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Scalar, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder
+from symgrad.ops.elementwise import SLOPES
 
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
@@ -233,6 +234,12 @@ def lowered_power(build: Builder, op: Call, args: Args) -> list[Operand]:
     return [build.call("where", build.call("not_equal", y, zero), build.call("subtract", y, one), one)]
 
 
+def slope(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """A slope that may be infinite: kernels compute with NumPy's infinities."""
+    floats = [build.call("number", a, kind="float") if getattr(a.type, "kind", None) != "float" else a for a in args]
+    return [build.call(SLOPES[op.name], *floats, hint=op.outs[0].name)]
+
+
 def log_of_base(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The factor of a power's derivative with respect to its exponent: ``log(x)``, but 0 for 0."""
     (x,) = args
@@ -274,6 +281,7 @@ RULES: dict[str, Rule] = {
     "invert": inverted,
     "where": chosen,
     "lowered": lowered_power,
+    **dict.fromkeys(SLOPES, slope),
     "log_of_base": log_of_base,
     **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
 }  # fmt: skip

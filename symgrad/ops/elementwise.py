@@ -51,10 +51,25 @@ def spell(partial: str) -> str:
     return ast.unparse(tree)
 
 
+def guarded(partial: str) -> str:
+    """Let the quotients in a partial be those that may be infinite.
+
+    >>> guarded("0.5 / out")
+    'ratio(0.5, out)'
+    """
+
+    class Quotients(ast.NodeTransformer):
+        def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+            self.generic_visit(node)
+            return ast.Call(ast.Name("ratio"), [node.left, node.right], []) if isinstance(node.op, ast.Div) else node
+
+    return ast.unparse(Quotients().visit(ast.parse(partial, mode="eval")))
+
+
 Choose = Callable[[dict[str, Any]], str]
 
 
-def texts(name: str, params: tuple[str, ...], emit: str | None, numpy: str | None, math: str | None) -> tuple[str | Emit, Choose]:
+def texts(name: str, params: tuple[str, ...], emit: Any, numpy: str | None, math: str | None) -> tuple[str | Emit, Choose]:
     """The row's text, and the text for its settings."""
     plain = emit or f"np.{name}({', '.join(params)})"
     table = {None: plain, "numpy": numpy or plain, "math": math or plain}
@@ -65,11 +80,13 @@ def texts(name: str, params: tuple[str, ...], emit: str | None, numpy: str | Non
     return (lambda settings, types: choose(settings)) if numpy or math else plain, choose
 
 
-def elementwise(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
-                cheap: bool = False, linear: str = "", law: Law | None = None, **partials: str | None) -> Row:  # fmt: skip
+def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
+                cheap: bool = False, linear: str = "", law: Law | None = None, steep: bool = False,
+                **partials: str | None) -> Row:  # fmt: skip
     """Declare ``name(x, y) = formula`` with ``dx=``, ``dy=`` for partials said by hand, None for zero on purpose.
 
-    ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's.
+    ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: there are points
+    where the function has a value and its slope is infinite.
     """
     name, params, settings, outs, formula = parse_signature(text)
     if numpy or math:
@@ -82,6 +99,8 @@ def elementwise(text: str, *, emit: str | None = None, numpy: str | None = None,
         derived = DERIVED.get(text) or derive(params, formula or text)
         given = {p: given.get(p, derived.get(p)) for p in params}
     said = {p: spell(value) if "via" in settings else value for p, value in given.items() if value is not None}
+    if steep:
+        said = {p: guarded(value) for p, value in said.items()}
     shown, choose = texts(name, params, emit, numpy, math)
     made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") == "math" else like))
     return add(Row(name, params, made, settings, outs, elementwise=True, formula=formula, partials=said,
@@ -198,6 +217,23 @@ def _log_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "np.log(x) if x else 0.0" if all(isinstance(t, Scalar) for t in types) else "np.log(np.where(x == 0, 1, x))"
 
 
+def _ratio_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if not all(isinstance(t, Scalar) for t in types):
+        return "x / y"
+    return "x / y if y else np.inf" if settings["positive"] else "x / y if y else x * np.inf"
+
+
+def _slope_power_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if not all(isinstance(t, Scalar) for t in types):
+        return "x ** y"
+    if settings["infinite"]:
+        return "x ** y if x else np.inf"
+    return f"x ** y if x or not -{settings['order']} < y < 0 else np.inf"
+
+
+#: rows of slopes that may be infinite, and the rows that do where a number of NumPy's, which does not raise, is among the operands
+SLOPES = {"ratio": "divide", "slope_power": "power"}
+
 # ------------------------------------------------------------------ arithmetic
 
 elementwise("add(x, y) = x + y", emit="x + y", numpy="np.add(x, y)", cheap=True, linear="x y")
@@ -208,10 +244,15 @@ elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, l
 elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
 # the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 whatever x is
 elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)",
-            dx="y * x ** lowered(y)", dy="out * log_of_base(x)")  # fmt: skip
+            dx="y * slope_power(x, lowered(y))", dy="out * log_of_base(x)")  # fmt: skip
+# of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise
+elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
+            dx="ratio(1, y)", dy="-ratio(out, y)")  # fmt: skip
+elementwise("slope_power(x, y, order=1, infinite=False) = x ** y", emit=_slope_power_text, dy="out * log_of_base(x)",
+            law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")), dx="y * slope_power(x, lowered(y), order + 1)")  # fmt: skip
 elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
-elementwise("lowered(y)", emit=_lowered_text, law=elementwise_law(lambda s: evaluator(("y",), "y - 1")), cheap=True, dy="1")  # type: ignore[arg-type]
-elementwise("log_of_base(x)", emit=_log_text, law=elementwise_law(lambda s: np.log),  # type: ignore[arg-type]
+elementwise("lowered(y)", emit=_lowered_text, law=elementwise_law(lambda s: evaluator(("y",), "y - 1")), cheap=True, dy="1")
+elementwise("log_of_base(x)", emit=_log_text, law=elementwise_law(lambda s: np.log),
             dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
 elementwise("mod(x, y)", emit="x % y", numpy="np.mod(x, y)", dx="1", dy="-(x // y)")
 elementwise("fmod(x, y)", math="math.fmod(x, y)", dx="1", dy="-trunc(x / y)")
@@ -238,9 +279,9 @@ elementwise("math_log(x) = log(x)", emit="math.log(x)")
 elementwise("log2(x) = log(x) / log(2)", math="math.log2(x)", dx="1.4426950408889634 / x")
 elementwise("log10(x) = log(x) / log(10)", math="math.log10(x)", dx="0.4342944819032518 / x")
 elementwise("log1p(x) = log(1 + x)", math="math.log1p(x)")
-elementwise("sqrt(x)", math="math.sqrt(x)")
-elementwise("cbrt(x) = x ** (1/3)", math="math.cbrt(x)", dx="1 / (3 * out * out)")  # as powers of x it is nan below 0
-elementwise("hypot(x, y) = sqrt(x**2 + y**2)", math="math.hypot(x, y)")
+elementwise("sqrt(x)", math="math.sqrt(x)", steep=True)
+elementwise("cbrt(x) = x ** (1/3)", math="math.cbrt(x)", dx="1 / (3 * out * out)", steep=True)  # as powers of x it is nan below 0
+elementwise("hypot(x, y) = sqrt(x**2 + y**2)", math="math.hypot(x, y)", steep=True)
 elementwise("logaddexp(x, y) = log(exp(x) + exp(y))", dx="exp(x - out)", dy="exp(y - out)")  # the formula overflows
 elementwise("logaddexp2(x, y) = log(2**x + 2**y) / log(2)", dx="exp2(x - out)", dy="exp2(y - out)")
 
@@ -249,15 +290,15 @@ elementwise("logaddexp2(x, y) = log(2**x + 2**y) / log(2)", dx="exp2(x - out)", 
 elementwise("sin(x)", math="math.sin(x)")
 elementwise("cos(x)", math="math.cos(x)")
 elementwise("tan(x)", math="math.tan(x)")
-elementwise("arcsin(x)", math="math.asin(x)")
-elementwise("arccos(x)", math="math.acos(x)")
+elementwise("arcsin(x)", math="math.asin(x)", steep=True)
+elementwise("arccos(x)", math="math.acos(x)", steep=True)
 elementwise("arctan(x)", math="math.atan(x)")
-elementwise("arctan2(y, x)", math="math.atan2(y, x)")
+elementwise("arctan2(y, x)", math="math.atan2(y, x)", steep=True)
 elementwise("sinh(x)", math="math.sinh(x)")
 elementwise("cosh(x)", math="math.cosh(x)")
 elementwise("tanh(x)", math="math.tanh(x)")
 elementwise("arcsinh(x)", math="math.asinh(x)")
-elementwise("arccosh(x)", math="math.acosh(x)", dx="1 / sqrt((x - 1) * (x + 1))")  # x*x - 1 loses digits near 1
+elementwise("arccosh(x)", math="math.acosh(x)", dx="1 / sqrt((x - 1) * (x + 1))", steep=True)  # x*x - 1 loses digits near 1
 elementwise("arctanh(x)", math="math.atanh(x)", dx="1 / ((1 - x) * (1 + x))")
 elementwise("deg2rad(x) = x * pi / 180", math="math.radians(x)", dx="0.017453292519943295", linear="x")
 elementwise("rad2deg(x) = x * 180 / pi", math="math.degrees(x)", dx="57.29577951308232", linear="x")

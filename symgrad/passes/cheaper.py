@@ -214,6 +214,29 @@ def lowered_number(op: Call, facts: Facts) -> Operand | None:
     return Const(exponent.value - 1 if exponent.value else 1)
 
 
+def log_of_number(op: Call, facts: Facts) -> Call | None:
+    """Only the logarithm of zero is not taken."""
+    base = op.args[0]
+    known = isinstance(base, Const) and type(base.value) in (int, float) and base.value > 0
+    return call("log", op, [base]) if known else None
+
+
+def sign_of_ratio(op: Call, facts: Facts) -> Call | None:
+    """Over zero, a positive number is infinite."""
+    known = isinstance(op.args[0], Const) and type(op.args[0].value) in (int, float) and op.args[0].value > 0
+    return call("ratio", op, list(op.args), positive=True) if known and not op.settings["positive"] else None
+
+
+def kind_of_power(op: Call, facts: Facts) -> Call | None:
+    """A slope whose exponent is known is infinite at zero, or a power like any other."""
+    exponent = op.args[1]
+    if op.settings["infinite"] or not isinstance(exponent, Const) or type(exponent.value) not in (int, float):
+        return None
+    if -op.settings["order"] < exponent.value < 0:
+        return call("slope_power", op, list(op.args), order=op.settings["order"], infinite=True)
+    return call("power", op, list(op.args))
+
+
 def product_of_vectors(op: Call, facts: Facts) -> Call | None:
     """``(a * b).sum()`` is ``a.dot(b)`` for vectors."""
     maker = once(op.args[0], "multiply", facts)
@@ -403,6 +426,9 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "dot_left": (product_of_matrices,),
     "dot_right": (product_of_matrices,),
     "lowered": (lowered_number,),
+    "log_of_base": (log_of_number,),
+    "ratio": (sign_of_ratio,),
+    "slope_power": (kind_of_power,),
     "spread": (spread_with_axes,),
     "copy": (filled,),
     "view": (transpose,),

@@ -42,8 +42,8 @@ UNARY = {
     small: "tan arcsin arccos arctanh",
 }
 BINARY = {
-    signed: "add subtract multiply divide hypot arctan2 logaddexp logaddexp2 maximum minimum fmax fmin",
-    positive: "power float_power mod fmod",
+    signed: "add subtract multiply divide ratio hypot arctan2 logaddexp logaddexp2 maximum minimum fmax fmin",
+    positive: "power slope_power float_power mod fmod",
 }
 SHAPES = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2,)), ((1,), (3,)), ((0,), (1,)), ((2, 1, 3), (4, 1))]
 

@@ -28,7 +28,8 @@ def meaning(row: Row, text: str) -> sympy.Expr:
     names = namespace(row.params, positive=True)
     x = sympy.Symbol("x")
     names |= {
-        "lowered": lambda y: y - 1, "log_of_base": sympy.log, "math_log": sympy.log, "via": None,
+        "lowered": lambda y: y - 1, "log_of_base": sympy.log, "ratio": lambda x, y: x / y, "slope_power": lambda x, y, order=1: x**y,
+        "order": 1, "math_log": sympy.log, "via": None,
         "exp2": lambda y: 2**y, "sinc_slope": lambda y, n: sympy.diff(sympy.sin(sympy.pi * x) / (sympy.pi * x), x, n).subs(x, y),
     }  # fmt: skip
     for name in ("exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "erf", "erfc"):
