@@ -445,7 +445,8 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
     With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
-    names variables of the function through which no derivative flows.
+    names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
+    ``jit="auto"`` where that can be done, without a word where it cannot.
     """
     return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
@@ -461,15 +462,14 @@ grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
 value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
 
 
-def vjp(
-    function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), **kwargs: Any
-) -> Any:
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+        **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats.
     The pullback may be called any number of times.
     """
-    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, False))(*args, **kwargs)
+    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit))(*args, **kwargs)
 
 
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,

@@ -26,7 +26,7 @@ from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
-from symgrad.codegen.numba import Surface
+from symgrad.codegen.numba import Halves, Kernel, Pair, Surface, emit_kernel, emit_pair
 from symgrad.codegen.python import Emitted, Header, emit
 from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
@@ -37,6 +37,7 @@ from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ir.verify import verify
 from symgrad.jit import Pending
 from symgrad.location import Loc
+from symgrad.loops.lower import to_loops
 from symgrad.notes import Notes
 from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
@@ -328,7 +329,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     doc = document(job, "Gradient")
     compiled = finish(job, made, lambda job: emitted_for(job, made, name, text, doc), name)
     setattr(compiled.function, PROGRAM, own)
-    return jitted(job, compiled, name, text, doc)
+    return jitted(job, compiled, lambda clean, surface: emit_kernel(clean("optimized"), surface), name, text, doc)
 
 
 def function_itself(job: Job) -> Compiled:
@@ -340,18 +341,21 @@ def function_itself(job: Job) -> Compiled:
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
     text = numbered(job.lowered.result, itertools.count())
     compiled = finish(job, func, lambda job: emitted_for(job, func, func.name, text, doc), func.name)
-    return jitted(job, compiled, func.name, text, doc)
+    return jitted(job, compiled, lambda clean, surface: emit_kernel(clean("optimized"), surface), func.name, text, doc)
 
 
-def jitted(job: Job, compiled: Compiled, name: str, result: str, doc: str) -> Compiled:
+def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Func], Surface], Kernel | Pair], name: str, result: str = "",
+           doc: str = "") -> Compiled:  # fmt: skip
     """With ``jit``, the same as what is to be compiled by numba when it is first called."""
     if not job.request.jit or job.lowered.caught:
         return compiled
     surface = Surface(name, parameter_text(job), passed_text(job), doc, [text for _, text in job.lowered.inputs], result,
                       job.lowered.objects, lines_of(job))  # fmt: skip
-    clean = partial(simplify, passes=OPTIMISE)
-    pending = Pending(job.source.function, clone(job.stages["optimized"]), surface, compiled, clean, job.request.jit == "auto")
-    return replace(compiled, pending=pending)
+
+    def clean(stage: str) -> Func:
+        return simplify(to_loops(job.stages[stage]), OPTIMISE)
+
+    return replace(compiled, pending=Pending(job.source.function, compiled, partial(emission, clean, surface), job.request.jit == "auto"))
 
 
 def tell_copies(notes: Notes, loc: Loc, mutated: Sequence[str]) -> None:
@@ -416,7 +420,11 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
         )
         return Emitted(text, {**first.namespace, **second.namespace}, first.line_map)
 
-    return finish(job, whole, emission, f"{name}_vjp")
+    compiled = finish(job, whole, emission, f"{name}_vjp")
+    halves = Halves(
+        header.name, result, header.result, [text for text in seeds.split(", ") if text], returned, document(job, "Value and pullback")
+    )
+    return jitted(job, compiled, lambda clean, surface: emit_pair(clean("forward"), clean("backward"), surface, halves), f"{name}_vjp")
 
 
 def argument_names(hints: list[str | None]) -> list[str]:

@@ -9,19 +9,17 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from symgrad.codegen.numba import Kernel, Surface, emit_kernel
+from symgrad.codegen.numba import Kernel, Pair
 from symgrad.errors import NotCompiled
-from symgrad.ir.core import Func
 from symgrad.ir.types import Array, Scalar, Type
-from symgrad.loops.lower import to_loops
 from symgrad.loops.reach import OutOfReach
-from symgrad.runtime.kernels import compile_for, load_kernel
+from symgrad.runtime.kernels import compile_for, load_kernel, type_named, type_of
 from symgrad.runtime.load import load
 from symgrad.signature import Compiled
 
@@ -37,22 +35,20 @@ TOLD: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 
 @dataclass(slots=True)
 class Pending:
-    """What is to be compiled when it is first called: the IR, and the NumPy target that stands in until then, and for good if it fails."""
+    """What is compiled when it is first called: how its texts are made, and the NumPy code that runs in its place if that fails."""
 
     function: FunctionType
-    func: Func
-    surface: Surface
     numpy: Compiled
-    clean: Callable[[Func], Func]
+    emission: Callable[[], Kernel | Pair]
     quiet: bool  #: no notice if it cannot be compiled
-    made: Kernel | OutOfReach | None = None
+    made: Kernel | Pair | OutOfReach | None = None
     done: Compiled | None = None
 
-    def kernel(self) -> Kernel | OutOfReach:
+    def texts(self) -> Kernel | Pair | OutOfReach:
         """The texts, or why there are none."""
         if self.made is None:
             try:
-                self.made = emit_kernel(self.clean(to_loops(self.func)), self.surface)
+                self.made = self.emission()
             except OutOfReach as refusal:
                 self.made = refusal
             except Exception as fault:
@@ -63,16 +59,17 @@ class Pending:
 
     def shown(self) -> Compiled:
         """With the source of the kernel and its caller, or of the NumPy code that runs."""
-        made = self.kernel()
-        return replace(self.numpy, text=made.shown, readable=None) if isinstance(made, Kernel) else self.numpy
+        made = self.texts()
+        return self.numpy if isinstance(made, OutOfReach) else replace(self.numpy, text=made.shown, readable=None)
 
     def compiled(self, read: Read) -> Compiled:
         """Load the kernel and have it compiled for the arguments that ``read`` gives."""
         if self.done is None:
-            made = self.kernel()
-            if isinstance(made, Kernel):
+            made = self.texts()
+            if not isinstance(made, OutOfReach):
                 try:
-                    self.done = self.loaded(made, read)
+                    function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read)
+                    self.done = replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
                 except Exception as fault:
                     if not is_refusal(fault):
                         raise
@@ -83,18 +80,6 @@ class Pending:
         assert self.done is not None
         return self.done
 
-    def loaded(self, made: Kernel, read: Read) -> Compiled:
-        """The kernel compiled and its caller made."""
-        dispatcher = load_kernel(made.text, made.name)
-        arrays = [read(leaf) if isinstance(type_, Array) else None for leaf, type_ in zip(made.leaves, made.types, strict=True)]
-        compile_for(dispatcher, arrays, [number_name(type_) for type_ in made.types])
-        numpy = self.numpy.function
-        namespace = {**self.surface.objects, **made.namespace, made.name: dispatcher, made.fallback: numpy}
-        function = load(made.caller, self.surface.name, namespace)
-        vars(function).update(vars(numpy))  # the IR, from which its derivative starts
-        direct = (dispatcher, numpy) if made.direct else None
-        return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
-
     def tell(self, refusal: OutOfReach) -> None:
         """Give the notice, once for each function."""
         if not self.quiet and self.function not in TOLD:
@@ -102,11 +87,44 @@ class Pending:
             warnings.warn(NotCompiled(self.function.__qualname__, refusal.reason, refusal.loc), stacklevel=depth_of_caller())
 
 
-def number_name(type_: Type) -> str | None:
-    """numba's name of the type of a number; None for arrays, which are asked."""
-    if not isinstance(type_, Scalar):
-        return None
-    return NUMBERS[type_.kind] if type_.dtype in (None, "any") else DTYPES[type_.dtype]
+Loaded = tuple[Callable[..., Any], "tuple[Callable[..., Any], Callable[..., Any]] | None"]
+
+
+def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read) -> Loaded:
+    """The kernels compiled and their caller made; the second, if it is no more than that, is the kernel and what it falls back to."""
+    types = [read_type(type_, leaf, read) for leaf, type_ in zip(made.leaves, made.types, strict=True)]
+    if isinstance(made, Kernel):
+        kernel = load_kernel(made.text, made.name)
+        compile_for(kernel, types)
+        space = {made.name: kernel, made.fallback: numpy}
+        direct = (kernel, numpy) if made.direct else None
+    else:
+        forward, backward = (load_kernel(text, name) for name, text in (made.forward, made.backward))
+        results = compile_for(forward, types)
+        compile_for(backward, [results[item] if isinstance(item, int) else seed_type(item) for item in made.taken])
+        space = {made.forward[0]: forward, made.backward[0]: backward, f"{made.stem}_numpy": numpy}
+        space[f"{made.stem}_backward_numpy"] = numpy.__globals__[made.numpy_backward]
+        direct = None
+    function = load(made.caller, made.stem, {**objects, **made.namespace, **space})
+    vars(function).update(vars(numpy))  # the IR, from which its derivative starts
+    return function, direct
+
+
+def read_type(type_: Type, leaf: str, read: Read) -> Any:
+    """numba's type of an argument: of a number by its type, of an array by itself, for it may lie in any order."""
+    return type_of(read(leaf)) if isinstance(type_, Array) else seed_type(type_)
+
+
+def seed_type(type_: Type) -> Any:
+    """numba's type for one of the IR's; arrays lie by rows."""
+    match type_:
+        case Scalar(kind=kind, dtype=None | "any"):
+            return type_named(NUMBERS[kind])
+        case Scalar(dtype=str() as dtype):
+            return type_named(DTYPES[dtype])
+        case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+            return type_named(DTYPES[dtype], len(shape))
+    raise OutOfReach(f"an argument of type {type_}")
 
 
 def is_refusal(fault: Exception) -> bool:

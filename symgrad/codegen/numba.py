@@ -22,6 +22,7 @@ from symgrad.codegen.seam import docstring
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 
+LEFT = "# left to NumPy, which raises too, or goes on"
 DECORATOR = '@njit(error_model="numpy", cache=True)'
 
 
@@ -33,6 +34,7 @@ class Kernel:
     user's parameters themselves and its result is the whole result, so that the caller only adds the rerun.
     """
 
+    stem: str  #: the caller's name
     name: str
     text: str  #: of the module: imports, decorator and all
     caller: str
@@ -93,17 +95,131 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     values = [func.params[k] for k in used]
     leaves = [surface.leaves[k] for k in used]
 
-    kernel, fallback = f"{surface.name}_kernel", f"{surface.name}_numpy"
-    words = distinct([value.name for value in values], {kernel, "np", "math", "njit"})
-    header = Header(kernel, ", ".join(words), dict(zip(values, words, strict=True)), surface.result if whole else "", "", surface.lines)
     func.body.args = values
-    emitted = emit(func, header)
-    imports = [*import_lines(emitted.namespace), "from numba import njit"]
-    head = docstring(f"The kernel of {surface.name}, written by symgrad.")
-    text = "\n".join([head, "", *imports, "", "", DECORATOR, emitted.text])
-    made = Kernel(kernel, text, "", fallback, leaves, [value.type for value in values], whole)
+    kernel, fallback = f"{surface.name}_kernel", f"{surface.name}_numpy"
+    text = module_text(func, kernel, surface.result if whole else "", surface.lines)
+    made = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole)
     made.caller = caller_text(made, surface, template, list(zip(func.results, results, strict=False)))
     return made
+
+
+def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines) -> str:
+    """The text of a module with one kernel, whose parameters are those of the function."""
+    words = distinct([value.name for value in func.params], {name, "np", "math", "njit"})
+    emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, "", lines))
+    imports = [*import_lines(emitted.namespace), "from numba import njit"]
+    return "\n".join([docstring(f"{name}, written by symgrad."), "", *imports, "", "", DECORATOR, emitted.text])
+
+
+# ------------------------------------------------------------------ pullbacks
+
+
+@dataclass(slots=True)
+class Pair:
+    """The kernels of the two halves of a pullback, and their caller."""
+
+    stem: str  #: the caller's name
+    numpy_backward: str  #: the name of the backward half in the NumPy code
+    forward: tuple[str, str]  #: name and text of the module
+    backward: tuple[str, str]
+    caller: str
+    leaves: list[str]
+    types: list[Type]
+    taken: list[int | Type]  #: what the backward half takes: results of the forward half, by number, then seeds, by type
+    namespace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """What a reader wants to see of all three."""
+        kernels = [text[text.index(DECORATOR) :] for _, text in (self.forward, self.backward)]
+        return "\n\n".join([*kernels, self.caller])
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """What the caller of a pair has to know besides: the templates of the output and of the gradients, the seeds' expressions
+    over ``out_grad``, what is returned over ``out`` and ``pullback``, and the docstring of the whole."""
+
+    backward: str  #: the name of the backward half in the NumPy code
+    out: str
+    gradients: str
+    seeds: Sequence[str]
+    returned: str
+    doc: str
+
+
+def emit_pair(forward: Func, backward: Func, surface: Surface, halves: Halves) -> Pair:
+    """The texts for the halves of a pullback; the parameters of ``backward`` are the last results of ``forward``, then the seeds."""
+    read = uses(forward.body)
+    used = [k for k, value in enumerate(forward.params) if value in read]
+    leaves, own = [surface.leaves[k] for k in used], len(forward.body.yields) - (len(backward.params) - len(halves.seeds))
+    forward.body.args = [forward.params[k] for k in used]
+    wanted = uses(backward.body)
+    kept = [k for k, value in enumerate(backward.params) if value in wanted]
+    residuals = len(backward.params) - len(halves.seeds)
+
+    stem = surface.name
+    ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
+    taken_names = {ahead, back, fallback, f"{stem}_backward_numpy", "pullback", "out", "out_grad", *surface.objects}
+    taken_names |= names_in([*leaves, f"lambda {surface.signature}: 0", result_text(halves.out, own)])
+    taken_names |= names_in([result_text(halves.gradients, len(backward.body.yields))])
+    results = distinct([*forward.results[:own], *(value.name for value in backward.params[:residuals])], taken_names)
+    names = Spellings(distinct(["np"], taken_names | set(results))[0])
+    outs = [names.converted(word, operand) for word, operand in zip(results, forward.body.yields, strict=True)]
+    passed = [*outs[own:], *halves.seeds]
+    given = [*results[own:], *(names.seed(text, value.type) for text, value in zip(halves.seeds, backward.params[residuals:], strict=True))]
+    back_results = distinct(backward.results, taken_names | set(results) | {names.numpy})
+    grads = [names.converted(word, operand) for word, operand in zip(back_results, backward.body.yields, strict=True)]
+    tests = [test for text, value in zip(halves.seeds, backward.params[residuals:], strict=True) for test in names.tests(text, value.type)]
+    types = [value.type for value in backward.params]
+    backward.body.args = [backward.params[k] for k in kept]
+
+    lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
+    lines += [f"        {', '.join(results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
+    lines += [f"        return {fallback}({surface.passed})"]
+    lines += [f"    out = {filled(halves.out, outs[:own])}", "", "    def pullback(out_grad):", "        try:"]
+    if tests:
+        lines += [f"            if not ({' and '.join(tests)}):", "                raise TypeError"]
+    lines += [f"            {', '.join(back_results)} = {back}({', '.join(given[k] for k in kept)})", f"        except Exception:  {LEFT}"]
+    lines += [f"            return {stem}_backward_numpy({', '.join(passed)})", f"        return {filled(halves.gradients, grads)}"]
+    lines += ["", f"    return {halves.returned}"]
+    taken: list[int | Type] = [own + k if k < residuals else types[k] for k in kept]
+    first, second = (ahead, module_text(forward, ahead, "", surface.lines)), (back, module_text(backward, back, "", surface.lines))
+    made = Pair(stem, halves.backward, first, second, "\n".join(lines) + "\n", leaves, [v.type for v in forward.params], taken)
+    made.namespace = {names.numpy: np}
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """Texts that name NumPy, by the name it has in a caller."""
+
+    numpy: str
+
+    def converted(self, word: str, operand: Operand) -> str:
+        """A kernel's number as the NumPy scalar it should be."""
+        kind = converted(operand)
+        return word if kind is None else f"{self.numpy}.{kind}({word})"
+
+    def seed(self, text: str, type_: Type) -> str:
+        """A seed as the kernel takes it."""
+        if not isinstance(type_, Scalar):
+            return text
+        return f"float({text})" if type_.dtype in (None, "any") else f"{self.numpy}.{NUMPY_TYPES[type_.dtype]}({text})"
+
+    def tests(self, text: str, type_: Type) -> list[str]:
+        """Is a seed the array that the kernel was made for?"""
+        if not isinstance(type_, Array) or type_.dtype is None:
+            return []
+        numpy = self.numpy
+        return [f"type({text}) is {numpy}.ndarray", f"{text}.dtype == {numpy}.{NUMPY_TYPES[type_.dtype]}", f"{text}.ndim == {type_.rank}"]
+
+
+def filled(template: str, texts: Sequence[str]) -> str:
+    """A template with the texts in place of its results."""
+    tree = ast.parse(result_text(template, len(texts)), mode="eval").body
+    space = {f"__result_{k}__": ast.parse(text, mode="eval").body for k, text in enumerate(texts)}
+    return ast.unparse(ast.fix_missing_locations(replaced(tree, space)))
 
 
 def is_reached(type_: Type) -> bool:
@@ -159,17 +275,12 @@ def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: l
         taken |= names_in([*kernel.leaves, ast.unparse(template)])
         words = distinct([name for name, _ in results], taken)
         lines.append(f"        {', '.join(words) or '_'} = {call}" if words else f"        {call}")
-    lines += ["    except Exception:  # left to NumPy, which raises too, or goes on", f"        return {kernel.fallback}({surface.passed})"]
+    lines += [f"    except Exception:  {LEFT}", f"        return {kernel.fallback}({surface.passed})"]
     if not kernel.direct:
-        numpy = distinct(["np"], taken | set(words))[0]
-        space: dict[str, ast.expr] = {}
-        for k, (word, (_, operand)) in enumerate(zip(words, results, strict=True)):
-            kind = converted(operand)
-            if kind is not None:
-                kernel.namespace[numpy] = np
-            made = ast.Name(word)
-            space[f"__result_{k}__"] = made if kind is None else ast.Call(ast.Attribute(ast.Name(numpy), kind), [made], [])
-        lines.append(f"    return {ast.unparse(ast.fix_missing_locations(replaced(template, space)))}")
+        names = Spellings(distinct(["np"], taken | set(words))[0])
+        texts = [names.converted(word, operand) for word, (_, operand) in zip(words, results, strict=True)]
+        kernel.namespace[names.numpy] = np
+        lines.append(f"    return {filled(surface.result, texts)}")
     return "\n".join(lines) + "\n"
 
 

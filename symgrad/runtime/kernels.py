@@ -91,17 +91,31 @@ def helper_texts() -> list[str]:
     return [inspect.getsource(importlib.import_module(module)) for module in HELPERS]
 
 
-def compile_for(dispatcher: Any, leaves: list[Any], python: list[str | None]) -> None:
-    """Compile a kernel for arguments like these: ``python`` says the type where it is a number's, else the array itself is asked.
+def type_of(value: Any) -> Any:
+    """numba's type of an array."""
+    numba: Any = importlib.import_module("numba")
+    return numba.typeof(value)
+
+
+def type_named(name: str, rank: int = 0) -> Any:
+    """numba's type of a number, or of an array of them by rows."""
+    numba: Any = importlib.import_module("numba")
+    number = getattr(numba.types, name)
+    return numba.types.Array(number, rank, "C") if rank else number
+
+
+def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
+    """Compile a kernel for arguments of numba's types, and give the types of its results.
 
     Raises what numba raises. A disk that is full is no reason not to go on.
     """
-    numba: Any = importlib.import_module("numba")
     if not hasattr(dispatcher, "compile"):  # NUMBA_DISABLE_JIT: plain Python
-        return
-    kinds = tuple(getattr(numba.types, kind) if kind is not None else numba.typeof(leaf) for leaf, kind in zip(leaves, python, strict=True))
+        return [None] * 1000
+    kinds = tuple(types)
     try:
         dispatcher.compile(kinds)
     except OSError:
         if kinds not in dispatcher.overloads:
             raise
+    result = dispatcher.overloads[kinds].signature.return_type
+    return list(getattr(result, "types", [result]))

@@ -227,3 +227,23 @@ def test_small_functions_are_called_without_a_frame_between():
     print(f"{1e9 * whole:.0f} ns, of which {1e9 * alone:.0f} in the kernel")
 
     assert whole < 3 * alone
+
+
+def pair(x):
+    return x[0] * x[1] * x[0], math.exp(x[1])
+
+
+@pytest.mark.parametrize("function, args, seeds", [
+    (waves, (0.7, 1.3), [1.0, 2, np.float32(0.5), np.array(2.0)]),
+    (pair, (np.array([2.0, 3.0]),), [(1.0, 2.0), [0, 1], np.ones(2)]),
+])  # fmt: skip
+def test_pullbacks_are_compiled(function, args, seeds):
+    out, pullback = symgrad.vjp(function, *args, jit=True)
+    expected, plain = symgrad.vjp(function, *args)
+    assert out == expected
+    for seed in seeds:
+        assert same(pullback(seed), plain(seed))
+    assert "_backward_kernel" in pullback.__code__.co_names
+    for wrong in ("text", None):
+        with pytest.raises((TypeError, ValueError)):
+            pullback(wrong)
