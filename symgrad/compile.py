@@ -47,6 +47,7 @@ from symgrad.passes.doubts import doubts
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
 from symgrad.passes.reuse import reuse
+from symgrad.passes.stacks import stacks
 from symgrad.passes.unread import unread
 from symgrad.runtime.load import load
 from symgrad.saving import Outside, module, outside
@@ -506,7 +507,7 @@ def printed(func: Func, job: Job) -> Func:
     """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes."""
     func = dce(unread(clone(func)))
     if job.outside is not None:
-        return apart(func)
+        return apart(stacks(func))
     return simplify(func, LOWER) if job.request.optimize == "speed" else func
 
 

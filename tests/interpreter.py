@@ -332,6 +332,11 @@ def do_pop(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
     return (rest, *values)
 
 
+def do_put(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
+    args[0][args[1]] = tuple(args[2:])
+    return (args[0],)
+
+
 def do_list_append(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
     args[0].append(args[1])
     return (args[0],)
@@ -373,6 +378,10 @@ BY_HAND: dict[str, Callable[[list[Any], dict[str, Any]], Sequence[Any]]] = {
     "tape": lambda args, settings: ((),),
     "push": do_push,
     "pop": do_pop,
+    "slots": lambda args, settings: ([None] * args[0],),
+    "slots_like": lambda args, settings: ([None] * len(args[0]),),
+    "put": do_put,
+    "get": lambda args, settings: args[0][args[1]],
     "list_append": do_list_append,
     "list_drop": do_list_drop,
     "list_set": do_list_set,

@@ -147,6 +147,8 @@ class Ledger:
                 return self.builder.call("zeros_of", self.builder.call("shape_of", value), hint=hinted(value), dtype=dtype)
             case List():
                 return self.builder.call("list_zeros", value, hint=hinted(value))
+            case Tape(indexed=True):
+                return self.builder.call("slots_like", value, hint=hinted(value))
             case Tape():
                 return self.builder.call("tape", hint=hinted(value))
         return self.builder.call("zeros_like", value, hint=hinted(value))

@@ -154,10 +154,14 @@ class Memory:
         if (row.consumes or row.alias != "fresh") and op.args:
             for out in op.outs[:1] if row.consumes else op.outs:
                 self.join(op.args[0], out)
+        if op.args and isinstance(op.args[0].type, Tape):
+            for item in (*op.args[1:], *op.outs[row.consumes :]):
+                self.content(op.args[0], item)
+            return
         containers = [v for v in (*op.args, *op.outs) if isinstance(v.type, List | Tape)]
         for container in containers[:1]:
             for item in (*op.args, *op.outs):
-                if not isinstance(item.type, List | Tape) or row.name in ("push", "pop") and not isinstance(item.type, Tape):
+                if not isinstance(item.type, List | Tape):
                     self.content(container, item)
 
     # ---------------------------------------------------------------- what is overwritten

@@ -174,6 +174,10 @@ class Sweep:
                 self.push(scope, op)
             case Call(name="pop"):
                 self.pop(scope, op)
+            case Call(name="put"):
+                self.put(scope, op)
+            case Call(name="get"):
+                self.get(scope, op)
             case Call():
                 self.call(scope, op)
             case If():
@@ -361,6 +365,29 @@ class Sweep:
         pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
         assert isinstance(op.args[0], Value)
         self.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
+
+    def put(self, scope: Scope, op: Call) -> None:
+        """The cotangents of what was put in a place are those put there when it was got."""
+        grad = self.ledger.take(scope, op.outs[0])
+        assert grad is not None
+        places = self.places(op.args[2:])
+        outs = [Value(cotangent_type(op.args[2 + k].type), hinted(op.args[2 + k])) for k in places]
+        self.builder.append(Call(outs, self.builder.loc, "get", [grad.value, op.args[1]], {}))
+        for k, item in zip(places, outs, strict=True):
+            target = op.args[2 + k]
+            if isinstance(target, Value) and target in self.active:
+                self.ledger.contribute(scope, target, Cotangent(item))
+        if isinstance(op.args[0], Value):
+            self.ledger.contribute(scope, op.args[0], grad)
+
+    def get(self, scope: Scope, op: Call) -> None:
+        """The cotangents of what was got, in its place; each place is read once."""
+        found = [self.ledger.take(scope, out) for out in op.outs]
+        tape = op.args[0]
+        assert isinstance(tape, Value)
+        into = self.ledger.buffer(scope, tape)
+        values = [self.settled(found[k], op.outs[k]) for k in self.places(op.outs)]
+        scope.table[tape] = Cotangent(self.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
 
     def settled(self, grad: Cotangent | None, value: Value) -> Operand:
         """A cotangent or zeros."""

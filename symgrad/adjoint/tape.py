@@ -1,7 +1,8 @@
 """Makes every value that the backward half reads available there: the plan carried out.
 
 The forward half gets the ops that save; the backward half those that pop, undo, compute again and
-carry. A block inside loops has one tape: one push for all its values each time it runs, one pop.
+carry. A block inside loops has one tape: one push for all its values each time it runs, one pop. Where
+a loop's rounds are counted from the start, its tape has a place for each, made just before the loop.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.expand import number
 from symgrad.adjoint.memory import UNDO, Layout, Memory, has_memory
 from symgrad.adjoint.plan import Plan, path_of
-from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import ONE, UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import Array, Tape
 from symgrad.ops.build import Builder
 
@@ -38,14 +40,26 @@ def available(
     return Block(func.body.args, [*func.body.ops, *top.reverse.ops], yields)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TapeUse:
-    """One tape: the block that pushes, what it pushes, and the tape's value when the forward half is over."""
+    """One tape: the block that saves, what it saves, and the tape's value when the forward half is over.
+
+    If ``indexed`` the tape is itself one of the values saved by the block around the loop.
+    """
 
     block: Block
+    indexed: bool
     items: list[Value] = field(default_factory=list)
-    keys: list[Value | Call] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
     end: Operand = UNDEF
+
+    @property
+    def name(self) -> str:
+        names = [v.name for v in self.items]
+        return f"{names[0].removesuffix('_tape')}_tape" if len(names) == 1 and names[0] else "tape"
+
+
+Key = Value | Call | TapeUse  #: what is saved: a value, what a store overwrites, a tape
 
 
 @dataclass(slots=True)
@@ -56,10 +70,11 @@ class Saver:
     builder: Builder
     before: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
     after: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
-    kept: dict[Value | Call, Value] = field(default_factory=dict)
+    kept: dict[Key, Value] = field(default_factory=dict)
     exported: dict[Value, Value] = field(default_factory=dict)
     tapes: dict[Block, TapeUse] = field(default_factory=dict)
-    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a tape
+    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a stack
+    made: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
 
     def call(self, where: list[Op], model: Op | None, name: str, *args: Operand, hint: str | None = None, **settings: object) -> Value:
         """Build one op into a list."""
@@ -77,8 +92,15 @@ class Saver:
                 self.save_value(value)
         for store in sorted(self.plan.undone, key=lambda store: order[store.outs[0]]):
             self.save_slice(store)
-        for use in self.tapes.values():
-            self.thread(use)
+        depths = self.plan.layout.depths
+        done: set[Block] = set()
+        while left := [block for block in self.tapes if block not in done]:
+            block = max(left, key=depths.__getitem__)  # the tape of an inner loop is saved by the block around it
+            done.add(block)
+            if self.tapes[block].indexed:
+                self.index(self.tapes[block])
+            else:
+                self.thread(self.tapes[block])
 
     def save_value(self, value: Value) -> None:
         """Keep a value as it is when it is defined."""
@@ -110,7 +132,7 @@ class Saver:
             made = self.call(where, store, row, store.args[0], hint=hint)
         self.kept_as(store, block, made)
 
-    def kept_as(self, key: Value | Call, block: Block, value: Value) -> None:
+    def kept_as(self, key: Key, block: Block, value: Value) -> None:
         """Remember what holds a saved value; inside loops it goes on the block's tape."""
         self.kept[key] = value
         if not self.plan.layout.static(block):
@@ -119,21 +141,33 @@ class Saver:
             use.keys.append(key)
 
     def new_tape(self, block: Block) -> TapeUse:
-        """A tape for what a block saves."""
-        self.tapes[block] = use = TapeUse(block)
-        for around, _ in self.plan.layout.path((block, 0)):
+        """A tape for what a block saves; a stack is handed through the blocks around."""
+        use = TapeUse(block, is_counted(self.plan.layout.owners[block][2]))
+        self.tapes[block] = use
+        for around, _ in () if use.indexed else self.plan.layout.path((block, 0)):
             self.inside.setdefault(around, []).append(block)
         return use
 
     # ---------------------------------------------------------------- tapes through loops and branches
+
+    def index(self, use: TapeUse) -> None:
+        """Create a tape just before the loop whose rounds it has places for, and save it with what the block around saves."""
+        outer, place, op = self.plan.layout.owners[use.block]
+        assert isinstance(op, For)
+        before = self.before.setdefault((outer, place), [])
+        count = op.stop if number(op.step) == 1 else self.call(before, op, "add", op.start, ONE)
+        tape = self.call(before, op, "slots", count, hint=use.name)
+        inside, out = enter(op, use.block, tape, Tape(tuple(v.type for v in use.items), True), use.name)
+        leave(op, use.block, self.store(use, "put", inside, op.index))
+        self.made[out] = place
+        self.kept_as(use, outer, out)
 
     def thread(self, use: TapeUse) -> None:
         """Create a tape outside all loops, carry it in to the block that pushes, and out again."""
         path = self.plan.layout.path((use.block, 0))
         blocks = [block for block, _ in path]
         first = next(k for k, block in enumerate(blocks) if not self.plan.layout.static(block))
-        names = [v.name for v in use.items]
-        hint = f"{names[0]}_tape" if len(names) == 1 and names[0] else "tape"
+        hint = use.name
         outer, index = path[first - 1]
         tape = self.call(self.before.setdefault((outer, index), []), outer.ops[index], "tape", hint=hint)
         type_ = Tape(tuple(v.type for v in use.items))
@@ -141,22 +175,25 @@ class Saver:
         for (block, place), inner in zip(path[first - 1 :], blocks[first:], strict=False):
             tape, out = enter(block.ops[place], inner, tape, type_, hint)
             outs.append(out)
-        pushed = self.push(use, tape, hint)
+        pushed = self.store(use, "push", tape)
         for inner, out in zip(reversed(blocks[first:]), reversed(outs), strict=True):
             leave(self.plan.layout.owners[inner][2], inner, pushed)
             pushed = out
         use.end = self.export(pushed, outer)
 
-    def push(self, use: TapeUse, tape: Value, hint: str) -> Value:
-        """The push, as soon as all its values are there."""
+    def store(self, use: TapeUse, name: str, *where: Value) -> Value:
+        """The op that saves, as soon as all its values are there."""
         tables, indices = (self.before, self.after), range(-1, len(use.block.ops) + 1)
         own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
         last = -1
         for value in use.items:
+            if value in self.made:
+                last = max(last, self.made[value])
+                continue
             place = self.plan.layout.places.get(value)
             last = max(last, place[1] if place is not None else next(i for op, i in own.items() if value in op.outs))
         model = use.block.ops[last] if last >= 0 else self.plan.layout.owners[use.block][2]
-        return self.call(self.after.setdefault((use.block, last), []), model, "push", tape, *use.items, hint=hint)
+        return self.call(self.after.setdefault((use.block, last), []), model, name, *where, *use.items, hint=use.name)
 
     def export(self, value: Value, block: Block) -> Value:
         """The value made visible at the top level, through the results of branches."""
@@ -200,6 +237,16 @@ class Saver:
             block.ops = ops
 
 
+def is_counted(op: Op) -> bool:
+    """Has a tape of the loop a place for each index, without waste?"""
+    if not isinstance(op, For) or op.until:
+        return False
+    start, stop, step = number(op.start), number(op.stop), number(op.step)
+    if step == 1:
+        return start is not None and 0 <= start <= 2
+    return step == -1 and stop is not None and -1 <= stop <= 1
+
+
 def enter(op: Op, inner: Block, tape: Operand, type_: Tape, hint: str) -> tuple[Value, Value]:
     """Carry a tape into one block of an op; the value inside, and the value after the op."""
     out = Value(type_, hint)
@@ -240,7 +287,7 @@ class Frame:
     known: dict[Value, Operand] = field(default_factory=dict)
     current: dict[Value, Operand] = field(default_factory=dict)
     tapes: dict[Block, Operand] = field(default_factory=dict)
-    old: dict[Call, Operand] = field(default_factory=dict)
+    old: dict[Call | TapeUse, Operand] = field(default_factory=dict)
     popped: bool = False
 
 
@@ -256,7 +303,8 @@ class Availability:
         """Complete the whole backward half in place."""
         frame = Frame(top, None)
         for use in self.saver.tapes.values():
-            frame.tapes[use.block] = use.end
+            if not use.indexed:
+                frame.tapes[use.block] = use.end
         for value in self.plan.wanted:
             trace = self.plan.traces[self.plan.memory.find(value)]
             if self.plan.layout.places[value][0] is top.block and (top.block, value) not in trace.moved:
@@ -276,7 +324,7 @@ class Availability:
                 self.op(frame, todo.pop(0))
         assert not todo
         scope.reverse.yields = [self.get(y, frame) for y in scope.reverse.yields]
-        if scope.block in self.saver.tapes and not self.plan.layout.static(scope.block):
+        if scope.block in self.saver.tapes and not self.saver.tapes[scope.block].indexed:
             self.pop(frame)
         scope.reverse.ops = frame.ops
 
@@ -344,14 +392,18 @@ class Availability:
             return
         frame.popped = True
         use = self.saver.tapes[frame.scope.block]
-        tape = frame.tapes[use.block]
-        rest = Value(tape.type, tape.name if isinstance(tape, Value) else None)
         items = [Value(v.type, v.name) for v in use.items]
         loc = frame.scope.op.loc if frame.scope.op is not None else self.plan.func.loc
-        frame.ops.append(Call([rest, *items], loc, "pop", [tape], {}))
-        frame.tapes[use.block] = rest
+        if use.indexed:
+            assert frame.parent is not None
+            frame.ops.append(Call(items, loc, "get", [self.old(frame.parent, use), frame.scope.reverse.args[0]], {}))
+        else:
+            tape = frame.tapes[use.block]
+            rest = Value(tape.type, tape.name if isinstance(tape, Value) else None)
+            frame.ops.append(Call([rest, *items], loc, "pop", [tape], {}))
+            frame.tapes[use.block] = rest
         for key, item in zip(use.keys, items, strict=True):
-            if isinstance(key, Call):
+            if isinstance(key, Call | TapeUse):
                 frame.old[key] = item
             else:
                 frame.known[key] = item
@@ -374,13 +426,13 @@ class Availability:
                 frame.current[value] = self.builder.call(row, state, *path, *old, hint=value.name)
         self.forget(frame, value)
 
-    def old(self, frame: Frame, store: Call) -> Operand:
-        """What a store has overwritten."""
+    def old(self, frame: Frame, key: Call | TapeUse) -> Operand:
+        """What a store has overwritten, or a tape of a loop inside."""
         block = frame.scope.block
         if self.plan.layout.static(block):
-            return self.saver.export(self.saver.kept[store], block)
+            return self.saver.export(self.saver.kept[key], block)
         self.pop(frame)
-        return frame.old[store]
+        return frame.old[key]
 
     def forget(self, frame: Frame, value: Value) -> None:
         """Views of a buffer are not what they were once it is turned back."""
@@ -394,7 +446,7 @@ class Availability:
     # ---------------------------------------------------------------- loops and branches
 
     def chain(self, frame: Frame, block: Block) -> list[Block]:
-        """The blocks whose tapes are popped in ``block`` or inside it."""
+        """The blocks whose stacks are popped in ``block`` or inside it."""
         return list(self.saver.inside.get(block, ()))
 
     def loop(self, frame: Frame, op: For) -> None:

@@ -145,7 +145,7 @@ def _type(scan: Scanner) -> Type:
         return UNDEFINED
     if opens and word in DTYPES:
         return _array(scan, word)
-    if opens and word in ("shape", "list", "tape", "box", "object"):
+    if opens and word in ("shape", "list", "tape", "slots", "box", "object"):
         scan.at += 1
         return _bracketed(scan, word)
     if word in NUMBERS:
@@ -171,7 +171,7 @@ def _bracketed(scan: Scanner, word: str) -> Type:
         if items:
             scan.want(",")
         items.append(_type(scan))
-    return Tape(tuple(items))
+    return Tape(tuple(items), word == "slots")
 
 
 def _array(scan: Scanner, dtype: str | None) -> Array:

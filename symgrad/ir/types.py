@@ -117,12 +117,13 @@ class List(Type):
 
 @dataclass(frozen=True, slots=True)
 class Tape(Type):
-    """A stack of saved values, written by the forward half and read by the backward half."""
+    """Saved values, written by the forward half and read by the backward half: a stack, or ``indexed``, of a length known before."""
 
     items: tuple[Type, ...] = ()
+    indexed: bool = False
 
     def __str__(self) -> str:
-        return f"tape[{', '.join(map(str, self.items))}]"
+        return f"{'slots' if self.indexed else 'tape'}[{', '.join(map(str, self.items))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +224,9 @@ def join(a: Type, b: Type) -> Type:
         return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
     if isinstance(a, List) and isinstance(b, List):
         return List(join(a.item, b.item))
-    if isinstance(a, Tape) and isinstance(b, Tape):
+    if isinstance(a, Tape) and isinstance(b, Tape) and a.indexed == b.indexed:
         longer = a if len(a.items) >= len(b.items) else b
-        return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)))
+        return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)), a.indexed)
     if isinstance(a, ShapeOf) and isinstance(b, ShapeOf):
         same = a.shape is not None and b.shape is not None and len(a.shape) == len(b.shape)
         return ShapeOf(tuple(map(join_extent, a.shape, b.shape)) if same and a.shape and b.shape else None)

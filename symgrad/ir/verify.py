@@ -336,7 +336,7 @@ class _Borrows:
         if row.consumes:
             self.consume(op.args[0], op)
         match op.name:
-            case "push":
+            case "push" | "put":
                 repeats = self.touch(kept, first.held)
                 self.set(op.outs[0], first.own, first.held | kept)
                 if repeats:
@@ -344,6 +344,9 @@ class _Borrows:
             case "pop":
                 self.set(op.outs[0], first.own, first.held)
                 for out in op.outs[1:]:
+                    self.popped(out, first.held)
+            case "get":
+                for out in op.outs:
                     self.popped(out, first.held)
             case "list_append" | "list_set" | "list_add_at":
                 self.set(op.outs[0], first.own, first.held | kept)

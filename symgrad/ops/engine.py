@@ -123,6 +123,22 @@ def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Typ
     return (types[0], *types[0].items)
 
 
+def _slots(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape((), True)
+
+
+def _put(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[2:]), True)
+
+
+def _get(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return types[0].items if isinstance(types[0], Tape) else (UNKNOWN,)
+
+
+def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "tape[i] = first" if len(types) == 3 else "tape[i] = (first, *more)"
+
+
 def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     if not types:
         return List(UNDEFINED)  # nothing is in it: any item fits
@@ -359,6 +375,14 @@ rule("tape()", _tape, emit="[]")
 rule("push(tape, *values)", _push, emit="push", consumes=True, statement=True,
      tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
 rule("pop(tape) -> rest, values", _pop, emit="pop", consumes=True, statement=True, tape_grad="push(rest_grad, values_grad)")
+
+# where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads
+constant("slots(count)", _slots, emit="[None] * count")
+constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
+rule("put(tape, i, first, *more)", _put, emit=_put_text, consumes=True, statement=True,
+     tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
+     more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
+rule("get(tape, i) -> values", _get, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
 
 # ------------------------------------------------------------------ lists
 

@@ -15,8 +15,13 @@ def apart(func: Func) -> Func:
     """Split the tapes of a function, in place; those that come from outside or leave stay whole."""
     pieces = Pieces()
     pieces.find(func)
-    if pieces.width:
-        pieces.block(func.body)
+    if pieces.models:
+        split = len(func.body.ops) if func.split is None else func.split
+        halves = Block([], func.body.ops[:split]), Block([], func.body.ops[split:])
+        for half in halves:
+            pieces.block(half)
+        func.body.ops = [op for half in halves for op in half.ops]
+        func.split = None if func.split is None else len(halves[0].ops)
     return func
 
 
@@ -25,8 +30,7 @@ class Pieces:
     """Tapes that are one and the same through stores and joins, and what each is split into."""
 
     parent: dict[Value, Value] = field(default_factory=dict)
-    names: dict[Value, list[str]] = field(default_factory=dict)
-    width: dict[Value, int] = field(default_factory=dict)
+    models: dict[Value, Call] = field(default_factory=dict)  #: a push on each tape that may be split
     made: dict[Value, list[Value]] = field(default_factory=dict)
 
     def root(self, value: Value) -> Value:
@@ -44,12 +48,13 @@ class Pieces:
     def find(self, func: Func) -> None:
         """Which values are the same tape, and how many values a push puts on it."""
         pushes: list[Call] = []
+        pops: list[Call] = []
         whole: list[Operand] = [*func.body.args, *func.body.yields]
         for op in walk(func.body):
             match op:
                 case Call(name="push" | "pop", args=[tape, *_], outs=[rest, *_]):
                     self.join(tape, rest)
-                    pushes += [op] if op.name == "push" else []
+                    (pushes if op.name == "push" else pops).append(op)
                 case Call(args=args) | Apply(args=args):
                     whole += args
                 case For() | While():
@@ -61,26 +66,43 @@ class Pieces:
                 case If():
                     for then, orelse, out in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
                         self.join(then, orelse, out)
+        self.join_items(pushes, pops)
         kept = {self.root(v) for v in whole if isinstance(v, Value) and isinstance(v.type, Tape)}
         for op in pushes:
             root = self.root(op.outs[0])
-            count = len(op.args) - 1
-            if count > 1 and root not in kept and self.width.get(root, count) == count:
-                self.width[root] = count
-                self.names[root] = [f"{getattr(a, 'name', None) or 'saved'}_tape" for a in op.args[1:]]
+            if root not in kept and len(self.models.get(root, op).args) == len(op.args):
+                self.models[root] = op
             else:
                 kept.add(root)
-                self.width.pop(root, None)
+                self.models.pop(root, None)
+
+    def join_items(self, pushes: list[Call], pops: list[Call]) -> None:
+        """What is popped from a place of a tape is what was pushed there, tapes of inner loops above all."""
+        places: dict[tuple[Value, int], list[Operand]] = {}
+        for _ in range(2):
+            for op in (*pushes, *pops):
+                for k, item in enumerate(op.args[1:] or op.outs[1:]):
+                    places.setdefault((self.root(op.outs[0]), k), []).append(item)
+            for found in places.values():
+                self.join(*found)
 
     def split(self, value: Operand) -> list[Value] | None:
         """The tapes that stand for one, None for all that is not split."""
-        if not isinstance(value, Value) or not isinstance(value.type, Tape) or self.root(value) not in self.width:
+        if not isinstance(value, Value) or not isinstance(value.type, Tape) or (model := self.models.get(self.root(value))) is None:
             return None
         if value not in self.made:
-            items = value.type.items
-            names = self.names[self.root(value)]
-            self.made[value] = [Value(Tape(items[k : k + 1]), name) for k, name in enumerate(names)]
+            items = self.operands(model.args[1:])
+            if len(items) < 2 and items == model.args[1:]:
+                return None
+            filled = bool(value.type.items)
+            self.made[value] = [Value(Tape((item.type,) if filled else ()), tape_name(item)) for item in items]
         return self.made[value]
+
+    def operands(self, operands: list[Operand]) -> list[Operand]:
+        made: list[Operand] = []
+        for operand in operands:
+            made += self.split(operand) or [operand]
+        return made
 
     def expanded(self, operands: list[Operand], slots: list[Value]) -> list[Operand]:
         """Operands for slots, of which some are split; what is longer than the slots stays."""
@@ -103,10 +125,12 @@ class Pieces:
                 return [Call([part], op.loc, "tape", [], {}) for part in parts]
             case Call(name="push") if (parts := self.split(op.outs[0])) is not None:
                 before = self.split(op.args[0]) or []
-                return [Call([part], op.loc, "push", [old, item], {}) for part, old, item in zip(parts, before, op.args[1:], strict=True)]
+                items = self.operands(op.args[1:])
+                return [Call([part], op.loc, "push", [old, item], {}) for part, old, item in zip(parts, before, items, strict=True)]
             case Call(name="pop") if (parts := self.split(op.outs[0])) is not None:
                 before = self.split(op.args[0]) or []
-                return [Call([part, item], op.loc, "pop", [old], {}) for part, old, item in zip(parts, before, op.outs[1:], strict=True)]
+                outs = self.values(op.outs[1:])
+                return [Call([part, out], op.loc, "pop", [old], {}) for part, old, out in zip(parts, before, outs, strict=True)]
             case For() | While():
                 slots = list(op.carried)
                 op.inits = self.expanded(op.inits, slots)
@@ -121,3 +145,9 @@ class Pieces:
                 self.block(op.orelse)
         op.outs = self.values(op.outs)
         return [op]
+
+
+def tape_name(item: Operand) -> str:
+    """The name of the tape of one value."""
+    name = getattr(item, "name", None) or "saved"
+    return name if name.endswith("_tape") else f"{name}_tape"

@@ -14,7 +14,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, has_memory
 
 #: calls that may give another object each time
-DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "list_of"})
+DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "slots", "slots_like", "list_of"})
 COMMUTATIVE = frozenset({"add", "multiply"})
 
 

@@ -11,9 +11,9 @@ from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, Row
 
 #: rows whose result is not always memory of its own although they are no views
-BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop"}) | MAY_RETURN_OPERAND
+BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop", "get"}) | MAY_RETURN_OPERAND
 #: rows that keep a reference to their operands in the container they return
-KEEPING = frozenset({"push", "list_of", "list_append", "list_set", "list_add_at"})
+KEEPING = frozenset({"push", "put", "list_of", "list_append", "list_set", "list_add_at"})
 
 NEAR = 60  #: how many ops of a block are looked back on
 
@@ -113,11 +113,11 @@ class Facts:
         maker = self.maker.get(operand) if isinstance(operand, Value) else None
         if not isinstance(operand, Value):
             return []
-        if not isinstance(maker, Call) or maker.name != "pop" or not isinstance(maker.args[0], Value):
+        if not isinstance(maker, Call) or maker.name not in ("pop", "get") or not isinstance(maker.args[0], Value):
             return [operand]
-        tape, place = self.find((maker.args[0], False)), maker.outs.index(operand)
+        tape, place = self.find((maker.args[0], False)), maker.outs.index(operand) - len(maker.outs)
         pushes = [p for p in self.pushes if self.find((p.outs[0], False)) == tape]
-        found = [p.args[place] for p in pushes if place < len(p.args)]
+        found = [p.args[place] for p in pushes if -place < len(p.args)]
         return [f for f in found if isinstance(f, Value)] if all(isinstance(f, Value) for f in found) else []
 
     def before(self, op: Op) -> list[Op]:
@@ -155,7 +155,7 @@ class Facts:
         first = op.args[0] if op.args else Const(None)
         if row.consumes and isinstance(first, Value):
             self.stored.add((first, False))
-        if op.name == "push":
+        if op.name in ("push", "put"):
             self.pushes.append(op)
         if op.name in ("opaque", "opaque_pure"):
             for a in op.args:
@@ -167,7 +167,7 @@ class Facts:
             for a in op.args[0 if op.name == "list_of" else 1 :]:
                 self.join((op.outs[0], True), a, False)
                 self.join((op.outs[0], True), a, True)
-        elif op.name in ("pop", "list_take"):
+        elif op.name in ("pop", "get", "list_take"):
             for out in op.outs[1:] if op.name == "pop" else op.outs:
                 self.join((out, False), first, True)
                 self.join((out, True), first, True)

@@ -7,7 +7,7 @@ import pytest
 
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.pullback import split_pullback
-from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Value, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Operand, Value, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.types import INT, Array, Scalar
 from symgrad.ir.verify import verify
@@ -76,16 +76,25 @@ def test_random_second_order(seed: int) -> None:
     check(random_function(seed, 4), args, [0, 2], 2)
 
 
+#: the rows that save, each with the number of operands that say where
+SAVING = {"push": 1, "put": 2}
+
+
+def saved(func: Func) -> list[Operand]:
+    """What is saved in loops."""
+    found = [op for op in walk(func.body) if isinstance(op, Call) and op.name in SAVING]
+    return [a for op in found for a in op.args[SAVING[op.name] :]]
+
+
 def pushed(text: str) -> list[str]:
-    """The types of what each push saves."""
-    made = gradient(parse(text), [0])
-    return [str(a.type) for op in walk(made.body) if isinstance(op, Call) and op.name == "push" for a in op.args[1:]]
+    """The types of what is saved."""
+    return [str(a.type) for a in saved(gradient(parse(text), [0]))]
 
 
 def test_a_recurrence_saves_one_array_a_step_by_reference() -> None:
     made = gradient(parse(cases.RNN), [0, 1])
-    (push,) = [op for op in walk(made.body) if isinstance(op, Call) and op.name == "push"]
-    assert len(push.args) == 2 and isinstance(push.args[1].type, Array)
+    (item,) = saved(made)
+    assert isinstance(item.type, Array)
     assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name == "copy"]
 
 
@@ -95,7 +104,7 @@ def test_a_stencil_saves_the_slice_it_overwrites() -> None:
 
 def test_a_linear_stencil_saves_nothing() -> None:
     made = gradient(parse(cases.LINEAR_STENCIL), [0], value=False)
-    assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name in ("push", "tape")]
+    assert not [op for op in walk(made.body) if isinstance(op, Call) and op.name in (*SAVING, "tape", "slots")]
     assert pushed(cases.LINEAR_STENCIL) == []
 
 
@@ -119,7 +128,7 @@ def test_a_scan_saves_numbers_and_never_copies_the_array_in_the_loop() -> None:
     made = gradient(parse(cases.SCAN), [0, 1])
     loops = [op for op in made.body.ops if op.blocks]
     assert not [op for loop in loops for b in loop.blocks for op in walk(b) if isinstance(op, Call) and op.name == "copy"]
-    items = [a for op in walk(made.body) if isinstance(op, Call) and op.name == "push" for a in op.args[1:]]
+    items = saved(made)
     assert items and all(isinstance(a.type, Scalar) for a in items)
 
 
