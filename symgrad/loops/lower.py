@@ -10,6 +10,7 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.loops.scalars import bail_out, lower_scalar
 from symgrad.ops.build import Builder, symbols
 from symgrad.passes.apart import apart
+from symgrad.passes.stacks import stacks
 
 
 def to_loops(func: Func) -> Func:
@@ -17,7 +18,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (``bail_out``) for any arguments, never with a result that differs.
     """
-    func = apart(clone(func))
+    func = apart(stacks(clone(func)))
     lowering = Lowering(Builder(taken=symbols(func)))
     made = Func(func.name, Block(), list(func.results), func.loc, None, func.doc)
     for value in func.params:
