@@ -1,0 +1,507 @@
+"""Elementary functions without branches, which LLVM vectorises where a compiled loop calls them: for generated numba code alone.
+
+Each is within 2 units in the last place everywhere, with the infinities, NaNs, subnormals and signs of zero that C99 asks for.
+The method is the usual one (Muller, Elementary Functions, 3rd ed., ch. 11): reduce the argument, evaluate a polynomial, put the
+exponent in by its bits. Coefficients interpolate at Chebyshev nodes; ``tests/runtime/polynomials.py`` makes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+
+def compiled(**options: Any) -> Callable[..., Any]:
+    """Decorates a function that is to become part of the loop that calls it; kept on disk where there is a place for it."""
+    options = {"error_model": "numpy", "forceinline": True, **options}
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # no directory that can be written
+            return njit(**options)(function)
+
+    return decorate
+
+
+#: for what is as good or better when a product and a sum are rounded once
+vectorisable = compiled(fastmath={"contract"})
+#: for what counts on each rounding
+exact = compiled()
+
+#: adding it rounds to the nearest whole number, which then stands in the low bits
+ROUNDER = 6755399441055744.0  # 1.5 * 2**52
+#: the bits of 2**52 or-ed with those of a whole number below it are 2**52 plus that number
+WHOLE_BITS = 0x4330000000000000
+#: 2**52, plus the offset of the exponent; plus what LIFT adds to it
+EXPONENT_ZERO, LIFTED_ZERO = 4503599627371519.0, 4503599627371573.0
+SIGN_BIT = -0x8000000000000000
+MANTISSA_BITS = 0x000FFFFFFFFFFFFF
+ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
+#: lets the exponent of ``2**k * m`` come out as k for m from sqrt(1/2) to sqrt(2)
+TO_ROOT_HALF = 0x00095F619980C433
+#: keeps the upper 21 bits of a float
+UPPER_BITS = -0x100000000
+SMALLEST_NORMAL = 2.2250738585072014e-308
+#: scales subnormals up
+LIFT = 18014398509481984.0  # 2**54
+
+#: high parts times a whole number of up to 12 bits are exact
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 0.693147180559663, 2.8235290563031577e-13
+LOG2_E_HIGH, LOG2_E_LOW = 1.4426950407214463, 1.6751713164886512e-10
+LOG10_E_HIGH, LOG10_E_LOW = 0.4342944818781689, 2.5082946711645275e-11
+LOG10_2_HIGH, LOG10_2_LOW = 0.30102999566383914, 1.42050232272661e-13
+TWO_THIRDS, TWO_THIRDS_LOW = 0.6666666666666666, 3.700743415417188e-17
+#: pi/2 in parts of 33 bits, whose products with a whole number of up to 20 bits are exact (Cody and Waite), and the rest
+TWO_OVER_PI = 0.6366197723675814
+HALF_PI_1, HALF_PI_2, HALF_PI_3, HALF_PI_4 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32
+HALF_PI, HALF_PI_LOW = 1.5707963267948966, 6.123233995736766e-17
+#: up to here the reduction of the circular functions is exact enough
+CIRCULAR_LIMIT = 1048576.0  # 2**20
+TAN_PI_8, TAN_3_PI_8 = 0.41421356237309503, 2.414213562373095
+
+
+@intrinsic
+def bits(typing: Any, x: Any) -> Any:
+    """The bits of a float64, as an integer."""
+    return types.int64(types.float64), lambda context, builder, signature, args: builder.bitcast(args[0], ir.IntType(64))
+
+
+@intrinsic
+def from_bits(typing: Any, i: Any) -> Any:
+    """The float64 that has these bits."""
+    return types.float64(types.int64), lambda context, builder, signature, args: builder.bitcast(args[0], ir.DoubleType())
+
+
+@intrinsic
+def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """``x * y + z``, rounded once."""
+    return types.float64(types.float64, types.float64, types.float64), lambda context, builder, signature, args: builder.fma(*args)
+
+
+# ------------------------------------------------------------------ exponentials
+
+
+@vectorisable
+def exp_tail(r: float) -> float:
+    """``(e**r - 1 - r) / r**2`` for ``abs(r) <= ln(2) / 2``: degree 9, off by 2**-55.8 of ``e**r``."""
+    return 0.5000000000000001 + r * (0.16666666666666669 + r * (0.04166666666662413 + r * (0.008333333333330062 + r * (
+        0.0013888888917213717 + r * (0.00019841269863053618 + r * (2.4801521295954376e-05 + r * (2.7557268459997064e-06 + r * (
+            2.7620088445409746e-07 + r * 2.510038549551032e-08))))))))  # fmt: skip
+
+
+@vectorisable
+def scaled(p: float, k: float, shifted: float) -> float:
+    """``p * 2**k`` for p near 1, also where that is subnormal or too large; ``shifted`` is ``k + ROUNDER``."""
+    tiny = k < -1020.0
+    factor = from_bits((bits(shifted) + (1151 if tiny else 1022)) << 52)
+    return p * factor * (2.938735877055719e-39 if tiny else 2.0)  # 2**-128
+
+
+@vectorisable
+def vector_exp(x: float) -> float:
+    """``e**x``."""
+    x = float(x)
+    x = 709.79 if x > 709.79 else x
+    x = -746.0 if x < -746.0 else x
+    shifted = x * LOG2_E + ROUNDER
+    k = shifted - ROUNDER
+    r = x - k * LN2_HIGH - k * LN2_LOW
+    return scaled(1.0 + (r + r * r * exp_tail(r)), k, shifted)
+
+
+@vectorisable
+def vector_exp2(x: float) -> float:
+    """``2**x``."""
+    x = float(x)
+    x = 1024.0 if x > 1024.0 else x
+    x = -1076.0 if x < -1076.0 else x
+    shifted = x + ROUNDER
+    k = shifted - ROUNDER
+    r = (x - k) * 0.6931471805599453
+    return scaled(1.0 + (r + r * r * exp_tail(r)), k, shifted)
+
+
+@vectorisable
+def vector_expm1(x: float) -> float:
+    """``e**x - 1``, exact near 0: ``(2**k - 1) + 2**k * (e**r - 1)``."""
+    x = float(x)
+    a = 709.79 if x > 709.79 else x
+    a = -50.0 if a < -50.0 else a
+    shifted = a * LOG2_E + ROUNDER
+    k = shifted - ROUNDER
+    high = a - k * LN2_HIGH
+    low = k * LN2_LOW
+    r = high - low
+    p = r + (r * r * exp_tail(r) + ((high - r) - low))
+    half = from_bits((bits(shifted) + 1022) << 52)
+    y = 2.0 * ((half - 0.5) + half * p)
+    return x if abs(x) < 5e-17 else y
+
+
+@vectorisable
+def exp_tail_above(r: float) -> float:
+    """``(e**r - 1 - r) / r**2`` for r from 0 to ``ln(2)``: degree 10, off by 2**-57.4 of ``e**r - 1``."""
+    return 0.5 + r * (0.16666666666666605 + r * (0.041666666666702205 + r * (0.008333333332530593 + r * (0.0013888888981531675 + r * (
+        0.00019841263620543287 + r * (2.4801847015446044e-05 + r * (2.755037968360702e-06 + r * (2.767578834858177e-07 + r * (
+            2.380923904143799e-08 + r * 2.8058012988226225e-09)))))))))  # fmt: skip
+
+
+@vectorisable
+def vector_tanh(x: float) -> float:
+    """``(e**2x - 1) / (e**2x + 1)``, both from ``e**r - 1`` with r above 0, so that nothing cancels."""
+    x = float(x)
+    a = abs(x)
+    a = 40.0 if a > 20.0 else 2.0 * a
+    shifted = (a * LOG2_E - 0.5) + ROUNDER
+    k = shifted - ROUNDER
+    r = a - k * LN2_HIGH - k * LN2_LOW
+    power = from_bits((bits(shifted) + 1023) << 52)
+    less = (power - 1.0) + power * (r + r * r * exp_tail_above(r))
+    more = less + 2.0
+    inverse = 1.0 / more
+    y = less * inverse
+    # what rounding took from y and from more
+    y += (multiply_add(-y, more, less) - y * (less - (more - 2.0))) * inverse
+    return from_bits(bits(y) | (bits(x) & SIGN_BIT))
+
+
+@vectorisable
+def vector_sinh(x: float) -> float:
+    """``(e**x - e**-x) / 2``, from ``e**r - 1`` with r above 0; a quarter of it, so that ``e**x`` may be too large."""
+    x = float(x)
+    a = abs(x)
+    a = 711.0 if a > 711.0 else a
+    shifted = (a * LOG2_E - 0.5) + ROUNDER
+    k = shifted - ROUNDER
+    r = a - k * LN2_HIGH - k * LN2_LOW
+    quarter = from_bits((bits(shifted) + 1021) << 52)
+    less = (quarter - 0.25) + quarter * (r + r * r * exp_tail_above(r))
+    y = 2.0 * (less + less / (4.0 * less + 1.0))
+    y = a if a < 1e-8 else y
+    return from_bits(bits(y) | (bits(x) & SIGN_BIT))
+
+
+@vectorisable
+def vector_cosh(x: float) -> float:
+    """``(e**x + e**-x) / 2``; a quarter of it, so that ``e**x`` may be too large."""
+    a = abs(float(x))
+    a = 711.0 if a > 711.0 else a
+    shifted = a * LOG2_E + ROUNDER
+    k = shifted - ROUNDER
+    r = a - k * LN2_HIGH - k * LN2_LOW
+    grown = from_bits((bits(shifted) + 1021) << 52) * (1.0 + (r + r * r * exp_tail(r)))
+    return 2.0 * (grown + 0.0625 / grown)
+
+
+# ------------------------------------------------------------------ logarithms
+
+
+@vectorisable
+def log_tail(z: float) -> float:
+    """``2 * atanh(s) / s - 2`` for ``z = s**2 <= 0.0295``: degree 7, off by 2**-57.6 of ``2 * atanh(s)``."""
+    return z * (0.666666666666667 + z * (0.3999999999989889 + z * (0.28571428626253836 + z * (0.22222211089379496 + z * (
+        0.1818289243253687 + z * (0.15331611722055008 + z * 0.14617807153417325))))))  # fmt: skip
+
+
+@vectorisable
+def at_ends(x: float, y: float) -> float:
+    """The logarithm y of x, put right for x that is 0, infinite or NaN; where x is negative, its sign has made y NaN."""
+    y = -math.inf if x == 0.0 else y
+    return y if x < math.inf else x
+
+
+@vectorisable
+def vector_log(x: float) -> float:
+    """``ln(x)`` as ``k * ln(2) + ln(1 + f)`` with ``1 + f`` from sqrt(1/2) to sqrt(2), and ``s = f / (2 + f)``."""
+    x = float(x)
+    lifted = x < SMALLEST_NORMAL
+    i = bits(x * LIFT if lifted else x) + TO_ROOT_HALF
+    k = from_bits((i >> 52) | WHOLE_BITS) - (LIFTED_ZERO if lifted else EXPONENT_ZERO)
+    f = from_bits((i & MANTISSA_BITS) + ROOT_HALF_BITS) - 1.0
+    s = f / (2.0 + f)
+    square = 0.5 * f * f
+    return at_ends(x, k * LN2_HIGH + (f - (square - (s * (square + log_tail(s * s)) + k * LN2_LOW))))
+
+
+@vectorisable
+def vector_log1p(x: float) -> float:
+    """``ln(1 + x)``: the logarithm of the rounded sum, and to first order that of what rounding lost."""
+    x = float(x)
+    u = 1.0 + x
+    lost = (1.0 - (u - (u - 1.0))) + (x - (u - 1.0))
+    i = bits(u) + TO_ROOT_HALF
+    k = from_bits((i >> 52) | WHOLE_BITS) - EXPONENT_ZERO
+    f = from_bits((i & MANTISSA_BITS) + ROOT_HALF_BITS) - 1.0
+    lost = (lost if u < 1e18 else 0.0) * from_bits((2046 - (i >> 52)) << 52)
+    s = f / (2.0 + f)
+    square = 0.5 * f * f
+    y = k * LN2_HIGH + (f - (square - (s * (square + log_tail(s * s)) + (k * LN2_LOW + (lost - f * lost)))))
+    return x if x == 0.0 else at_ends(u, y)
+
+
+@vectorisable
+def log_in_base(x: float, two_high: float, two_low: float, e_high: float, e_low: float) -> float:
+    """The logarithm in the base of which these are the logarithms of 2 and e: as ``vector_log``, with ``ln(1 + f)`` in two parts."""
+    lifted = x < SMALLEST_NORMAL
+    i = bits(x * LIFT if lifted else x) + TO_ROOT_HALF
+    k = from_bits((i >> 52) | WHOLE_BITS) - (LIFTED_ZERO if lifted else EXPONENT_ZERO)
+    f = from_bits((i & MANTISSA_BITS) + ROOT_HALF_BITS) - 1.0
+    s = f / (2.0 + f)
+    square = 0.5 * f * f
+    high = from_bits(bits(f - square) & UPPER_BITS)
+    low = (f - high) - square + s * (square + log_tail(s * s))
+    near = high * e_high
+    whole = k * two_high
+    y = whole + near
+    rest = (whole - y) + near + ((high + low) * e_low + low * e_high + k * two_low)
+    return at_ends(x, y + rest)
+
+
+@vectorisable
+def vector_log2(x: float) -> float:
+    """The logarithm in base 2; whole for powers of 2."""
+    return log_in_base(float(x), 1.0, 0.0, LOG2_E_HIGH, LOG2_E_LOW)
+
+
+@vectorisable
+def vector_log10(x: float) -> float:
+    """The logarithm in base 10."""
+    return log_in_base(float(x), LOG10_2_HIGH, LOG10_2_LOW, LOG10_E_HIGH, LOG10_E_LOW)
+
+
+# ------------------------------------------------------------------ powers
+
+
+@vectorisable
+def power_tail(z: float) -> float:
+    """``2 * atanh(s) / s - 2 - 2/3 * z`` for ``z = s**2 <= 0.0295``: degree 9, off by 2**-66.4 of ``2 * atanh(s)``."""
+    return z * z * (0.4 + z * (0.2857142857142937 + z * (0.22222222221652765 + z * (0.18181818336099848 + z * (
+        0.1538459488700718 + z * (0.1333480879881234 + z * (0.11706126464563398 + z * 0.11724327060846747)))))))  # fmt: skip
+
+
+@exact
+def vector_power(x: float, y: float) -> float:
+    """``x**y`` of real numbers, as C99's ``pow``: ``e**(y * ln(x))``, the logarithm and the product in two parts each."""
+    x, y = float(x), float(y)
+    a = abs(x)
+    # ln(a) = k ln(2) + 2 s + s w, where s = (m - 1) / (m + 1) and w = 2/3 s**2 + ...
+    lifted = a < SMALLEST_NORMAL
+    i = bits(a * LIFT if lifted else a) + TO_ROOT_HALF
+    k = from_bits((i >> 52) | WHOLE_BITS) - (LIFTED_ZERO if lifted else EXPONENT_ZERO)
+    m = from_bits((i & MANTISSA_BITS) + ROOT_HALF_BITS)
+    d = m + 1.0
+    inverse = 1.0 / d
+    s = (m - 1.0) * inverse
+    s_low = (multiply_add(-s, d, m - 1.0) - s * (m - (d - 1.0))) * inverse
+    z = s * s
+    z_low = multiply_add(s, s, -z) + 2.0 * s * s_low
+    w = z * TWO_THIRDS
+    w_low = multiply_add(z, TWO_THIRDS, -w) + (z * TWO_THIRDS_LOW + z_low * TWO_THIRDS + power_tail(z))
+    cubic = s * w
+    cubic_low = multiply_add(s, w, -cubic) + (s * w_low + s_low * w) + 2.0 * s_low
+    near = 2.0 * s + cubic
+    near_low = (2.0 * s - near) + cubic + cubic_low
+    whole = k * LN2_HIGH
+    sum_high = whole + near
+    sum_low = (whole - sum_high) + near + (near_low + k * LN2_LOW)
+    log = sum_high + sum_low
+    log_low = (sum_high - log) + sum_low
+    # beyond 2**64 the exponent does not matter any more, but infinities would
+    b = 1.8446744073709552e19 if y > 1.8446744073709552e19 else y
+    b = -1.8446744073709552e19 if b < -1.8446744073709552e19 else b
+    product = b * log
+    e = 710.0 if product > 710.0 else product
+    e = -746.0 if e < -746.0 else e
+    rest = multiply_add(b, log, -product) + b * log_low if e == product else 0.0
+    shifted = e * LOG2_E + ROUNDER
+    n = shifted - ROUNDER
+    r = (e - n * LN2_HIGH) + (rest - n * LN2_LOW)
+    p = scaled(1.0 + (r + r * r * exp_tail(r)), n, shifted)
+    # what is not a finite positive base, and what is 1 whatever the other is
+    p = (0.0 if (a == 0.0) == (y > 0.0) else math.inf) if a == 0.0 or a == math.inf else p
+    is_whole = np.floor(y) == y
+    p = -p if bits(x) < 0 and is_whole and np.floor(0.5 * y) != 0.5 * y else p
+    p = math.nan if x < 0.0 and a < math.inf and not is_whole else p
+    p = x + y if x != x or y != y else p
+    return 1.0 if x == 1.0 or y == 0.0 else p
+
+
+# ------------------------------------------------------------------ circular functions
+
+
+@vectorisable
+def quadrants(x: float) -> tuple[float, float, int]:
+    """``x - n * pi/2`` in two parts, for the nearest whole n and ``abs(x) <= CIRCULAR_LIMIT``, and an integer that ends as n does."""
+    shifted = x * TWO_OVER_PI + ROUNDER
+    n = shifted - ROUNDER
+    # the products with the first three parts of pi/2 are exact, and so is the first difference
+    first = x - n * HALF_PI_1
+    part = n * HALF_PI_2
+    second = first - part
+    back = second - first
+    low = (first - (second - back)) - (part + back)
+    part = n * HALF_PI_3
+    r = second - part
+    back = r - second
+    low += (second - (r - back)) - (part + back)
+    return r, low - n * HALF_PI_4, bits(shifted)
+
+
+@vectorisable
+def sine_tail(r: float, low: float) -> float:
+    """``sin(r + low) - r`` for ``abs(r) <= pi / 4``: degree 13, off by 2**-55.5 of the sine."""
+    z = r * r
+    return low * (1.0 - 0.5 * z) + r * z * (-0.16666666666666666 + z * (0.008333333333330925 + z * (-0.00019841269836722418 + z * (
+        2.755731608381636e-06 + z * (-2.5051127944014188e-08 + z * 1.5917848524808262e-10)))))  # fmt: skip
+
+
+@vectorisable
+def cosine_tail(r: float, low: float) -> float:
+    """``cos(r + low) - (1 - r**2 / 2)``, the difference rounded, for ``abs(r) <= pi / 4``: degree 14, off by 2**-59.5 of the cosine."""
+    z = r * r
+    half = 0.5 * z
+    lost = (1.0 - (1.0 - half)) - half
+    return lost + (z * z * (0.041666666666666664 + z * (-0.0013888888888887382 + z * (2.480158729874307e-05 + z * (
+        -2.7557317260008837e-07 + z * (2.0876143827993133e-09 + z * -1.1382456778061306e-11))))) - r * low)  # fmt: skip
+
+
+@vectorisable
+def circular(x: float, quadrant: int) -> float:
+    """``sin(x + quadrant * pi/2)`` for ``abs(x) <= CIRCULAR_LIMIT``."""
+    r, low, turns = quadrants(x)
+    turns += quadrant
+    sine = r + sine_tail(r, low)
+    cosine = (1.0 - 0.5 * (r * r)) + cosine_tail(r, low)
+    return from_bits(bits(cosine if turns & 1 else sine) ^ ((turns & 2) << 62))
+
+
+def seldom(name: str) -> Any:
+    """A function of the C library, for a branch that is hardly ever taken, in a loop that is vectorised all the same.
+
+    LLVM vectorises no loop that calls what it does not know, and calls what it does know for every element. But what is said to have
+    a masked variant (here of 64 elements at once, which is never chosen) it calls one by one, for the elements that need it.
+    """
+    own, masked = f"symgrad_seldom_{name}", f"symgrad_seldom_{name}_64"
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        module, double = builder.module, ir.DoubleType()
+        if own not in module.globals:
+            function = ir.Function(module, ir.FunctionType(double, [double]), own)
+            function.linkage = "linkonce_odr"
+            for attribute in ("noinline", "nounwind", "readnone", "willreturn"):
+                set.add(function.attributes, attribute)
+            block = ir.IRBuilder(function.append_basic_block())
+            block.ret(block.call(ir.Function(module, ir.FunctionType(double, [double]), name), function.args))
+            lanes, mask = ir.VectorType(double, 64), ir.VectorType(ir.IntType(1), 64)
+            variant = ir.Function(module, ir.FunctionType(lanes, [lanes, mask]), masked)
+            address = ir.IntType(8).as_pointer()
+            used = ir.GlobalVariable(module, ir.ArrayType(address, 1), "llvm.compiler.used")
+            used.linkage, used.section = "appending", "llvm.metadata"
+            used.initializer = ir.Constant(used.value_type, [variant.bitcast(address)])
+        call = builder.call(module.globals[own], args)
+        for attribute in ("nounwind", "readnone", f'"vector-function-abi-variant"="_ZGV_LLVM_M64v_{own}({masked})"'):
+            set.add(call.attributes, attribute)
+        return call
+
+    @intrinsic
+    def call(typing: Any, x: Any) -> Any:
+        return types.float64(types.float64), generate
+
+    return call
+
+
+far_sin, far_cos, far_tan = seldom("sin"), seldom("cos"), seldom("tan")
+
+
+@vectorisable
+def vector_sin(x: float) -> float:
+    """The sine."""
+    x = float(x)
+    y = circular(x, 0)
+    if abs(x) > CIRCULAR_LIMIT:
+        y = far_sin(x)
+    return x if x == 0.0 else y
+
+
+@vectorisable
+def vector_cos(x: float) -> float:
+    """The cosine."""
+    x = float(x)
+    y = circular(x, 1)
+    if abs(x) > CIRCULAR_LIMIT:
+        y = far_cos(x)
+    return y
+
+
+@vectorisable
+def vector_tan(x: float) -> float:
+    """The tangent."""
+    x = float(x)
+    r, low, turns = quadrants(x)
+    tail = sine_tail(r, low)
+    sine = r + tail
+    sine_low = (r - sine) + tail
+    near = 1.0 - 0.5 * (r * r)
+    tail = cosine_tail(r, low)
+    cosine = near + tail
+    cosine_low = (near - cosine) + tail
+    top, top_low = (cosine, cosine_low) if turns & 1 else (-sine, -sine_low)
+    bottom, bottom_low = (sine, sine_low) if turns & 1 else (cosine, cosine_low)
+    inverse = -1.0 / bottom
+    y = top * inverse
+    y += (multiply_add(y, bottom, top) + (top_low + y * bottom_low)) * inverse
+    if abs(x) > CIRCULAR_LIMIT:
+        y = far_tan(x)
+    return x if x == 0.0 else y
+
+
+@vectorisable
+def arctan_tail(z: float) -> float:
+    """``atan(t) / t - 1`` for ``z = t**2 <= tan(pi/8)**2``."""
+    return z * (-0.3333333333333333 + z * (0.19999999999995438 + z * (-0.14285714284649173 + z * (0.11111111013860688 + z * (
+        -0.0909090452147169 + z * (0.07692181876036845 + z * (-0.06664492945806264 + z * (0.05857988350245762 + z * (
+            -0.05084610357631765 + z * (0.03920743321261197 + z * -0.01914724896461177))))))))))  # fmt: skip
+
+
+@vectorisable
+def vector_arctan(x: float) -> float:
+    """The inverse tangent, from those of x, ``(x - 1) / (x + 1)`` or ``-1 / x``: degree 10, off by 2**-56.9."""
+    x = float(x)
+    a = abs(x)
+    top = a if a <= TAN_PI_8 else (a - 1.0 if a <= TAN_3_PI_8 else -1.0)
+    bottom = 1.0 if a <= TAN_PI_8 else (a + 1.0 if a <= TAN_3_PI_8 else a)
+    eighths = 0.0 if a <= TAN_PI_8 else (0.5 if a <= TAN_3_PI_8 else 1.0)
+    t = top / bottom
+    y = eighths * HALF_PI + (t + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW))
+    return from_bits(bits(y) | (bits(x) & SIGN_BIT))
+
+
+@vectorisable
+def vector_arctan2(y: float, x: float) -> float:
+    """The angle of the point (x, y): as ``vector_arctan`` of ``abs(y / x)``, then in its quadrant."""
+    y, x = float(y), float(x)
+    a, b = abs(y), abs(x)
+    far = a == math.inf and b == math.inf
+    a = 1.0 if far else a
+    b = 1.0 if far else b
+    scale = 0.25 if a > 1e300 or b > 1e300 else 1.0
+    a, b = a * scale, b * scale
+    flat = a <= TAN_PI_8 * b
+    steep = a > TAN_3_PI_8 * b
+    top = a if flat else (-b if steep else a - b)
+    bottom = b if flat else (a if steep else a + b)
+    eighths = 0.0 if flat else (1.0 if steep else 0.5)
+    t = 0.0 if a == 0.0 and b == b else top / bottom
+    behind = bits(x) < 0
+    t = -t if behind else t
+    eighths = 2.0 - eighths if behind else eighths
+    angle = eighths * HALF_PI + (t + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW))
+    return from_bits(bits(angle) | (bits(y) & SIGN_BIT))

@@ -1,0 +1,101 @@
+"""Which rows have a function in ``vector.py``, and the text of those functions, for numba modules that stand without symgrad.
+
+Imports no numba. The text goes into a module with all that it needs; a module that imports the functions instead names their
+fingerprint, because numba's cache of compiled code does not notice that a function which was called has changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+#: rows of the vocabulary, and the functions of real numbers that compute them; float32 is computed as float64 and rounded by the caller
+VECTOR = {
+    "arctan": "vector_arctan",
+    "arctan2": "vector_arctan2",
+    "cos": "vector_cos",
+    "cosh": "vector_cosh",
+    "exp": "vector_exp",
+    "exp2": "vector_exp2",
+    "expm1": "vector_expm1",
+    "float_power": "vector_power",
+    "log": "vector_log",
+    "log10": "vector_log10",
+    "log1p": "vector_log1p",
+    "log2": "vector_log2",
+    "power": "vector_power",
+    "sin": "vector_sin",
+    "sinh": "vector_sinh",
+    "tan": "vector_tan",
+    "tanh": "vector_tanh",
+}
+MODULE = Path(__file__).with_name("vector.py")
+
+
+@cache
+def fingerprint() -> str:
+    """Names the state of the functions: another one for any other text of theirs."""
+    return hashlib.sha256(MODULE.read_bytes()).hexdigest()[:16]
+
+
+@cache
+def statements() -> dict[str, tuple[ast.stmt, str]]:
+    """The statement of the module that defines each name, with its text; imports one by one."""
+    text = MODULE.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    found: dict[str, tuple[ast.stmt, str]] = {}
+    for node in ast.parse(text).body:
+        match node:
+            case ast.Import(names):
+                found |= {a.asname or a.name: (node, f"import {a.name}" + (f" as {a.asname}" if a.asname else "")) for a in names}
+            case ast.ImportFrom(module, names) if module != "__future__":
+                found |= {a.name: (node, f"from {module} import {a.name}") for a in names}
+            case ast.FunctionDef(name, decorator_list=decorators):
+                first = decorators[0].lineno if decorators else node.lineno
+                found[name] = node, "\n".join(lines[first - 1 : node.end_lineno])
+            case ast.Assign(targets):
+                first = node.lineno - 1
+                while lines[first - 1].startswith("#:"):
+                    first -= 1
+                shown = "\n".join(lines[first : node.end_lineno])
+                found |= {n.id: (node, shown) for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return found
+
+
+def needed(functions: Iterable[str]) -> list[str]:
+    """The names that these functions of ``vector.py`` need, and their own, in the order of the module.
+
+    >>> [name for name in needed(["vector_cosh"]) if name.islower()][-3:]
+    ['from_bits', 'exp_tail', 'vector_cosh']
+    """
+    known = statements()
+    waiting = list(functions)
+    if unknown := [name for name in waiting if name not in known]:
+        raise ValueError(f"no vector functions: {', '.join(unknown)}")
+    wanted: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += {n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known}
+    return [name for name in known if name in wanted]
+
+
+def source(functions: Iterable[str]) -> str:
+    """The text that defines these functions of ``vector.py``: it needs NumPy and numba, nothing of symgrad.
+
+    >>> source(["vector_log"]).splitlines()[0]
+    'import math'
+    """
+    known = statements()
+    names = needed(functions)
+    shown, previous = "", None
+    for node, text in dict.fromkeys(known[name] for name in names):
+        close = isinstance(node, ast.Import | ast.ImportFrom | ast.Assign) and (previous is None or isinstance(node, type(previous)))
+        close = close or isinstance(previous, ast.Import | ast.ImportFrom) and isinstance(node, ast.Import | ast.ImportFrom)
+        shown += ("\n" if close else "\n\n\n") + text
+        previous = node
+    return shown.lstrip() + "\n"
