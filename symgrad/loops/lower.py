@@ -1,14 +1,23 @@
-"""A derivative as array statements -> the same as ``for`` loops over numbers, which numba compiles well."""
+"""A derivative as array statements -> the same as ``for`` loops over numbers, which numba compiles well.
+
+The walk over a function: control flow stays, numbers are computed as they are, and what is an array is a ``Form``:
+a recipe for its elements, written out in the loops that read it, or memory.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
+from symgrad.ir.types import Array, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.loops.context import Context, Frame, Stacks, is_nothing
+from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
+from symgrad.loops.merge import merge
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.scalars import bail_out, lower_scalar
-from symgrad.ops.build import Builder, symbols
+from symgrad.loops.rules import RULES, pointwise, price_of
+from symgrad.loops.scalars import bail_out
+from symgrad.loops.tapes import given_lists, parts_of
+from symgrad.loops.versions import versions
+from symgrad.loops.writer import Range, number, scalar
+from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
 from symgrad.passes.stacks import stacks
 
@@ -16,44 +25,77 @@ from symgrad.passes.stacks import stacks
 def to_loops(func: Func) -> Func:
     """A new function that computes the same with loops over scalars only; ``OutOfReach`` where there is none.
 
-    It may leave early (``bail_out``) for any arguments, never with a result that differs.
+    It may leave early (by an exception) for any arguments, never with a result that differs.
     """
     func = apart(stacks(clone(func)))
-    lowering = Lowering(Builder(taken=symbols(func)))
-    made = Func(func.name, Block(), list(func.results), func.loc, None, func.doc)
-    for value in func.params:
-        made.body.args.append(lowering.enter(value))
-    lowering.inside(func.body, made.body)
+    lowering = Lowering(func)
+    lowering.run()
+    body = lowering.writer.scopes[1].block
+    body.ops = [*lowering.writer.entry.ops, *body.ops]
+    made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
+    merge(body, lowering.writer)
+    versions(made)
     return made
 
 
-@dataclass(slots=True)
-class Lowering:
-    """The walk: what each old value has become."""
+class Lowering(Context):
+    """The walk."""
 
-    build: Builder
-    table: dict[Value, Operand] = field(default_factory=dict)
+    def run(self) -> None:
+        for value in self.func.params:
+            self.parameter(value)
+        body = self.writer.scopes[1].block
+        body.args = [v for v in (self.env_value(p) for p in self.func.params) if v is not None]
+        self.block(self.func.body)
+        body.yields = [self.result(y) for y in self.func.body.yields]
 
-    def enter(self, value: Value) -> Value:
-        """A new value for a parameter, an index, a carried value or a result."""
-        self.table[value] = made = Value(value.type, value.name)
-        return made
+    # -------------------------------------------------------------- blocks
 
-    def operand(self, operand: Operand, op: Op | None = None) -> Operand:
-        """What an operand has become."""
-        if isinstance(operand, Value):
-            return self.table[operand]
-        if isinstance(operand.value, Undef):
-            raise OutOfReach("a name that is unbound on some path", None if op is None else op.loc)
-        return operand
+    def block(self, block: Block) -> None:
+        """Lower the ops of a block at the insertion point."""
+        frame = Frame(block, last_reads(block))
+        self.frames.append(frame)
+        for k, op in enumerate(block.ops):
+            with self.writer.build.at(op.loc):
+                self.settle(op, k, frame)
+                self.op(op)
+                for out in op.outs:
+                    self.enter(out, frame)
+        # recipes handed out are written while their block is being written
+        for y in block.yields:
+            if isinstance(y, Value) and isinstance(y.type, Array):
+                self.materialised(y)
+        self.frames.pop()
 
-    def inside(self, old: Block, new: Block) -> None:
-        """Lower the ops of a block into another, and its yields."""
-        with self.build.inside(new):
-            for op in old.ops:
-                with self.build.at(op.loc):
-                    self.op(op)
-            new.yields = [self.operand(y) for y in old.yields]
+    def enter(self, value: Value, frame: Frame) -> None:
+        """A value has been made: a recipe that is read often, or needs memory, gets memory at once."""
+        form = self.env.get(value)
+        if not isinstance(form, Form) or form.memory is not None:
+            return
+        self.home.setdefault(form, frame.block)
+        often = self.facts.count.get(value, 0) > 1 and form.cost > CHEAP
+        if value in self.wants or often:
+            if self.home[form] is frame.block:
+                self.give_memory(form, value, value.name)
+            else:
+                self.env[value] = self.give_memory(form, value, value.name)
+        else:
+            frame.alive[value] = form
+
+    def settle(self, op: Op, k: int, frame: Frame) -> None:
+        """Recipes that read what the op will overwrite get memory before it, and those that a loop would compute again and again."""
+        written = {self.facts.find((v, False)) for v in stored_by(op)}
+        for value, form in list(frame.alive.items()):
+            if frame.last.get(value, -1) < k or form.memory is not None:
+                del frame.alive[value]
+                continue
+            later = frame.last[value] > k or bool(op.blocks)
+            again = isinstance(op, For | While) and form.cost > 0 and reads_inside(op, value)
+            if later and written & form.reads() or again:
+                self.give_memory(form, value, value.name)
+                del frame.alive[value]
+
+    # -------------------------------------------------------------- ops
 
     def op(self, op: Op) -> None:
         match op:
@@ -68,88 +110,188 @@ class Lowering:
             case Apply():
                 raise OutOfReach("a function that is called, not inlined", op.loc)
 
+    def call(self, op: Call) -> None:
+        """One row: from the tables of arrays, or numbers alone."""
+        rule = RULES.get(op.name)
+        types = [a.type for a in (*op.args, *op.outs)]
+        if op.name == "check":
+            test = self.number(op.args[0])
+            bail_out(self.writer.build, self.writer.call("not_", test))
+        elif op.name == "raise_error":
+            bail_out(self.writer.build, TRUE)
+        elif rule is not None:
+            made = rule(self, op)
+            self.env.update(zip(op.outs, made if isinstance(made, list) else [made], strict=True))
+        elif all(isinstance(t, Scalar | Object) for t in types):
+            self.env.update(zip(op.outs, self.scalar_op(op, [self.number(a) for a in op.args]), strict=True))
+        elif pointwise(op):
+            (out,) = op.outs
+            self.env[out] = self.elementwise(op)
+        else:
+            raise OutOfReach(f"{op.name} of {', '.join(str(t) for t in types[: len(op.args)])}", op.loc)
+
+    def elementwise(self, op: Call) -> Form:
+        """A row applied element by element."""
+        (out,) = op.outs
+        dtype = refuse(out.type)
+        settings = {**op.settings, "via": None} if op.name == "where" else op.settings
+        type_ = scalar(dtype)
+
+        def compute(elements: list[Operand]) -> Operand:
+            one = Call([Value(type_)], self.writer.loc, op.name, elements, settings)
+            (made,) = self.scalar_op(one, elements)
+            return cast_to(self.writer, made, dtype)
+
+        operands = [self.form(a) if isinstance(a.type, Array) else self.number(a) for a in op.args]
+        return mapped(self.writer, dtype, operands, compute, price_of(op))
+
     # -------------------------------------------------------------- control flow
 
-    def carried(self, inits: list[Operand], slots: list[Value], op: Op) -> list[Operand]:
-        """What loops start from; a literal takes the kind of the variable, so that this has one type."""
-        return [as_kind(self.operand(i, op), s.type) for i, s in zip(inits, slots, strict=True)]
+    def parts_for(self, value: Value) -> list[Value]:
+        """The values that stand for one value of the program behind a join."""
+        match value.type:
+            case Scalar():
+                made = Value(value.type, value.name)
+                self.env[value] = made
+                return [made]
+            case Array():
+                refuse(value.type)
+                handle = Value(Array(value.type.dtype, value.type.shape, "?"), value.name)
+                return [handle]
+            case ShapeOf(shape=shape) if shape is not None:
+                return [Value(scalar_int(), "%n") for _ in shape]
+            case Tape(items=items):
+                return parts_of(self, items, value.name)
+            case Undefined() | Object():
+                return []
+        raise OutOfReach(f"a variable that is {value.type}", self.writer.loc)
+
+    def open(self, value: Value, parts: list[Value]) -> None:
+        """Behind a join: what the value is there. Extents are read where the new values are known."""
+        match value.type:
+            case Array():
+                (handle,) = parts
+                self.env[value] = self.memory(handle, value, self.extents_at(handle, value.type))
+            case ShapeOf():
+                self.env[value] = tuple(parts)
+            case Tape(items=items):
+                self.env[value] = Stacks(tuple(items), parts)
+            case Undefined() | Object():
+                self.env[value] = Const(None)
+
+    def given(self, operand: Operand, slot: Value) -> list[Operand]:
+        """What is handed to the parts of a slot."""
+        if isinstance(slot.type, Undefined | Object):
+            return []
+        if is_nothing(operand):
+            raise OutOfReach("a name that is unbound on some path", self.writer.loc)
+        found = self.thing(operand)
+        match slot.type:
+            case Scalar():
+                return [as_kind(self.number(operand), slot.type)]
+            case Array():
+                made = self.materialised(operand).memory if isinstance(found, Form) and found.rank == len(slot.type.shape or ()) else None
+                if made is None:
+                    raise OutOfReach("a variable that is now a number, now an array", self.writer.loc)
+                return [made]
+            case ShapeOf():
+                return list(self.extents(operand))
+            case Tape(items=items):
+                assert isinstance(found, Stacks)
+                return given_lists(self, found, items)
+        raise AssertionError(slot)
+
+    def init(self, operand: Operand, slot: Value) -> list[Operand]:
+        """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
+        made = self.given(operand, slot)
+        if isinstance(slot.type, Array) and made[0] in self.func_params():
+            form = self.form(operand)
+            return [self.new_array(form, slot.name)]
+        return made
 
     def for_loop(self, op: For) -> None:
         """Loops run forwards: numba has no ``reversed``."""
-        start, stop, step = (self.operand(o) for o in (op.start, op.stop, op.step))
-        if not isinstance(step, Const):
+        start, stop, step = (self.number(o) for o in (op.start, op.stop, op.step))
+        stride = number(step)
+        if stride is None or stride == 0:
             raise OutOfReach("a loop with a step that is not a literal", op.loc)
-        inits = self.carried(op.inits, op.carried, op)
+        within = Range(start, stop) if stride > 0 else Range(self.writer.add(stop, ONE), self.writer.add(start, ONE))
         if op.backward:
-            start, stop, step = self.reversed_bounds(start, stop, step)
-        body = Block([self.enter(a) for a in op.body.args])
-        self.inside(op.body, body)
-        self.build.append(For([self.enter(o) for o in op.outs], op.loc, start, stop, step, inits, body, op.until))
+            start, stop, step = self.reversed_bounds(start, stop, stride)
+        inits = [part for i, s in zip(op.inits, op.carried, strict=True) for part in self.init(i, s)]
+        index = Value(op.index.type, op.index.name)
+        self.env[op.index] = index
+        self.writer.ranges[index] = within
+        arguments = [self.parts_for(c) for c in op.carried]
+        body = Block([index, *(p for parts in arguments for p in parts)])
+        self.body(op, body, arguments)
+        outs = [self.parts_for(o) for o in op.outs]
+        self.writer.build.append(For([p for parts in outs for p in parts], op.loc, start, stop, step, inits, body, op.until))
+        for value, parts in zip(op.outs, outs, strict=True):
+            self.open(value, parts)
 
-    def reversed_bounds(self, start: Operand, stop: Operand, step: Const) -> tuple[Operand, Operand, Const]:
+    def body(self, op: For | While, body: Block, arguments: list[list[Value]]) -> None:
+        """The block of a loop."""
+        with self.writer.inside(body):
+            for value, parts in zip(op.carried, arguments, strict=True):
+                self.open(value, parts)
+            self.block(op.body)
+            self.frames.append(Frame(op.body, {}))
+            body.yields = [part for y, s in zip(op.body.yields, op.carried, strict=False) for part in self.given(y, s)]
+            if op.until:
+                body.yields.append(self.number(op.body.yields[-1]))
+            self.frames.pop()
+
+    def reversed_bounds(self, start: Operand, stop: Operand, step: int) -> tuple[Operand, Operand, Const]:
         """The range that has the same indices, last first."""
-        call = self.build.call
-        if step.value == 1:
-            return call("subtract", stop, ONE), call("subtract", start, ONE), Const(-1)
-        last = call("subtract", call("range_len", start, stop, step), ONE)
-        last = call("add", start, call("multiply", last, step))
-        return last, call("subtract", start, step), Const(-step.value)
+        if step == 1:
+            return self.writer.add(stop, Const(-1)), self.writer.add(start, Const(-1)), Const(-1)
+        call = self.writer.call
+        last = call("subtract", call("range_len", start, stop, Const(step)), ONE)
+        last = call("add", start, call("multiply", last, Const(step)))
+        return last, call("subtract", start, Const(step)), Const(-step)
 
     def while_loop(self, op: While) -> None:
-        inits = self.carried(op.inits, op.carried, op)
-        test, body = Block([self.enter(a) for a in op.test.args]), Block([self.enter(a) for a in op.body.args])
-        self.inside(op.test, test)
-        self.inside(op.body, body)
-        self.build.append(While([self.enter(o) for o in op.outs], op.loc, inits, test, body, op.until))
+        inits = [part for i, s in zip(op.inits, op.carried, strict=True) for part in self.init(i, s)]
+        tested = [self.parts_for(a) for a in op.test.args]
+        test = Block([p for parts in tested for p in parts])
+        with self.writer.inside(test):
+            for value, parts in zip(op.test.args, tested, strict=True):
+                self.open(value, parts)
+            self.block(op.test)
+            self.frames.append(Frame(op.test, {}))
+            test.yields = [self.number(op.test.yields[0])]
+            self.frames.pop()
+        arguments = [self.parts_for(a) for a in op.body.args]
+        body = Block([p for parts in arguments for p in parts])
+        self.body(op, body, arguments)
+        outs = [self.parts_for(o) for o in op.outs]
+        self.writer.build.append(While([p for parts in outs for p in parts], op.loc, inits, test, body, op.until))
+        for value, parts in zip(op.outs, outs, strict=True):
+            self.open(value, parts)
 
     def branch(self, op: If) -> None:
-        test = self.operand(op.test)
-        then, orelse = Block(), Block()
-        self.inside(op.then, then)
-        self.inside(op.orelse, orelse)
-        self.build.append(If([self.enter(o) for o in op.outs], op.loc, test, then, orelse))
-
-    # -------------------------------------------------------------- rows
-
-    def call(self, op: Call) -> None:
-        args = [self.operand(a, op) for a in op.args]
-        match op.name:
-            case "tape" | "push" | "pop" | "extent" | "shape_of" | "zeros_of":
-                made: list[Operand] = list(self.build.call_many(op.name, *args, hints=tuple(o.name for o in op.outs), **op.settings))
-            case "take" | "set_at" | "add_at" if is_element(op):
-                made = self.element(op, args)
-            case "check":
-                bail_out(self.build, self.build.call("not_", args[0]))
-                made = []
-            case "raise_error":
-                bail_out(self.build, TRUE)
-                made = []
-            case _ if all(isinstance(a.type, Scalar) for a in args):
-                made = lower_scalar(self.build, op, args)
-            case _:
-                raise OutOfReach(f"{op.name} of arrays", op.loc)
-        self.table.update(zip(op.outs, made, strict=True))
-
-    def element(self, op: Call, args: list[Operand]) -> list[Operand]:
-        """Read or write one element; numba does not look whether it is there."""
-        place = 1 if op.name == "take" else 2
-        for axis, index in enumerate(args[place:]):
-            extent = self.build.call("extent", args[0], axis=axis)
-            bail_out(self.build, self.build.call("greater_equal", index, extent))
-            bail_out(self.build, self.build.call("less", index, self.build.call("negative", extent)))
-        return list(self.build.call_many(op.name, *args, hints=tuple(o.name for o in op.outs), **op.settings))
+        test = self.number(op.test)
+        blocks = []
+        for old in op.blocks:
+            block = Block()
+            with self.writer.inside(block):
+                self.block(old)
+                self.frames.append(Frame(old, {}))
+                block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.given(y, o)]
+                self.frames.pop()
+            blocks.append(block)
+        outs = [self.parts_for(o) for o in op.outs]
+        self.writer.build.append(If([p for parts in outs for p in parts], op.loc, test, *blocks))
+        for value, parts in zip(op.outs, outs, strict=True):
+            self.open(value, parts)
 
 
-def is_element(op: Call) -> bool:
-    """Does the path name one element of an array, by integers?"""
-    array, index = op.args[0].type, op.settings["index"]
-    place = 1 if op.name == "take" else 2
-    whole = isinstance(array, Array) and array.rank == len(index) and set(index) == {"i"} and array.dtype in REACHED
-    return whole and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[place:])
+# ------------------------------------------------------------------ questions to the program
 
 
-#: dtypes of arrays that kernels read and write
-REACHED = frozenset({"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"})
+def scalar_int() -> Scalar:
+    return Scalar("int")
 
 
 def as_kind(operand: Operand, type_: Type) -> Operand:
@@ -157,6 +299,37 @@ def as_kind(operand: Operand, type_: Type) -> Operand:
     if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
         return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
     return operand
+
+
+def last_reads(block: Block) -> dict[Value, int]:
+    """Where in a block each value is read last, by an op or what is in it; its end counts as after all ops."""
+    made: dict[Value, int] = {}
+    for k, op in enumerate(block.ops):
+        for value in reads_of(op):
+            made[value] = k
+    made.update((y, len(block.ops)) for y in block.yields if isinstance(y, Value))
+    return made
+
+
+def reads_of(op: Op) -> set[Value]:
+    """All values that an op reads, with all inside it."""
+    found = {o for o in op.operands if isinstance(o, Value)}
+    for block in op.blocks:
+        found.update(y for y in block.yields if isinstance(y, Value))
+        for inner in block.ops:
+            found |= reads_of(inner)
+    return found
+
+
+def reads_inside(op: Op, value: Value) -> bool:
+    """Is the value read in the blocks of an op?"""
+    return any(value in reads_of(inner) for b in op.blocks for inner in b.ops) or any(value is y for b in op.blocks for y in b.yields)
+
+
+def stored_by(op: Op) -> list[Value]:
+    """The arrays that an op, with all inside it, stores to."""
+    ops = [op, *(inner for b in op.blocks for inner in walk(b))]
+    return [o.args[0] for o in ops if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 
 
 __all__ = ["OutOfReach", "to_loops"]

@@ -6,11 +6,13 @@ import importlib
 from typing import Any
 
 MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.marks")
+#: functions that only kernels call, by the module that defines them: it imports numba
+KERNEL = {"plus": "symgrad.runtime.folds"}
 
 
 def find(name: str) -> Any:
     """The runtime's function of that name."""
-    for module in MODULES:
+    for module in [KERNEL[name]] if name in KERNEL else MODULES:
         try:
             found = getattr(importlib.import_module(module), name, None)
         except ModuleNotFoundError:

@@ -83,7 +83,7 @@ def versions() -> str:
 
 
 #: modules whose compiled functions kernels call: numba does not see when these change
-HELPERS: tuple[str, ...] = ()
+HELPERS: tuple[str, ...] = ("symgrad.runtime.folds",)
 
 
 def helper_texts() -> list[str]:

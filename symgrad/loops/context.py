@@ -1,0 +1,236 @@
+"""What a function is while it is lowered: what each value has become, and how arrays are given memory.
+
+The rules of all topics are given a ``Context``; ``lower.py`` adds the walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, Const, For, Func, Operand, Undef, Value, While, walk
+from symgrad.ir.types import Array, Dim, Extent, Scalar, Type
+from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
+from symgrad.loops.paths import Item
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.scalars import is_index_arithmetic, is_python_int, lower_scalar
+from symgrad.loops.writer import Writer
+from symgrad.ops.build import symbols
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import Facts
+
+
+@dataclass(slots=True)
+class Stacks:
+    """The lists that stand for one tape, and the types of what the tape saves."""
+
+    items: tuple[Type, ...]
+    lists: list[Value]
+
+
+#: what a value of the program has become
+Thing = Form | Operand | tuple[Operand, ...] | Stacks
+
+
+@dataclass(slots=True)
+class Frame:
+    """A block of the program while it is lowered: where each value is read last, and the recipes that are alive."""
+
+    block: Block
+    last: dict[Value, int]
+    alive: dict[Value, Form] = field(default_factory=dict)
+
+
+class Context:
+    """The function, the writer, and what each value has become."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.facts = Facts(func)
+        self.writer = Writer()
+        self.writer.build.taken = symbols(func)
+        self.env: dict[Value, Thing] = {}
+        self.frames: list[Frame] = []
+        self.home: dict[Form, Block] = {}
+        self.by_symbol: dict[str, Operand] = {}
+        self.wants = memory_wanted(func)
+
+    # -------------------------------------------------------------- values
+
+    def env_value(self, param: Value) -> Value | None:
+        found = self.env[param]
+        return found.memory if isinstance(found, Form) else found if isinstance(found, Value) else None
+
+    def parameter(self, value: Value) -> None:
+        """A new value for a parameter; its extents are known at entry."""
+        made = Value(value.type, value.name)
+        self.writer.fixed.add(made)
+        if isinstance(value.type, Array):
+            refuse(value.type)
+            extents = self.extents_at(made, value.type)
+            for dim, extent in zip(value.type.shape or (), extents, strict=True):
+                if isinstance(dim, Dim) and dim.offset == 0:
+                    self.by_symbol[dim.symbol] = extent
+            self.env[value] = self.memory(made, value, extents)
+        elif isinstance(value.type, Scalar):
+            self.env[value] = made
+        else:
+            raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
+
+    def extents_at(self, handle: Value, type_: Array) -> tuple[Operand, ...]:
+        """The extents of memory, read where they are not known."""
+        assert type_.shape is not None
+        made: list[Operand] = []
+        for axis, extent in enumerate(type_.shape):
+            made.append(self.resolve(extent) or self.writer.pure("extent", handle, axis=axis))
+        return tuple(made)
+
+    def resolve(self, extent: Extent) -> Operand | None:
+        """An extent that the arguments say."""
+        if isinstance(extent, int):
+            return Const(extent)
+        found = self.by_symbol.get(extent.symbol)
+        return None if found is None else self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
+
+    def memory(self, handle: Value, value: Value, extents: Sequence[Operand]) -> Form:
+        """Memory that stands for a value of the program."""
+        dtype = refuse(value.type)
+        return stored(self.writer, handle, dtype, extents, frozenset({self.facts.find((value, False))}), value.name)
+
+    def thing(self, operand: Operand) -> Thing:
+        """What an operand has become."""
+        if isinstance(operand, Value):
+            return self.env[operand]
+        if isinstance(operand.value, Undef):
+            raise OutOfReach("a name that is unbound on some path", self.writer.loc)
+        return operand
+
+    def number(self, operand: Operand) -> Operand:
+        """A scalar operand."""
+        found = self.thing(operand)
+        if isinstance(found, Form) and found.rank == 0:
+            return found.at(())
+        if isinstance(found, Form | tuple | Stacks):
+            raise OutOfReach("an array where a number is needed", self.writer.loc)
+        return found
+
+    def form(self, operand: Operand) -> Form:
+        """An array operand; a number is one of rank 0."""
+        found = self.thing(operand)
+        if isinstance(found, Form):
+            return found
+        if isinstance(found, tuple | Stacks) or not isinstance(found.type, Scalar):
+            raise OutOfReach(
+                f"{found.type if not isinstance(found, tuple | Stacks) else 'a shape'} where an array is needed", self.writer.loc
+            )
+        kind = {"float": "f64", "int": "i64", "bool": "bool"}
+        dtype = found.type.dtype if found.type.dtype not in (None, "any") else kind.get(found.type.kind)
+        return Form(refuse_dtype(dtype), (), lambda index: found)
+
+    def extents(self, operand: Operand) -> tuple[Operand, ...]:
+        """An operand that is a shape."""
+        found = self.thing(operand)
+        if isinstance(found, tuple):
+            return found
+        if isinstance(found, Form):
+            return found.extents
+        if isinstance(found, Stacks):
+            raise OutOfReach("a shape that is not known", self.writer.loc)
+        return (found,)
+
+    def item(self, operand: Operand) -> Item:
+        """What stands between brackets."""
+        found = self.thing(operand)
+        if isinstance(found, Const) and found.value is None:
+            return None
+        if isinstance(found, tuple | Stacks):
+            raise OutOfReach("an index that is a tuple", self.writer.loc)
+        return found
+
+    # -------------------------------------------------------------- memory
+
+    def materialised(self, operand: Operand) -> Form:
+        """An array as memory by rows, given to it now if it has none."""
+        form = self.form(operand)
+        if form.memory is not None:
+            return form
+        name = operand.name if isinstance(operand, Value) else None
+        return self.give_memory(form, operand, name)
+
+    def give_memory(self, form: Form, operand: Operand | None, name: str | None = None) -> Form:
+        """Store the elements of a recipe in a new array."""
+        handle = self.new_array(form, name)
+        cells = frozenset({self.facts.find((operand, False))} if isinstance(operand, Value) else {handle})
+        if self.home.get(form) is self.frames[-1].block:
+            remember(form, self.writer, handle, cells)
+            return form
+        return stored(self.writer, handle, form.dtype, form.extents, cells, name)
+
+    def new_array(self, form: Form, name: str | None = None) -> Value:
+        """A new array with the elements of a form."""
+        if isinstance(form.value, Const) and form.value.value == 0:
+            return self.writer.call("zeros", *form.extents, hint=name, dtype=form.dtype)
+        handle = self.writer.empty(form.dtype, form.extents, name)
+        self.fill(handle, form)
+        return handle
+
+    def fill(self, handle: Value, form: Form) -> None:
+        """Store the elements of a form."""
+        with self.writer.nest(form.extents) as index:
+            self.writer.store(handle, form.at(index), index)
+
+    def owned(self, operand: Operand) -> Form:
+        """An array whose memory the program gives up: it may be written to."""
+        found = self.materialised(operand)
+        assert found.memory is not None
+        return found
+
+    def result(self, operand: Operand) -> Operand:
+        """What is handed out: a number, or memory."""
+        found = self.thing(operand) if not is_nothing(operand) else operand
+        if isinstance(found, Form):
+            made = self.materialised(operand).memory
+            assert made is not None
+            return made
+        if isinstance(found, tuple | Stacks):
+            raise OutOfReach("a result that is no number or array", self.func.loc)
+        return found
+
+    # -------------------------------------------------------------- numbers
+
+    def scalar_op(self, op: Call, args: list[Operand]) -> list[Operand]:
+        """A row applied to numbers."""
+        types = [a.type for a in args]
+        if op.name in ("add", "subtract") and is_python_int(*types) and is_index_arithmetic(op, args):
+            made = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
+            return [made]
+        block = self.writer.build.block
+        before = len(block.ops)
+        results = lower_scalar(self.writer.build, op, args)
+        for made_op in block.ops[before:]:
+            if isinstance(made_op, Call) and made_op.outs:
+                self.writer.maker[made_op.outs[0]] = made_op
+        return results
+
+    def func_params(self) -> set[Value]:
+        return {v for v in (self.env_value(p) for p in self.func.params) if v is not None}
+
+
+def is_nothing(operand: Operand) -> bool:
+    return isinstance(operand, Const) and isinstance(operand.value, Undef)
+
+
+def memory_wanted(func: Func) -> set[Value]:
+    """Arrays that need memory: handed on by blocks, stored to, or kept on tapes."""
+    found: list[Operand] = list(func.body.yields)
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            if ROWS[op.name].consumes:
+                found.append(op.args[0])
+            if op.name == "push":
+                found += op.args[1:]
+        elif isinstance(op, For | While):
+            found += op.inits
+        for block in op.blocks:
+            found += block.yields
+    return {v for v in found if isinstance(v, Value) and isinstance(v.type, Array)}

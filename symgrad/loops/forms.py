@@ -1,0 +1,142 @@
+"""What an array is inside loops: its extents, and a function that writes the element at an index.
+
+A ``Form`` is either memory or a recipe. A recipe is written out wherever its elements are read, until it is
+given memory of its own (``store``); those that read it then read the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from symgrad.ir.core import ZERO, Const, Operand, Value
+from symgrad.ir.types import Array, Type
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import Writer, key_of, number, scalar
+
+Index = tuple[Operand, ...]
+At = Callable[[Index], Operand]
+
+#: what an element may cost and still be computed wherever it is read
+CHEAP = 2
+
+
+@dataclass(eq=False, slots=True)
+class Form:
+    """An array: dtype, extents, how an element is had, what recipes it is made of, and what one element costs beyond theirs."""
+
+    dtype: str
+    extents: tuple[Operand, ...]
+    at: At
+    parts: tuple[Form, ...] = ()
+    price: int = 0
+    memory: Value | None = None  #: the handle, where the form is memory
+    cells: frozenset[object] = frozenset()  #: the memory that it is, as the classes of the program say
+    name: str | None = None
+    spread: bool = False  #: has it more elements than what it is made of?
+    value: Operand | None = None  #: the value of all its elements, where they have one
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents)
+
+    @property
+    def cost(self) -> int:
+        """What an element costs, all in all."""
+        return self.price + sum(p.cost for p in self.parts)
+
+    def reads(self) -> frozenset[object]:
+        """The memory that an element is read from."""
+        return self.cells.union(*(p.reads() for p in self.parts))
+
+    def roots(self) -> list[Form]:
+        """The memory and the constants that it is made of."""
+        return [self] if not self.parts else [r for p in self.parts for r in p.roots()]
+
+
+def stored(
+    writer: Writer, handle: Value, dtype: str, extents: Sequence[Operand], cells: frozenset[object], name: str | None = None
+) -> Form:
+    """Memory as a form."""
+    return Form(dtype, tuple(extents), lambda index: writer.read(handle, index), memory=handle, cells=cells, name=name)
+
+
+def filled(dtype: str, extents: Sequence[Operand], value: Operand) -> Form:
+    """An array of one value."""
+    return Form(dtype, tuple(extents), lambda index: value, spread=True, value=value)
+
+
+def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object]) -> None:
+    """From now on the recipe is memory."""
+    form.at = lambda index: writer.read(handle, index)
+    form.parts, form.price, form.memory, form.cells, form.spread = (), 0, handle, cells, False
+    form.value = None
+
+
+def broadcast_index(form: Form, index: Index) -> Index:
+    """The index into an operand of an index into the result."""
+    own = index[len(index) - form.rank :]
+    return tuple(ZERO if number(e) == 1 else i for e, i in zip(form.extents, own, strict=True))
+
+
+def broadcast_extents(writer: Writer, shapes: Sequence[Sequence[Operand]]) -> tuple[Operand, ...]:
+    """The extents of what is broadcast together; those that must be equal are checked."""
+    rank = max(map(len, shapes), default=0)
+    made: list[Operand] = []
+    for k in range(rank):
+        found: Operand = Const(1)
+        for shape in shapes:
+            place = k - rank + len(shape)
+            if place < 0 or number(shape[place]) == 1:
+                continue
+            found = shape[place] if number(found) == 1 else writer.require_equal(found, shape[place])
+        made.append(found)
+    return tuple(made)
+
+
+def mapped(writer: Writer, dtype: str, operands: Sequence[Form | Operand], compute: Callable[[list[Operand]], Operand], price: int) -> Form:
+    """A function applied element by element, with broadcasting."""
+    forms = [o for o in operands if isinstance(o, Form)]
+    extents = broadcast_extents(writer, [f.extents for f in forms])
+
+    def at(index: Index) -> Operand:
+        return compute([o.at(broadcast_index(o, index)) if isinstance(o, Form) else o for o in operands])
+
+    whole = [f for f in forms if f.rank == len(extents) and not any(number(e) == 1 and number(x) != 1 for e, x in zip(f.extents, extents))]
+    return Form(dtype, extents, at, tuple(forms), price, spread=not whole)
+
+
+def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0, spread: bool = False) -> Form:
+    """Another look at a form: ``place`` gives the index into it."""
+    return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, spread=spread)
+
+
+def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:
+    """An element in the dtype it has in its array."""
+    wanted = scalar(dtype)
+    if value.type == wanted:
+        return value
+    if isinstance(value, Const) and dtype == "f64" and isinstance(value.value, float):
+        return value
+    return writer.call("cast", value, dtype=dtype)
+
+
+def same_index(a: Sequence[Operand], b: Sequence[Operand]) -> bool:
+    """Are the two indices the same operands?"""
+    return len(a) == len(b) and all(key_of(x) == key_of(y) for x, y in zip(a, b, strict=True))
+
+
+def refuse(type_: Type) -> str:
+    """The dtype of an array that loops can carry."""
+    if not isinstance(type_, Array) or type_.shape is None:
+        raise OutOfReach(f"an array whose rank is not known ({type_})")
+    return refuse_dtype(type_.dtype)
+
+
+def refuse_dtype(dtype: str | None) -> str:
+    """The dtype, if loops can compute in it."""
+    if dtype is None:
+        raise OutOfReach("an array whose dtype is not known")
+    if dtype in ("f16", "c64", "c128"):
+        raise OutOfReach(f"arrays of {dtype}")
+    return dtype

@@ -1,0 +1,56 @@
+"""Boolean masks between brackets: the places where they hold, as arrays of integers."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import ONE, ZERO, Operand
+from symgrad.loops.context import Context
+from symgrad.loops.forms import Form, stored
+from symgrad.loops.paths import Item
+from symgrad.loops.writer import scalar
+from symgrad.ops.indexing import OPERANDS
+
+
+def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str, list[Item]]:
+    """The path with an array of integers for each axis of a mask."""
+    if not any(isinstance(i, Form) and i.dtype == "bool" for i in items):
+        return index, items
+    made: list[str] = []
+    given: list[Item] = []
+    at = 0
+    for step in index.split(";"):
+        if step.startswith("."):
+            count = int(step.partition(":")[2] or 0)
+            given += items[at : at + count]
+            at += count
+            made.append(step)
+            continue
+        letters = ""
+        for letter in step:
+            here = items[at : at + OPERANDS[letter]]
+            at += OPERANDS[letter]
+            if letter == "i" and isinstance(here[0], Form) and here[0].dtype == "bool":
+                here = list(places(lowering, here[0]))
+                letter = "i" * len(here)
+            letters += letter
+            given += here
+        made.append(letters)
+    return ";".join(made), given
+
+
+def places(lowering: Context, mask: Form) -> list[Form]:
+    """Where a mask holds: an array of integers for each axis."""
+    writer = lowering.writer
+    if mask.cost:
+        mask = lowering.give_memory(mask, None, "%mask") if mask.memory is None else mask
+    count = writer.running(scalar("i64"), ZERO, "%count")
+    with writer.nest(mask.extents) as index, writer.when(mask.at(index)):
+        writer.let(count, writer.call("add", count, ONE))
+    found: Operand = count
+    length = writer.call("number", found, kind="int")
+    arrays = [writer.empty("i64", (length,), "%places") for _ in mask.extents]
+    at = writer.running(scalar("i64"), ZERO, "%at")
+    with writer.nest(mask.extents) as index, writer.when(mask.at(index)):
+        for array, i in zip(arrays, index, strict=True):
+            writer.store(array, i, (at,))
+        writer.let(at, writer.call("add", at, ONE))
+    return [stored(writer, a, "i64", (length,), frozenset({a})) for a in arrays]

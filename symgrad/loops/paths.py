@@ -1,0 +1,228 @@
+"""Index paths as arithmetic: ``x[1:-1, ids].T`` is a map from an index of the result to one of ``x``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from symgrad.ir.core import ONE, ZERO, Const, Operand
+from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import Writer, number
+from symgrad.ops.indexing import OPERANDS, steps
+
+#: what stands between the brackets: a number, an array of integers, or None for a bound that is left out
+Item = Operand | Form | None
+
+
+@dataclass(slots=True)
+class Place:
+    """A part of an array: its extents and the index into the array of an index into the part."""
+
+    extents: tuple[Operand, ...]
+    at: Callable[[Index], Index]
+    arrays: tuple[Form, ...] = ()  #: integer arrays that say where
+    whole: bool = False  #: is it every element, in some order?
+
+    @property
+    def repeats(self) -> bool:
+        """May two elements of the part be one of the array?"""
+        return bool(self.arrays)
+
+
+def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequence[Item]) -> Place:
+    """Where a path leads from an array of these extents."""
+    made = Place(tuple(extents), lambda i: i, whole=True)
+    at = 0
+    for step, count in steps(index):
+        made = follow(writer, made, step, items[at : at + count])
+        at += count
+    return made
+
+
+def follow(writer: Writer, base: Place, step: str, items: Sequence[Item]) -> Place:
+    """One more step."""
+    if not step.startswith("."):
+        found = subscript(writer, base.extents, step, items)
+    elif step == ".T":
+        found = Place(base.extents[::-1], lambda i: i[::-1], whole=True)
+    elif step == ".transpose":
+        order = [number(i) for i in items if not isinstance(i, Form) and i is not None]
+        if len(order) != len(base.extents) or any(k is None for k in order):
+            raise OutOfReach("axes that are not known", writer.loc)
+        found = permuted(base.extents, [k % len(order) for k in order if k is not None])
+    elif step in (".reshape", ".ravel"):
+        given = [i for i in items if not isinstance(i, Form) and i is not None]
+        found = reshaped(writer, base.extents, reshape_extents(writer, base.extents, given or [Const(-1)]))
+    else:
+        raise OutOfReach(f"the view {step}", writer.loc)
+    return Place(found.extents, lambda i: base.at(found.at(i)), (*base.arrays, *found.arrays), base.whole and found.whole)
+
+
+def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:
+    """The axes in another order: axis ``k`` of the result is axis ``order[k]``."""
+    return Place(tuple(extents[k] for k in order), lambda i: tuple(i[list(order).index(a)] for a in range(len(order))), whole=True)
+
+
+# ------------------------------------------------------------------ brackets
+
+
+def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequence[Item]) -> Place:
+    """What one pair of brackets picks."""
+    letters: list[tuple[str, Sequence[Item]]] = []
+    at = 0
+    for letter in step:
+        letters.append((letter, items[at : at + OPERANDS[letter]]))
+        at += OPERANDS[letter]
+    taken = sum(letter in "is" for letter, _ in letters)
+    if taken > len(extents):
+        raise OutOfReach("more indices than axes", writer.loc)
+    if "e" not in step:
+        letters.append(("e", ()))
+    middle = len(extents) - taken
+    arrays = [given[0] for letter, given in letters if letter == "i" and isinstance(given[0], Form)]
+    shared = broadcast_extents(writer, [a.extents for a in arrays]) if arrays else ()
+    picked = [k for k, (letter, _) in enumerate(letters) if letter == "i" and (letter != "e" or middle)]
+    apart = bool(arrays) and any(b != a + 1 for a, b in pairwise(picked))
+    out: list[Operand] = []  #: the axes of the result but for those of the integer arrays
+    rules: list[Callable[[Index, Index], Operand]] = []  #: for each axis: its index, from those two parts of an index
+    first = None
+    whole = True
+    for letter, given in letters:
+        axis = len(rules)
+        if letter == "n":
+            out.append(ONE)
+        elif letter == "e":
+            for k in range(middle):
+                rules.append(runs(writer, len(out), ZERO, ONE))
+                out.append(extents[axis + k])
+        elif letter == "s":
+            begin, stride, length = slice_range(writer, extents[axis], *given)
+            whole = whole and length is extents[axis]
+            rules.append(runs(writer, len(out), begin, stride))
+            out.append(length)
+        else:
+            whole = False
+            first = len(out) if first is None else first
+            rules.append(picks(writer, given[0], extents[axis]))
+    start = 0 if apart or first is None else first
+
+    def at_index(index: Index) -> Index:
+        own = index[:start] + index[start + len(shared) :]
+        return tuple(rule(own, index[start : start + len(shared)]) for rule in rules)
+
+    return Place((*out[:start], *shared, *out[start:]), at_index, tuple(arrays), whole and not shared)
+
+
+def runs(writer: Writer, at: int, begin: Operand, stride: Operand) -> Callable[[Index, Index], Operand]:
+    """The index along an axis that a slice says."""
+    return lambda own, shared: writer.add(begin, writer.multiply(own[at], stride))
+
+
+def picks(writer: Writer, item: Item, extent: Operand) -> Callable[[Index, Index], Operand]:
+    """The index along an axis that a number or an array of numbers says."""
+    if item is None:
+        raise OutOfReach("an index that is no number", writer.loc)
+    if not isinstance(item, Form):
+        place = writer.in_range(item, extent)
+        return lambda own, shared: place
+    return lambda own, shared: writer.in_range(item.at(broadcast_index(item, shared)), extent)
+
+
+def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item) -> tuple[Operand, Operand, Operand]:
+    """First index, step and length of ``range(n)[start:stop:step]``.
+
+    A bound that is known only at run time must not be negative.
+    """
+    if any(isinstance(b, Form) for b in (start, stop, step)):
+        raise OutOfReach("a slice whose bounds are arrays", writer.loc)
+    assert not isinstance(start, Form)
+    assert not isinstance(stop, Form)
+    assert not isinstance(step, Form)
+    stride = 1 if step is None else number(step)
+    if stride is None or stride == 0:
+        raise OutOfReach("a slice whose step is not a literal", writer.loc)
+    if stride > 0:
+        first = ZERO if start is None else bound(writer, start, n)
+        last = n if stop is None else bound(writer, stop, n)
+        if stop is not None:
+            last = writer.smaller(last, n)
+    else:
+        first = writer.add(n, Const(-1)) if start is None else writer.smaller(bound(writer, start, n, -1), writer.add(n, Const(-1)))
+        last = Const(-1) if stop is None else bound(writer, stop, n, -1)
+        first, last = writer.add(last, ONE), writer.add(first, ONE)  # as a range that rises
+    length = writer.larger(writer.subtract(last, first), ZERO)
+    if abs(stride) != 1:
+        length = writer.pure("floor_divide", writer.add(length, Const(abs(stride) - 1)), Const(abs(stride)), via=None)
+    begin = first if stride > 0 else writer.add(last, Const(-1))
+    return begin, Const(stride), length
+
+
+def bound(writer: Writer, given: Operand, n: Operand, least: int = 0) -> Operand:
+    """A bound of a slice, counted from the start of the axis and not below ``least``."""
+    literal = number(given)
+    if literal is not None:
+        return given if literal >= 0 else writer.larger(writer.add(n, given), Const(least))
+    writer.not_negative(given)
+    return given
+
+
+# ------------------------------------------------------------------ other shapes
+
+
+def product_of(writer: Writer, extents: Sequence[Operand]) -> Operand:
+    """The number of elements."""
+    total: Operand = ONE
+    for e in extents:
+        total = writer.multiply(total, e)
+    return total
+
+
+def reshape_extents(writer: Writer, extents: Sequence[Operand], wanted: Sequence[Operand]) -> tuple[Operand, ...]:
+    """The shape asked for, -1 worked out; the numbers of elements must agree."""
+    wanted = [writer.same(w) for w in wanted]
+    if all(number(w) != -1 for w in wanted) and tuple(wanted) == tuple(map(writer.same, extents)):
+        return tuple(wanted)
+    total = product_of(writer, [e for e in extents if number(e) != 1])
+    if any(number(w) == -1 for w in wanted):
+        rest = [w for w in wanted if number(w) not in (-1, 1)]
+        own = list(map(writer.same, extents))
+        for w in list(rest):
+            if w in own:
+                own.remove(w)
+                rest.remove(w)
+        if rest:
+            part, left = product_of(writer, rest), product_of(writer, own)
+            writer.check("check_at_least", part, ONE)
+            found: Operand = writer.pure("floor_divide", left, part, via=None)
+            writer.require_equal(writer.multiply(found, part), left)
+        else:
+            found = product_of(writer, own)
+        return tuple(found if number(w) == -1 else w for w in wanted)
+    writer.require_equal(total, product_of(writer, [w for w in wanted if number(w) != 1]))
+    return tuple(wanted)
+
+
+def reshaped(writer: Writer, extents: Sequence[Operand], wanted: Sequence[Operand]) -> Place:
+    """The same elements, in order, in another shape."""
+    old = [k for k, e in enumerate(extents) if number(e) != 1]
+    new = [k for k, e in enumerate(wanted) if number(e) != 1]
+    if [writer.same(extents[k]) for k in old] == [writer.same(wanted[k]) for k in new]:
+        table = dict(zip(old, new, strict=True))
+        return Place(tuple(wanted), lambda i: tuple(i[table[k]] if k in table else ZERO for k in range(len(extents))), whole=True)
+
+    def at(index: Index) -> Index:
+        flat: Operand = ZERO
+        for i, e in zip(index, wanted, strict=True):
+            flat = writer.add(writer.multiply(flat, e), i)
+        made: list[Operand] = []
+        for e in reversed(extents[1:]):
+            if number(e) == 1:
+                made.append(ZERO)
+                continue
+            made.append(writer.pure("mod", flat, e, via=None))
+            flat = writer.pure("floor_divide", flat, e, via=None)
+        return (flat, *reversed(made))[: len(extents)] if extents else ()
+
+    return Place(tuple(wanted), at, whole=True)

@@ -1,0 +1,195 @@
+"""table: products of matrices and vectors, and what numba's linear algebra does."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import ONE, Call, Operand
+from symgrad.ir.types import Array, Scalar
+from symgrad.loops.arrays import dtype_of
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, mapped, shown, stored
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reductions import finish, reduce, sum_fold
+
+
+def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
+    """The products of elements, broadcast."""
+    writer = lowering.writer
+    return mapped(writer, dtype, [a, b], lambda e: cast_to(writer, writer.call("multiply", *e, via=None), dtype), 1)
+
+
+def expanded(form: Form, axis: int) -> Form:
+    """A form with an axis of one element more."""
+    extents = [*form.extents[:axis], ONE, *form.extents[axis:]]
+    return shown(form, extents, lambda index: (*index[:axis], *index[axis + 1 :]))
+
+
+def transposed(form: Form) -> Form:
+    return shown(form, form.extents[::-1], lambda index: index[::-1])
+
+
+def product(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
+    """``a @ b`` for vectors and matrices."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    fold = sum_fold(writer, dtype)
+    writer.require_equal(a.extents[-1], b.extents[max(b.rank - 2, 0)])
+    if (a.rank, b.rank) == (1, 1):
+        return finish(lowering, op, reduce(lowering, multiplied(lowering, a, b, dtype), (0,), False, fold, op.outs[0].name))
+    if (a.rank, b.rank) == (2, 1):
+        return finish(lowering, op, reduce(lowering, multiplied(lowering, a, b, dtype), (1,), False, fold, op.outs[0].name))
+    if (a.rank, b.rank) == (1, 2):
+        return finish(lowering, op, reduce(lowering, multiplied(lowering, expanded(a, 1), b, dtype), (0,), False, fold, op.outs[0].name))
+    if (a.rank, b.rank) == (2, 2):
+        return table(lowering, op, a, b, dtype)
+    raise OutOfReach("products of stacks of matrices", op.loc)
+
+
+def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
+    """A product of two matrices."""
+    writer = lowering.writer
+    extents = (a.extents[0], b.extents[1])
+    a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
+    handle = writer.call("zeros", *extents, dtype=dtype)
+    with writer.nest((a.extents[0], a.extents[1])) as (i, k):
+        factor = a.at((i, k))
+        with writer.loop(b.extents[1]) as j:
+            writer.store(handle, writer.call("multiply", factor, b.at((k, j)), via=None), (i, j), "add_at")
+    return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
+
+
+def matmul(lowering: Context, op: Call) -> Thing:
+    a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
+    if op.name == "dot" and (a.rank == 0 or b.rank == 0):
+        return finish(lowering, op, multiplied(lowering, a, b, dtype_of(op)))
+    if max(a.rank, b.rank) > 2:
+        return stacked(lowering, op, a, b)
+    return product(lowering, op, a, b)
+
+
+def stacked(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
+    """Products of stacks of matrices, as NumPy broadcasts them."""
+    if op.name == "dot" or min(a.rank, b.rank) < 2:
+        raise OutOfReach("products of stacks of matrices", op.loc)
+    writer, dtype = lowering.writer, dtype_of(op)
+    writer.require_equal(a.extents[-1], b.extents[-2])
+    stack = broadcast_extents(writer, [a.extents[:-2], b.extents[:-2]])
+    a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
+    extents = (*stack, a.extents[-2], b.extents[-1])
+    handle = writer.call("zeros", *extents, dtype=dtype)
+
+    def part(form: Form, outer: tuple[Operand, ...], row: Operand, column: Operand) -> Operand:
+        lead = Form(form.dtype, form.extents[:-2], lambda i: row)
+        return form.at((*broadcast_index(lead, outer), row, column))
+
+    with writer.nest((*stack, a.extents[-2], a.extents[-1])) as index:
+        *outer, i, k = index
+        factor = part(a, tuple(outer), i, k)
+        with writer.loop(b.extents[-1]) as j:
+            writer.store(handle, writer.call("multiply", factor, part(b, tuple(outer), k, j), via=None), (*outer, i, j), "add_at")
+    return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
+
+
+def left(lowering: Context, op: Call) -> Thing:
+    """The cotangent of the left factor."""
+    extents = lowering.extents(op.args[2])
+    g, b = lowering.form(op.args[0]), lowering.form(op.args[1])
+    dtype = dtype_of(op)
+    match (len(extents), b.rank):
+        case (0, 0) | (1, 1):
+            made = multiplied(lowering, g, b, dtype)
+        case (2, 1):
+            made = multiplied(lowering, expanded(g, 1), b, dtype)
+        case (1, 2):
+            return product(lowering, op, b, g)
+        case (2, 2):
+            return product(lowering, op, g, transposed(b))
+        case _:
+            raise OutOfReach("products of stacks of matrices", op.loc)
+    return element_of(lowering, op, made)
+
+
+def right(lowering: Context, op: Call) -> Thing:
+    """The cotangent of the right factor."""
+    extents = lowering.extents(op.args[2])
+    g, a = lowering.form(op.args[0]), lowering.form(op.args[1])
+    dtype = dtype_of(op)
+    match (len(extents), a.rank):
+        case (0, 0) | (1, 1):
+            made = multiplied(lowering, g, a, dtype)
+        case (1, 2):
+            return product(lowering, op, g, a)
+        case (2, 1):
+            made = multiplied(lowering, expanded(a, 1), g, dtype)
+        case (2, 2):
+            return product(lowering, op, transposed(a), g)
+        case _:
+            raise OutOfReach("products of stacks of matrices", op.loc)
+    return element_of(lowering, op, made)
+
+
+def element_of(lowering: Context, op: Call, made: Form) -> Thing:
+    """A number where the result is one."""
+    return made.at(()) if isinstance(op.outs[0].type, Scalar) and made.rank == 0 else made
+
+
+def outer(lowering: Context, op: Call) -> Thing:
+    a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
+    if (a.rank, b.rank) != (1, 1):
+        raise OutOfReach("np.outer of what are not vectors", op.loc)
+    return multiplied(lowering, expanded(a, 1), b, dtype_of(op))
+
+
+def tensordot(lowering: Context, op: Call) -> Thing:
+    a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
+    if op.settings["axes"] == 1 and max(a.rank, b.rank) <= 2 and min(a.rank, b.rank) >= 1:
+        return product(lowering, op, a, b)
+    raise OutOfReach("np.tensordot", op.loc)
+
+
+def library(lowering: Context, op: Call) -> list[Thing]:
+    """What numba leaves to LAPACK, on arrays by rows."""
+    writer = lowering.writer
+    for a in op.args:
+        if isinstance(a.type, Array) and (a.type.rank or 0) > 2:
+            raise OutOfReach(f"{op.name} of stacks of matrices", op.loc)
+    given: list[Operand] = []
+    forms = [lowering.form(a) for a in op.args]
+    for f in forms:
+        if f.dtype != "f64":
+            raise OutOfReach(f"{op.name} of {f.dtype}", op.loc)
+        own = f.memory is not None and f.memory not in lowering.func_params()
+        memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
+        assert memory is not None
+        given.append(memory)
+    if op.name in ("inv", "det", "slogdet", "cholesky", "solve"):
+        writer.require_equal(*forms[0].extents)
+    if op.name == "solve":
+        writer.require_equal(forms[0].extents[0], forms[1].extents[0])
+    made = writer.build.call_many(op.name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
+    results: list[Thing] = []
+    for value, out in zip(made, op.outs, strict=True):
+        if isinstance(out.type, Scalar):
+            results.append(value)
+        else:
+            value.type = out.type
+            extents = forms[-1].extents if op.name == "solve" else forms[0].extents
+            results.append(lowering.memory(value, out, extents))
+    return results
+
+
+def over_matrix(lowering: Context, op: Call) -> Thing:
+    """A number for each matrix of a stack."""
+    if isinstance(op.outs[0].type, Scalar):
+        return lowering.thing(op.args[0])
+    s = lowering.form(op.args[0])
+    return expanded(expanded(s, s.rank), s.rank)
+
+
+RULES = {
+    **dict.fromkeys(("matmul", "dot"), matmul),
+    **dict.fromkeys(("matmul_left", "dot_left"), left),
+    **dict.fromkeys(("matmul_right", "dot_right"), right),
+    "outer": outer,
+    "tensordot": tensordot,
+    **dict.fromkeys(("inv", "solve", "det", "slogdet", "cholesky"), library),
+    "over_matrix": over_matrix,
+}

@@ -1,0 +1,380 @@
+"""table: reductions, as loops that run along memory.
+
+Sums may be taken in any order (``plus``); the axes are looped over in the order in which most of what is read lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Block, Call, Const, Operand, Value
+from symgrad.ir.types import DTYPES, Array, Scalar
+from symgrad.loops.arrays import axes, constant, dtype_of, spread_to
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import Form, cast_to, filled, mapped, shown, stored
+from symgrad.loops.paths import product_of, reshape_extents, reshaped
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import Writer, number, scalar
+
+Step = Callable[[Operand, Operand], Operand]
+
+
+@dataclass(slots=True)
+class Fold:
+    """A reduction: what it starts from, and how an element is taken in."""
+
+    dtype: str
+    start: Operand
+    step: Step
+    needs_one: bool = False  #: has it no value for no elements?
+
+
+def innermost(lowering: Context, form: Form) -> int:
+    """The axis along which most of what an element reads lies side by side; the last if nothing says otherwise."""
+    writer = lowering.writer
+    votes = [0] * form.rank
+    trial = Block()
+    index = tuple(Value(ONE.type) if number(e) != 1 else ZERO for e in form.extents)
+    with writer.inside(trial):
+        form.at(index)
+        for op in trial.ops:
+            if isinstance(op, Call) and op.name == "take" and len(op.args) > 1:
+                base, _ = writer.split(op.args[-1])
+                for k, i in enumerate(index):
+                    if base is i and isinstance(i, Value):
+                        votes[k] += 1
+    best = max(votes, default=0)
+    if not best:
+        return form.rank - 1
+    return max(k for k, v in enumerate(votes) if v == best)
+
+
+def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, fold: Fold, name: str | None = None) -> Form | Operand:
+    """Reduce axes of a form; an element if no axis is left, else memory."""
+    writer = lowering.writer
+    kept = [k for k in range(form.rank) if k not in gone]
+    gone = [k for k in range(form.rank) if k in gone]
+    if fold.needs_one:
+        for k in gone:
+            if number(form.extents[k]) is None:
+                writer.check("check_at_least", form.extents[k], ONE)
+            elif number(form.extents[k]) == 0:
+                raise OutOfReach("the extreme of no elements", writer.loc)
+    if not kept and not keepdims:
+        total = writer.running(scalar(fold.dtype), fold.start, name or "%total")
+        with writer.nest(form.extents) as index:
+            writer.let(total, fold.step(total, form.at(index)))
+        return total
+    extents = tuple(ONE if k in gone else e for k, e in enumerate(form.extents)) if keepdims else tuple(form.extents[k] for k in kept)
+    handle = writer.empty(fold.dtype, extents, name)
+    along(lowering, form, kept, gone, keepdims, fold, handle)
+    return stored(writer, handle, fold.dtype, extents, frozenset({handle}))
+
+
+def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
+    """The loops of a reduction that leaves axes."""
+    writer = lowering.writer
+    inner = innermost(lowering, form)
+    order = [*(k for k in range(form.rank) if k != inner), inner]
+
+    def target(index: dict[int, Operand]) -> tuple[Operand, ...]:
+        return tuple(ZERO if k in gone else index[k] for k in range(form.rank)) if keepdims else tuple(index[k] for k in kept)
+
+    def whole(index: dict[int, Operand]) -> tuple[Operand, ...]:
+        return tuple(index[k] for k in range(form.rank))
+
+    if inner in gone or all(number(form.extents[k]) == 1 for k in gone):
+        with writer.nest([form.extents[k] for k in kept]) as outer:
+            total = writer.running(scalar(fold.dtype), fold.start, "%total")
+            with writer.nest([form.extents[k] for k in gone]) as rest:
+                index = dict(zip([*kept, *gone], [*outer, *rest], strict=True))
+                writer.let(total, fold.step(total, form.at(whole(index))))
+            writer.store(handle, total, target(dict(zip(kept, outer, strict=True))))
+        return
+    lead = order[: next(n for n, k in enumerate(order) if k in gone)]
+    rest_order = order[len(lead) :]
+    trailing = [k for k in rest_order if k in kept]
+    with writer.nest([form.extents[k] for k in lead]) as outer:
+        known = dict(zip(lead, outer, strict=True))
+        with writer.nest([form.extents[k] for k in trailing]) as row:
+            writer.store(handle, fold.start, target({**known, **dict(zip(trailing, row, strict=True))}))
+        with writer.nest([form.extents[k] for k in rest_order]) as row:
+            index = {**known, **dict(zip(rest_order, row, strict=True))}
+            cell = target(index)
+            writer.store(handle, fold.step(writer.read(handle, cell), form.at(whole(index))), cell)
+
+
+# ------------------------------------------------------------------ folds
+
+
+def sum_fold(writer: Writer, dtype: str) -> Fold:
+    """A sum; short floats are added in 64 bits."""
+    wide = "f64" if dtype == "f32" else dtype
+    start = Const(0.0) if wide == "f64" else Const(0)
+    return Fold(wide, start, lambda total, v: writer.call("plus", total, v) if wide == "f64" else writer.call("add", total, v, via=None))
+
+
+def product_fold(writer: Writer, dtype: str) -> Fold:
+    return Fold(dtype, Const(1.0) if dtype[0] == "f" else Const(1), lambda total, v: writer.call("multiply", total, v, via=None))
+
+
+def extreme_fold(writer: Writer, dtype: str, name: str) -> Fold:
+    """The largest or smallest; what is not a number wins."""
+    largest = name == "max"
+    if dtype[0] == "f":
+        start = Const(-np.inf if largest else np.inf)
+    elif dtype == "bool":
+        start = Const(not largest)
+    else:
+        info = np.iinfo(np.dtype(DTYPES[dtype]))
+        start = Const(int(info.min if largest else info.max))
+
+    def step(total: Operand, v: Operand) -> Operand:
+        test = writer.call("greater" if largest else "less", v, total)
+        if dtype[0] == "f":
+            test = writer.call("logical_or", test, writer.call("not_equal", v, v))
+        return cast_to(writer, writer.call("where", test, v, total, via=None), dtype)
+
+    return Fold(dtype, start, step, needs_one=True)
+
+
+def truth_fold(writer: Writer, name: str) -> Fold:
+    start, join = (FALSE, "logical_or") if name == "any" else (TRUE, "logical_and")
+    return Fold("bool", start, lambda total, v: writer.call(join, total, v))
+
+
+# ------------------------------------------------------------------ rules
+
+
+def finish(lowering: Context, op: Call, made: Form | Operand) -> Thing:
+    """The result in its dtype, and as the number that it is where no axis is left."""
+    writer = lowering.writer
+    dtype = dtype_of(op)
+    if isinstance(made, Form):
+        if made.dtype != dtype:
+            made = mapped(writer, dtype, [made], lambda e: cast_to(writer, e[0], dtype), 0)
+        return made
+    type_ = op.outs[0].type
+    if isinstance(type_, Array):
+        return filled(dtype, (), cast_to(writer, made, dtype))
+    return made if type_ == made.type or type_ == scalar("f64") else cast_to(writer, made, dtype)
+
+
+def own_name(op: Call) -> str | None:
+    return op.outs[0].name
+
+
+def plain(fold_of: Callable[[Writer, str, str], Fold]) -> Callable[[Context, Call], Thing]:
+    """A rule that folds the elements."""
+
+    def rule(lowering: Context, op: Call) -> Thing:
+        x = lowering.form(op.args[0])
+        fold = fold_of(lowering.writer, dtype_of(op), op.name)
+        gone = axes(op, op.settings["axis"], x.rank)
+        return finish(lowering, op, reduce(lowering, x, gone, bool(op.settings["keepdims"]), fold, own_name(op)))
+
+    return rule
+
+
+def count_of(lowering: Context, x: Form, gone: Sequence[int]) -> Operand:
+    """How many elements are reduced to one."""
+    return product_of(lowering.writer, [x.extents[k] for k in gone])
+
+
+def scaled(lowering: Context, made: Form | Operand, by: Operand, dtype: str) -> Form | Operand:
+    """A sum divided by a number."""
+    writer = lowering.writer
+    divisor = cast_to(writer, by, "f64")
+
+    def compute(value: Operand) -> Operand:
+        return cast_to(writer, writer.call("divide", value, divisor, via=None), dtype)
+
+    return mapped(writer, dtype, [made], lambda e: compute(e[0]), 4) if isinstance(made, Form) else compute(made)
+
+
+def mean(lowering: Context, op: Call) -> Thing:
+    x, dtype = lowering.form(op.args[0]), dtype_of(op)
+    gone = axes(op, op.settings["axis"], x.rank)
+    total = reduce(lowering, x, gone, bool(op.settings["keepdims"]), sum_fold(lowering.writer, "f64"), None)
+    return finish(lowering, op, scaled(lowering, total, count_of(lowering, x, gone), dtype))
+
+
+def variance(lowering: Context, op: Call) -> Thing:
+    """``var`` and ``std``: of the differences from the mean."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    x = lowering.form(op.args[0])
+    gone = axes(op, op.settings["axis"], x.rank)
+    count = count_of(lowering, x, gone)
+    middle = reduce(lowering, x, gone, True, sum_fold(writer, "f64"))
+    assert isinstance(middle, Form)
+    average = scaled(lowering, middle, count, "f64")
+    assert isinstance(average, Form)
+    average = lowering.give_memory(average, None, "%mean")
+
+    def square(e: list[Operand]) -> Operand:
+        difference = writer.call("subtract", *e, via=None)
+        return cast_to(writer, writer.call("multiply", difference, difference, via=None), "f64")
+
+    squares = mapped(writer, "f64", [x, average], square, 3)
+    total = reduce(lowering, squares, gone, bool(op.settings["keepdims"]), sum_fold(writer, "f64"))
+    made = scaled(lowering, total, writer.larger(writer.add(count, Const(-op.settings["ddof"])), ZERO), "f64")
+    if op.name == "std":
+        made = (
+            mapped(writer, dtype, [made], lambda e: writer.call("sqrt", e[0]), 5) if isinstance(made, Form) else writer.call("sqrt", made)
+        )
+    return finish(lowering, op, made)
+
+
+def counted_nonzero(lowering: Context, op: Call) -> Thing:
+    writer = lowering.writer
+    x = lowering.form(op.args[0])
+    ones = mapped(writer, "i64", [x], lambda e: cast_to(writer, writer.call("not_equal", e[0], constant(x.dtype, 0)), "i64"), 1)
+    gone = axes(op, op.settings["axis"], x.rank)
+    made = reduce(lowering, ones, gone, bool(op.settings["keepdims"]), sum_fold(writer, "i64"))
+    if isinstance(op.outs[0].type, Scalar) and not isinstance(made, Form):
+        return made
+    return finish(lowering, op, made)
+
+
+def truth(lowering: Context, op: Call) -> Thing:
+    writer = lowering.writer
+    x = lowering.form(op.args[0])
+    tests = x if x.dtype == "bool" else mapped(writer, "bool", [x], lambda e: writer.call("not_equal", e[0], constant(x.dtype, 0)), 1)
+    gone = axes(op, op.settings["axis"], x.rank)
+    return finish(lowering, op, reduce(lowering, tests, gone, bool(op.settings["keepdims"]), truth_fold(writer, op.name)))
+
+
+def argument_of_extreme(lowering: Context, op: Call) -> Thing:
+    """``argmax`` and ``argmin``: the first place of the extreme, or of what is not a number."""
+    writer = lowering.writer
+    x = lowering.form(op.args[0])
+    axis, keepdims = op.settings["axis"], bool(op.settings["keepdims"])
+    if axis is None and x.rank > 1:
+        where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
+        x = shown(x, where.extents, where.at)
+    if axis is None and keepdims:
+        raise OutOfReach(f"{op.name} with keepdims", op.loc)
+    (gone,) = axes(op, 0 if axis is None else axis, x.rank)
+    writer.check("check_at_least", x.extents[gone], ONE)
+    kept = [k for k in range(x.rank) if k != gone]
+    best = "greater" if op.name == "argmax" else "less"
+
+    def search(outer: dict[int, Operand]) -> Operand:
+        def at(i: Operand) -> Operand:
+            return x.at(tuple(i if k == gone else outer[k] for k in range(x.rank)))
+
+        place = writer.running(scalar("i64"), ZERO, "%place")
+        found = writer.running(scalar(x.dtype), at(ZERO), "%best")
+        with writer.loop(x.extents[gone]) as i:
+            v = at(i)
+            test = writer.call(best, v, found)
+            if x.dtype[0] == "f":
+                nan = writer.call("logical_and", writer.call("not_equal", v, v), writer.call("equal", found, found))
+                test = writer.call("logical_or", test, nan)
+            with writer.when(test):
+                writer.let(place, i)
+                writer.let(found, v)
+        return place
+
+    if not kept:
+        return finish(lowering, op, search({}))
+    extents = tuple(ONE if k == gone else e for k, e in enumerate(x.extents)) if keepdims else tuple(x.extents[k] for k in kept)
+    handle = writer.empty("i64", extents, own_name(op))
+    with writer.nest([x.extents[k] for k in kept]) as outer:
+        index = dict(zip(kept, outer, strict=True))
+        cell = tuple(ZERO if k == gone else index[k] for k in range(x.rank)) if keepdims else outer
+        writer.store(handle, search(index), cell)
+    return finish(lowering, op, stored(writer, handle, "i64", extents, frozenset({handle})))
+
+
+def extreme_share(lowering: Context, op: Call) -> Thing:
+    """One where an element is the extreme, divided by how many are."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    x, axis, keepdims = lowering.form(op.args[0]), op.settings["axis"], bool(op.settings["keepdims"])
+    gone = axes(op, axis, x.rank)
+    out = wide(lowering, lowering.form(op.args[1]), x, gone, keepdims or lowering.form(op.args[1]).rank == x.rank)
+    hits = mapped(writer, "i64", [x, out], lambda e: cast_to(writer, writer.call("equal", *e), "i64"), 1)
+    count = reduce(lowering, hits, gone, True, sum_fold(writer, "i64"))
+    assert isinstance(count, Form)
+
+    def share(e: list[Operand]) -> Operand:
+        mark = cast_to(writer, writer.call("equal", e[0], e[1]), "f64")
+        return cast_to(writer, writer.call("divide", mark, e[2], via=None), dtype)
+
+    return mapped(writer, dtype, [x, out, count], share, 5)
+
+
+def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: bool) -> Form:
+    """The result of a reduction with its axes again, each of one element."""
+    if keepdims or out.rank == 0:
+        return out
+    kept = [k for k in range(x.rank) if k not in gone]
+    extents = [ONE if k in gone else out.extents[kept.index(k)] for k in range(x.rank)]
+    return shown(out, extents, lambda index: tuple(index[k] for k in kept))
+
+
+def unbroadcast(lowering: Context, op: Call) -> Thing:
+    """Sum over what was broadcast; extents that are known only at run time must be equal."""
+    writer = lowering.writer
+    extents = lowering.extents(op.args[1])
+    if isinstance(op.args[0].type, Scalar):
+        if isinstance(op.outs[0].type, Scalar):
+            return lowering.thing(op.args[0])
+        return spread_to(lowering, op.args[0], extents, dtype_of(op))
+    g = lowering.form(op.args[0])
+    lead = g.rank - len(extents)
+    if lead < 0:
+        return spread_to(lowering, op.args[0], extents, dtype_of(op))
+    gone = list(range(lead)) + [lead + k for k, e in enumerate(extents) if number(e) == 1 and number(g.extents[lead + k]) != 1]
+    for k, e in enumerate(extents):
+        if lead + k not in gone and number(g.extents[lead + k]) != 1:
+            writer.require_equal(g.extents[lead + k], e)
+        elif lead + k not in gone and number(e) != 1:
+            writer.require_equal(e, ONE)
+    if not gone:
+        return shown(g, extents, lambda i: i)
+    made = reduce(lowering, g, gone, True, sum_fold(writer, dtype_of(op)), own_name(op))
+    assert isinstance(made, Form)
+    if isinstance(op.outs[0].type, Scalar):
+        return cast_to(writer, made.at((ZERO,) * made.rank), dtype_of(op))
+    part = made
+    return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
+
+
+def running(lowering: Context, op: Call) -> Thing:
+    """``cumsum`` and ``cumprod``."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    x, axis = lowering.form(op.args[0]), op.settings["axis"]
+    if axis is None and x.rank != 1:
+        where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
+        x = shown(x, where.extents, where.at)
+    (gone,) = axes(op, 0 if axis is None else axis, x.rank)
+    name = "add" if op.name == "cumsum" else "multiply"
+    handle = writer.empty(dtype, x.extents, own_name(op))
+    kept = [k for k in range(x.rank) if k != gone]
+    with writer.nest([x.extents[k] for k in kept]) as outer:
+        total = writer.running(scalar(dtype), constant(dtype, 0 if name == "add" else 1), "%total")
+        with writer.loop(x.extents[gone]) as i:
+            index = dict(zip(kept, outer, strict=True)) | {gone: i}
+            cell = tuple(index[k] for k in range(x.rank))
+            writer.let(total, cast_to(writer, writer.call(name, total, x.at(cell), via=None), dtype))
+            writer.store(handle, total, cell)
+    return stored(writer, handle, dtype, x.extents, frozenset({handle}))
+
+
+RULES = {
+    "sum": plain(lambda writer, dtype, name: sum_fold(writer, dtype)),
+    "prod": plain(lambda writer, dtype, name: product_fold(writer, dtype)),
+    **dict.fromkeys(("max", "min"), plain(extreme_fold)),
+    **dict.fromkeys(("any", "all"), truth),
+    "mean": mean,
+    **dict.fromkeys(("var", "std"), variance),
+    "count_nonzero": counted_nonzero,
+    **dict.fromkeys(("argmax", "argmin"), argument_of_extreme),
+    "extreme_share": extreme_share,
+    "unbroadcast": unbroadcast,
+    **dict.fromkeys(("cumsum", "cumprod"), running),
+}

@@ -1,0 +1,42 @@
+"""table: what each row becomes in loops. A rule is given the op and answers with what its results are.
+
+Rows that are applied element by element need no rule: ``pointwise`` says which they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symgrad.ir.core import Call
+from symgrad.loops import arrays, products, reductions, stores, tapes
+from symgrad.loops.context import Context, Thing
+from symgrad.ops.declare import ROWS
+
+Rule = Callable[["Context", Call], "Thing | list[Thing]"]
+
+#: rows applied element by element that the table of rows does not mark as such
+POINTWISE = frozenset({"where", "share", "inside", "below", "above", "round", "real", "cast", "plus", "isrealobj"})
+#: what one element costs, in additions; 1 where nothing is said
+PRICES = {
+    "positive": 0, "negative": 1, "cast": 0, "divide": 4, "floor_divide": 6, "mod": 8, "sqrt": 5, "reciprocal": 4, "share": 5,
+    **dict.fromkeys(
+        ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "logaddexp", "sin", "cos", "tan", "arcsin", "arccos",
+         "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sinc", "erf", "erfc", "gamma", "lgamma",
+         "digamma", "polygamma", "i0", "bessel_i", "power", "float_power", "log_of_base"),
+        20,
+    ),
+}  # fmt: skip
+RULES: dict[str, Rule] = {
+    **arrays.RULES, **products.RULES, **reductions.RULES, **stores.RULES, "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
+}  # fmt: skip
+
+
+def pointwise(op: Call) -> bool:
+    """Is the row applied element by element, with one result?"""
+    row = ROWS[op.name]
+    return len(op.outs) == 1 and (row.elementwise or op.name in POINTWISE)
+
+
+def price_of(op: Call) -> int:
+    """What one element of the result costs."""
+    return PRICES.get(op.name, 1)

@@ -1,0 +1,94 @@
+"""table: rows that write to an array in place, as loops over what is written."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import ZERO, Block, Call, Const, Operand
+from symgrad.ir.types import Array, Scalar
+from symgrad.loops.arrays import constant, constant_in, last_written, place
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import Form, broadcast_index, cast_to, mapped, refuse, same_index, shown
+from symgrad.loops.paths import Place
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import number
+
+
+def store(lowering: Context, op: Call) -> Thing:
+    """``set_at``, ``add_at``, ``add_written``: one loop nest over the part that is written."""
+    x = lowering.owned(op.args[0])
+    where = place(lowering, x.extents, op, op.args[2:])
+    value = stored_value(lowering, op, where)
+    assert x.memory is not None
+    writer = lowering.writer
+    how = "set_at" if op.name == "set_at" else "add_at"
+    stays = last_written(lowering, x.extents, where) if op.name == "add_written" and where.repeats else None
+    if isinstance(value, Form) and x.cells & value.reads() and not reads_where_it_writes(lowering, x, where, value):
+        value = lowering.give_memory(shown(value, value.extents, lambda i: i), None, "%t")
+    with writer.nest(where.extents) as index:
+        element = value.at(broadcast_index(value, index)) if isinstance(value, Form) else value
+        if stays is not None:
+            element = cast_to(writer, writer.call("where", stays(index), element, constant(x.dtype, 0), via=None), x.dtype)
+        writer.store(x.memory, element, where.at(index), how)
+    return x
+
+
+def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
+    """What is stored: a number, or an array that is broadcast to the part."""
+    operand = op.args[1]
+    x_type = op.args[0].type
+    if isinstance(operand.type, Scalar):
+        given = lowering.number(operand)
+        if isinstance(given, Const) and isinstance(x_type, Array) and x_type.dtype is not None:
+            return constant_in(given, x_type.dtype)
+        return given
+    value = lowering.form(operand)
+    while value.rank > len(where.extents) and number(value.extents[0]) == 1:
+        value = shown(value, value.extents[1:], lambda i: (ZERO, *i))
+    if value.rank > len(where.extents):
+        raise OutOfReach("a value of more axes than the part it is stored to", op.loc)
+    for mine, theirs in zip(value.extents, where.extents[len(where.extents) - value.rank :], strict=True):
+        if number(mine) != 1:
+            lowering.writer.require_equal(mine, theirs)
+    return value
+
+
+def reads_where_it_writes(lowering: Context, x: Form, where: Place, value: Form) -> bool:
+    """Does each element read, of what is being written, only the cell that it is written to?"""
+    writer = lowering.writer
+    if where.repeats:
+        return False
+    trial = Block()
+    safe = True
+    with writer.inside(trial), writer.nest(where.extents) as index:
+        body = writer.build.block
+        target = where.at(index)
+        value.at(broadcast_index(value, index))
+        for op in body.ops:
+            if op.blocks:
+                safe = False
+            if isinstance(op, Call) and op.name == "take" and op.args[0] is x.memory:
+                safe = safe and same_index(op.args[1:], target)
+            elif isinstance(op, Call) and op.name != "take" and any(isinstance(a.type, Array) for a in op.args):
+                safe = False
+    return safe and not other_names(x, value)
+
+
+def other_names(x: Form, value: Form) -> bool:
+    """May the value read the same memory under another handle?"""
+    return any(f.memory is not x.memory and f.cells & x.cells for f in value.roots())
+
+
+def accumulate(lowering: Context, op: Call) -> Thing:
+    """``x += g`` of whole arrays; a recipe has its sum as a recipe."""
+    (out,) = op.outs
+    if isinstance(out.type, Scalar):
+        return lowering.scalar_op(Call(op.outs, op.loc, "add", op.args, {"via": None}), [lowering.number(a) for a in op.args])[0]
+    found = lowering.form(op.args[0])
+    if found.memory is None:
+        dtype = refuse(out.type)
+        writer = lowering.writer
+        operands: list[Form | Operand] = [lowering.form(a) if isinstance(a.type, Array) else lowering.number(a) for a in op.args]
+        return mapped(writer, dtype, operands, lambda e: cast_to(writer, writer.call("add", *e, via=None), dtype), 1)
+    return store(lowering, Call(op.outs, op.loc, "add_at", op.args, {"index": "e", "distinct": True}))
+
+
+RULES = {**dict.fromkeys(("set_at", "add_at", "add_written"), store), "accumulate": accumulate}

@@ -1,0 +1,353 @@
+"""Writes loops: scalar ops at an insertion point, loop nests, stores.
+
+What is written is not yet in SSA form: an array or a running number is a ``handle`` that stands for its
+content of the moment, a store (``set_at``, ``add_at``, ``let``) gives nothing. ``versions.py`` gives every store its version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import symgrad.ops.kernel  # noqa: F401  (its rows are used here)
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value
+from symgrad.ir.types import INT, Array, Scalar, kind_of
+from symgrad.location import NOWHERE, Loc
+from symgrad.loops.reach import OutOfReach
+from symgrad.ops.build import Builder
+
+Key = tuple[Any, ...]
+INDEX_NAMES = ("%i", "%j", "%k", "%l", "%m", "%n")
+
+
+def key_of(operand: Operand) -> Any:
+    """Equal for operands that are the same."""
+    return operand.key() if isinstance(operand, Const) else operand
+
+
+def number(operand: Operand) -> int | None:
+    """The integer that a constant is, or None."""
+    value = operand.value if isinstance(operand, Const) else None
+    return value if type(value) is int else None
+
+
+@dataclass(slots=True)
+class Scope:
+    """A block that is being written: the integers it has computed and the extents known to be equal in it."""
+
+    block: Block
+    known: dict[Key, Value] = field(default_factory=dict)
+    equal: dict[Any, Operand] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Range:
+    """What is known of a loop's index: it runs from ``start`` to one before ``stop``."""
+
+    start: Operand
+    stop: Operand
+
+
+class Writer:
+    """An insertion point, what was computed so far, and where loops stand."""
+
+    def __init__(self) -> None:
+        self.build = Builder()
+        self.entry = Block()  #: what is computed before all else, from the arguments alone
+        self.fixed: set[Value] = set()  #: values that the entry knows
+        self.scopes = [Scope(self.entry), Scope(Block())]
+        self.build.block = self.scopes[1].block
+        self.maker: dict[Value, Call] = {}
+        self.ranges: dict[Value, Range] = {}
+        self.nests: set[Op] = set()  #: loops that stand for array statements, which may be merged
+
+    # -------------------------------------------------------------- where
+
+    @property
+    def loc(self) -> Loc:
+        return self.build.loc
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Write in a block for a while."""
+        self.scopes.append(Scope(block))
+        try:
+            with self.build.inside(block):
+                yield block
+        finally:
+            self.scopes.pop()
+
+    @contextmanager
+    def at_entry(self) -> Iterator[None]:
+        """Write in the entry for a while."""
+        with self.build.inside(self.entry), self.build.at(NOWHERE):
+            yield
+
+    def is_fixed(self, operand: Operand) -> bool:
+        """Does the entry know the operand?"""
+        return isinstance(operand, Const) or operand in self.fixed
+
+    # -------------------------------------------------------------- scalars
+
+    def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
+        """One op with one result."""
+        made = self.build.call(name, *args, hint=hint, **settings)
+        op = self.build.block.ops[-1]
+        assert isinstance(op, Call)
+        self.maker[made] = op
+        return made
+
+    def pure(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
+        """A number that is computed once; in the entry, if it can be."""
+        key = (name, tuple(map(key_of, args)), tuple(settings.items()))
+        for scope in reversed(self.scopes):
+            if key in scope.known:
+                return scope.known[key]
+        if all(map(self.is_fixed, args)):
+            with self.at_entry():
+                made = self.call(name, *args, hint=hint, **settings)
+            self.fixed.add(made)
+            self.scopes[0].known[key] = made
+        else:
+            made = self.call(name, *args, hint=hint, **settings)
+            self.scopes[-1].known[key] = made
+        return made
+
+    def add(self, a: Operand, b: Operand) -> Operand:
+        """``a + b`` of integers; constants are gathered at the end."""
+        m, n = number(a), number(b)
+        if m is not None and n is not None:
+            return Const(m + n)
+        if m is not None:
+            a, b, m, n = b, a, n, m
+        if n == 0:
+            return a
+        base, shift = self.split(a)
+        if n is not None and shift:
+            return self.add(base, Const(shift + n))
+        if n is not None and n < 0:
+            return self.pure("subtract", a, Const(-n), via=None)
+        return self.pure("add", a, b, via=None)
+
+    def subtract(self, a: Operand, b: Operand) -> Operand:
+        """``a - b`` of integers."""
+        n = number(b)
+        if n is not None:
+            return self.add(a, Const(-n))
+        (p, s), (q, t) = self.split(a), self.split(b)
+        if key_of(p) == key_of(q):
+            return Const(s - t)
+        return self.pure("subtract", a, b, via=None)
+
+    def multiply(self, a: Operand, b: Operand) -> Operand:
+        """``a * b`` of integers."""
+        m, n = number(a), number(b)
+        if m is not None and n is not None:
+            return Const(m * n)
+        if 0 in (m, n):
+            return ZERO
+        if m == 1 or n == 1:
+            return b if m == 1 else a
+        if n == -1 or m == -1:
+            return self.pure("negative", a if n == -1 else b)
+        return self.pure("multiply", a, b, via=None)
+
+    def split(self, operand: Operand) -> tuple[Operand, int]:
+        """An integer as a base and a literal that is added to it."""
+        if isinstance(operand, Const):
+            return (ZERO, n) if (n := number(operand)) is not None else (operand, 0)
+        op = self.maker.get(operand)
+        if op is not None and op.name in ("add", "subtract") and op.settings.get("via") is None:
+            n = number(op.args[1])
+            if n is not None:
+                base, shift = self.split(op.args[0])
+                return base, shift + (n if op.name == "add" else -n)
+            m = number(op.args[0])
+            if m is not None and op.name == "add":
+                base, shift = self.split(op.args[1])
+                return base, shift + m
+        return operand, 0
+
+    def larger(self, a: Operand, b: Operand) -> Operand:
+        """The larger of two integers."""
+        if self.at_most(b, a):
+            return a
+        return b if self.at_most(a, b) else self.pure("maximum", a, b, via="math")
+
+    def smaller(self, a: Operand, b: Operand) -> Operand:
+        """The smaller of two integers."""
+        if self.at_most(a, b):
+            return a
+        return b if self.at_most(b, a) else self.pure("minimum", a, b, via="math")
+
+    # -------------------------------------------------------------- what is known of integers
+
+    def at_most(self, a: Operand, b: Operand, slack: int = 0, depth: int = 6) -> bool:
+        """Is ``a <= b + slack`` proved?"""
+        (p, s), (q, t) = self.split(self.same(a)), self.split(self.same(b))
+        room = slack + t - s  # p <= q + room ?
+        if key_of(self.same(p)) == key_of(self.same(q)):
+            return room >= 0
+        if depth == 0:
+            return False
+        m = number(p)
+        if m is not None and isinstance(q, Value) and m - room <= 0 and self.is_count(q):
+            return True
+        if isinstance(p, Value) and p in self.ranges and self.at_most(self.ranges[p].stop, q, room + 1, depth - 1):
+            return True
+        if isinstance(q, Value) and q in self.ranges and self.at_most(p, self.ranges[q].start, room, depth - 1):
+            return True
+        made = self.maker.get(p) if isinstance(p, Value) else None
+        if made is not None and made.name == "minimum" and any(self.at_most(x, q, room, depth - 1) for x in made.args):
+            return True
+        if made is not None and made.name == "maximum" and all(self.at_most(x, q, room, depth - 1) for x in made.args):
+            return True
+        made = self.maker.get(q) if isinstance(q, Value) else None
+        if made is not None and made.name == "maximum" and any(self.at_most(p, x, room, depth - 1) for x in made.args):
+            return True
+        if made is not None and made.name == "minimum" and all(self.at_most(p, x, room, depth - 1) for x in made.args):
+            return True
+        if m is not None and made is not None and m <= room and made.name in ("add", "multiply", "floor_divide"):
+            return all(self.at_most(ZERO, x, 0, depth - 1) for x in made.args)
+        return False
+
+    def is_count(self, operand: Operand) -> bool:
+        """Is the operand an extent, so that it is not negative?"""
+        made = self.maker.get(operand) if isinstance(operand, Value) else None
+        return made is not None and made.name in ("extent", "size", "list_len", "range_len")
+
+    # -------------------------------------------------------------- extents
+
+    def same(self, operand: Operand) -> Operand:
+        """The operand that stands for all that are known to be equal to this one."""
+        for scope in reversed(self.scopes):
+            found = scope.equal.get(key_of(operand))
+            if found is not None:
+                return self.same(found)
+        return operand
+
+    def require_equal(self, a: Operand, b: Operand) -> Operand:
+        """One of two extents, after a check that they are equal."""
+        a, b = self.same(a), self.same(b)
+        if key_of(a) == key_of(b):
+            return a
+        if number(a) is not None and number(b) is not None:
+            raise OutOfReach("shapes that do not fit", self.loc)
+        if isinstance(a, Const):
+            a, b = b, a
+        if self.is_fixed(a) and self.is_fixed(b):
+            with self.at_entry():
+                self.build.call_many("check_equal", a, b)
+            self.scopes[0].equal[key_of(a)] = b
+        else:
+            if self.is_fixed(a):
+                a, b = b, a
+            self.build.call_many("check_equal", a, b)
+            self.scopes[-1].equal[key_of(a)] = b
+        return b
+
+    def check(self, name: str, *args: Operand) -> None:
+        """A check that raises; in the entry, if it can be."""
+        key = (name, tuple(map(key_of, args)))
+        if any(key in scope.known for scope in self.scopes):
+            return
+        marker = args[0] if isinstance(args[0], Value) else Value(INT)
+        if all(map(self.is_fixed, args)):
+            with self.at_entry():
+                self.build.call_many(name, *args)
+            self.scopes[0].known[key] = marker
+        else:
+            self.build.call_many(name, *args)
+            self.scopes[-1].known[key] = marker
+
+    def not_negative(self, operand: Operand) -> None:
+        """Make sure that an integer is not negative."""
+        if not self.at_most(ZERO, operand):
+            self.check("check_at_least", operand, ZERO)
+
+    def in_range(self, index: Operand, extent: Operand) -> Operand:
+        """An index that lies in an axis, counted from its start."""
+        n = number(index)
+        if n is not None and n < 0:
+            index = self.add(extent, index)
+            if not self.at_most(ZERO, index):
+                self.check("check_at_least", index, ZERO)
+            return index
+        if self.at_most(ZERO, index):
+            if not self.at_most(index, extent, -1):
+                self.check("check_less", index, extent)
+        else:
+            self.check("check_index", index, extent)
+        return index
+
+    # -------------------------------------------------------------- memory
+
+    def empty(self, dtype: str, extents: Sequence[Operand], name: str | None = None) -> Value:
+        """A new array."""
+        made = self.call("empty", *extents, hint=name, dtype=dtype)
+        if len(extents) == 0:
+            made.type = Array(dtype, (), "C")
+        return made
+
+    def read(self, handle: Value, index: Sequence[Operand]) -> Value:
+        """An element."""
+        return self.call("take", handle, *index, index="i" * len(index))
+
+    def store(self, handle: Value, value: Operand, index: Sequence[Operand], how: str = "set_at") -> None:
+        """Store an element, or add to it (``add_at``)."""
+        settings: dict[str, Any] = {"index": "i" * len(index)}
+        if how == "add_at":
+            settings["distinct"] = False
+        self.build.block.ops.append(Call([], self.loc, how, [handle, value, *index], settings))
+
+    def let(self, handle: Value, value: Operand) -> None:
+        """Give a running number a new value."""
+        self.build.block.ops.append(Call([], self.loc, "let", [handle, value], {}))
+
+    def running(self, type_: Scalar, init: Operand, name: str | None = None) -> Value:
+        """A number that loops change."""
+        handle = Value(type_, name)
+        self.build.block.ops.append(Call([], self.loc, "let", [handle, init], {"begin": True}))
+        return handle
+
+    # -------------------------------------------------------------- loops
+
+    @contextmanager
+    def loop(self, extent: Operand, name: str | None = None, backward: bool = False) -> Iterator[Operand]:
+        """A loop over an axis; gives its index. An axis of one element needs no loop."""
+        extent = self.same(extent)
+        if number(extent) == 1:
+            yield ZERO
+            return
+        depth = sum(1 for s in self.scopes if s.block.args and s.block.args[0] in self.ranges and s.block.args[0].name in INDEX_NAMES)
+        index = Value(INT, name or INDEX_NAMES[min(depth, len(INDEX_NAMES) - 1)])
+        op = For([], self.loc, ZERO, extent, ONE, [], Block([index]), False, backward)
+        self.ranges[index] = Range(ZERO, extent)
+        with self.inside(op.body):
+            yield index
+        self.build.block.ops.append(op)
+        self.nests.add(op)
+
+    @contextmanager
+    def nest(self, extents: Sequence[Operand]) -> Iterator[tuple[Operand, ...]]:
+        """Loops over axes, the last innermost; gives their indices."""
+        if not extents:
+            yield ()
+            return
+        with self.loop(extents[0]) as index, self.nest(extents[1:]) as rest:
+            yield (index, *rest)
+
+    @contextmanager
+    def when(self, test: Operand) -> Iterator[None]:
+        """A branch without another."""
+        op = If([], self.loc, test, Block(), Block())
+        with self.inside(op.then):
+            yield
+        self.build.block.ops.append(op)
+
+
+def scalar(dtype: str) -> Scalar:
+    """The type of an element."""
+    return Scalar(kind_of(dtype), dtype)

@@ -1,0 +1,97 @@
+"""Both targets on programs of arrays: the compiled loops give what the NumPy code gives."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import NotCompiled
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+
+
+def logsumexp(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+
+
+def softmax_weighted(x, w):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return np.sum(w * (e / e.sum(axis=-1, keepdims=True)))
+
+
+def jacobi(a, b, steps):
+    for _ in range(steps):
+        b[1:-1] = 0.3 * (a[:-2] + a[1:-1] + a[2:])
+        a[1:-1] = 0.3 * (b[:-2] + b[1:-1] + b[2:])
+    return np.sum(a * a)
+
+
+def shifted(x):
+    x[1:] = x[:-1] * 2.0
+    x[:-1] += x[1:] * x[1:]
+    return np.sum(np.sin(x))
+
+
+def layers(w, v, x):
+    h = np.tanh(x @ w)
+    return np.sum((h @ v) ** 2)
+
+
+def masked(x):
+    y = x.copy()
+    y[x > 1.0] = 0.5
+    return np.sum(y * x) + np.mean(x[x < 1.2])
+
+
+def gathered(x, ids):
+    return np.sum(x[ids] ** 2) + np.sum(x.T * 2.0)
+
+
+def columns(x):
+    return np.sum(np.exp(x).sum(axis=0) * x.mean(axis=0)) + np.var(x)
+
+
+def carried(x, n):
+    h = x
+    for _ in range(n):
+        h = np.tanh(0.5 * h + x)
+    return np.sum(h)
+
+
+R = np.random.default_rng(0)
+CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
+    (logsumexp, 0, [(R.random(n),) for n in (5, 1)]),
+    (softmax_weighted, (0, 1), [(R.random(s), R.random(s)) for s in ((3, 4), (1, 1), (2, 0, 3))]),
+    (jacobi, (0, 1), [(R.random(n), R.random(n), k) for n, k in ((7, 3), (3, 2), (2, 1), (7, 0))]),
+    (shifted, 0, [(R.random(n),) for n in (6, 2, 1, 0)]),
+    (layers, (0, 1), [(R.random((4, 3)), R.random((3, 2)), R.random((5, 4))), (R.random((1, 1)), R.random((1, 1)), R.random((0, 1)))]),
+    (masked, 0, [(R.random(9) + 0.5,)]),
+    (gathered, 0, [(R.random((4, 3)), np.array([0, 2, 2, -1]))]),
+    (columns, 0, [(R.random((4, 3)),), (R.random((6, 8))[::2, ::3],), (np.asfortranarray(R.random((4, 3))),)]),
+    (carried, 0, [(R.random(4), 5), (R.random(4), 0), (R.random(8)[::2], 2)]),
+]
+
+
+@pytest.mark.parametrize(("function", "wrt", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_compiled_loops_give_what_numpy_gives(function: Any, wrt: Any, calls: list[tuple[Any, ...]]) -> None:
+    compiled, plain = (symgrad.value_and_grad(function, wrt=wrt, jit=jit) for jit in (True, False))
+    for arguments in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", NotCompiled)
+            value, gradients = compiled(*arguments)
+        expected, others = plain(*arguments)
+
+        assert value == pytest.approx(expected, rel=1e-12, abs=1e-14, nan_ok=True)
+        for one, other in zip(*(g if isinstance(wrt, tuple) else (g,) for g in (gradients, others)), strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)
