@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, Const, For, Func, Operand, Undef, Value, While, walk
-from symgrad.ir.types import Array, Dim, Extent, Scalar, Type
+from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach
@@ -53,18 +53,16 @@ class Context:
         self.frames: list[Frame] = []
         self.home: dict[Form, Block] = {}
         self.by_symbol: dict[str, Operand] = {}
+        self.params: list[Value] = []  #: what stands for the parameters
         self.wants = memory_wanted(func)
 
     # -------------------------------------------------------------- values
-
-    def env_value(self, param: Value) -> Value | None:
-        found = self.env[param]
-        return found.memory if isinstance(found, Form) else found if isinstance(found, Value) else None
 
     def parameter(self, value: Value) -> None:
         """A new value for a parameter; its extents are known at entry."""
         made = Value(value.type, value.name)
         self.writer.fixed.add(made)
+        self.params.append(made)
         if isinstance(value.type, Array):
             refuse(value.type)
             extents = self.extents_at(made, value.type)
@@ -74,6 +72,8 @@ class Context:
             self.env[value] = self.memory(made, value, extents)
         elif isinstance(value.type, Scalar):
             self.env[value] = made
+        elif isinstance(value.type, ShapeOf) and value.type.shape is not None:
+            self.env[value] = tuple(self.writer.pure("shape_part", made, axis=k) for k in range(len(value.type.shape)))
         else:
             raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
 
@@ -192,8 +192,10 @@ class Context:
             made = self.materialised(operand).memory
             assert made is not None
             return made
-        if isinstance(found, tuple | Stacks):
-            raise OutOfReach("a result that is no number or array", self.func.loc)
+        if isinstance(found, tuple):
+            return self.writer.call("shape_from", *found)
+        if isinstance(found, Stacks):
+            raise OutOfReach("a result that is a tape", self.func.loc)
         return found
 
     # -------------------------------------------------------------- numbers
@@ -211,9 +213,6 @@ class Context:
             if isinstance(made_op, Call) and made_op.outs:
                 self.writer.maker[made_op.outs[0]] = made_op
         return results
-
-    def func_params(self) -> set[Value]:
-        return {v for v in (self.env_value(p) for p in self.func.params) if v is not None}
 
 
 def is_nothing(operand: Operand) -> bool:

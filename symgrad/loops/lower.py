@@ -45,7 +45,7 @@ class Lowering(Context):
         for value in self.func.params:
             self.parameter(value)
         body = self.writer.scopes[1].block
-        body.args = [v for v in (self.env_value(p) for p in self.func.params) if v is not None]
+        body.args = self.params
         self.block(self.func.body)
         body.yields = [self.result(y) for y in self.func.body.yields]
 
@@ -204,7 +204,7 @@ class Lowering(Context):
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
         made = self.given(operand, slot)
-        if isinstance(slot.type, Array) and made[0] in self.func_params():
+        if isinstance(slot.type, Array) and made[0] in self.params:
             form = self.form(operand)
             return [self.new_array(form, slot.name)]
         return made

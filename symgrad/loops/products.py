@@ -156,7 +156,7 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     for f in forms:
         if f.dtype != "f64":
             raise OutOfReach(f"{op.name} of {f.dtype}", op.loc)
-        own = f.memory is not None and f.memory not in lowering.func_params()
+        own = f.memory is not None and f.memory not in lowering.params
         memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
         assert memory is not None
         given.append(memory)
