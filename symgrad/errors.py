@@ -202,6 +202,33 @@ class NotScalar(SymgradError):
     default_hint = "use vjp, or sum the output"
 
 
+# ------------------------------------------------------------------ recorded tensors
+
+
+class FreedGraph(SymgradError, RuntimeError):
+    """A second sweep through a record that the first one freed."""
+
+    default_hint = "call the first backward with retain_graph=True"
+
+
+class NotReached(SymgradError, ValueError):
+    """A gradient was asked for with respect to a tensor that no output was made of."""
+
+    default_hint = "allow_unused=True gives None for it"
+
+
+class Overwritten(SymgradError, RuntimeError):
+    """A tensor whose values the backward half needs was changed in place since they were used."""
+
+    default_hint = "change a clone() of it, or call backward first"
+
+
+class LeafInPlace(SymgradError, ValueError):
+    """A leaf whose gradient is asked for is changed in place while operations are recorded."""
+
+    default_hint = "change it inside no_grad(), or change a clone()"
+
+
 # ------------------------------------------------------------------ source text
 
 

@@ -1,4 +1,4 @@
-"""What ``stop_gradient`` and ``on_backward`` mean to the frontend: entries of its table of special calls, and their rows."""
+"""What functions of the runtime mean to the frontend where they are called: entries of its table of special calls, and their rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from symgrad.frontend.context import Lowering, special
 from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule
+from symgrad.runtime import special as special_functions
 from symgrad.runtime.marks import on_backward, stop_gradient
 
 
@@ -50,3 +51,17 @@ def lower_on_backward(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bind
 
 
 __all__ = ["on_backward", "stop_gradient"]
+
+
+def row_of(name: str) -> None:
+    """Let a special function of ours be the row of the same name."""
+
+    @special(getattr(special_functions, name))
+    def lower_special(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+        if len(args) != 1 or kwargs:
+            raise UnsupportedSyntax(f"{name} takes one argument", ctx.loc(node))
+        return ctx.make(ctx.call(name, ctx.read(args[0], node)))
+
+
+for each in ("erf", "erfc", "gamma", "lgamma", "digamma"):
+    row_of(each)

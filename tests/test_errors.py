@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad import errors
+from symgrad import eager, errors
+from symgrad.eager import Tensor
 from symgrad.errors import SymgradError, UnknownFunction, UnsupportedSyntax, kinds, render, together
 from symgrad.frontend.source import from_source
 from symgrad.location import Loc
@@ -117,6 +118,23 @@ def numba_missing():
         symgrad.grad(square, jit=True)
 
 
+def tensor():
+    return Tensor(np.array([1.0, 2.0]), stop_gradient=False)
+
+
+def freed():
+    y = (tensor() ** 2).sum()
+    y.backward()
+    y.backward()
+
+
+def overwritten():
+    x = tensor()
+    y = (x * x).sum()
+    x.set_value([3.0, 4.0])
+    y.backward()
+
+
 PROVOKED: dict[str, Callable[[], Any]] = {
     "UnsupportedSyntax": lambda: symgrad.grad(unsupported_syntax)(1.0),
     "UnknownFunction": lambda: symgrad.grad(unknown_function)(np.eye(2)),
@@ -131,13 +149,27 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "IntegerArgument": lambda: symgrad.grad(square)(2),
     "NotActive": lambda: symgrad.grad(not_active, wrt="w")(1.0, 2.0),
     "NotScalar": lambda: symgrad.grad(not_scalar)(TWO),
+    "FreedGraph": freed,
+    "NotReached": lambda: eager.grad(tensor() * 2, tensor()),
+    "Overwritten": overwritten,
+    "LeafInPlace": lambda: tensor().__setitem__(0, 1.0),
     "SourceNotFound": lambda: symgrad.grad(eval("lambda x: x * x"))(1.0),
     "StaleSource": stale,
     "SaveError": unsaved,
     "NumbaMissing": numba_missing,
 }
 #: refusals that must name the user's file and line
-LOCATED = set(PROVOKED) - {"NumbaMissing", "SourceNotFound", "StaleSource", "SaveError", "CaughtException"}
+LOCATED = set(PROVOKED) - {
+    "NumbaMissing",
+    "SourceNotFound",
+    "StaleSource",
+    "SaveError",
+    "CaughtException",
+    "FreedGraph",
+    "NotReached",
+    "Overwritten",
+    "LeafInPlace",
+}
 
 
 def test_classes_sections_and_tests_are_the_same() -> None:

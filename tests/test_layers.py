@@ -32,6 +32,12 @@ ROWS = [
     {"rules"},
     {"api"},
     {"testing"},
+    {"functional"},
+    {"record"},
+    {"vocabulary"},
+    {"eager"},
+    {"static"},
+    {"compat"},
     {"__main__"},
 ]
 LEVELS = {name: level for level, row in enumerate(ROWS) for name in row}

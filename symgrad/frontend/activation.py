@@ -9,6 +9,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
+from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.source import Source
@@ -16,7 +17,7 @@ from symgrad.frontend.source import Source
 
 def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
     """The defaults of a function, read at each call; those of our own compositions are constants."""
-    ours = source.function.__module__ == "symgrad.ops.composed"
+    ours = source.function.__module__.startswith(FOLLOWED)
     made: dict[str, Binding] = {}
     for name, (value, where) in default_places(source).items():
         if ours or value is None or isinstance(value, bool | str):

@@ -21,7 +21,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative
-from symgrad.frontend.opaque import LIBRARIES, opaque
+from symgrad.frontend.opaque import FOLLOWED, LIBRARIES, opaque
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.ufuncs import ufunc_method
@@ -144,7 +144,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
     root = (getattr(value, "__module__", None) or "").split(".")[0]
-    if isinstance(value, types.FunctionType) and (root not in LIBRARIES or root == "symgrad" and "composed" in value.__module__):
+    if isinstance(value, types.FunctionType) and (root not in LIBRARIES or value.__module__.startswith(FOLLOWED)):
         return call_function(ctx, value, args, kwargs, node)
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and root not in LIBRARIES:

@@ -14,6 +14,8 @@ from symgrad.ir.core import Const, Operand
 
 #: packages whose functions are not looked into
 LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
+#: our own modules whose functions are looked into: they are written in the language that the frontend reads
+FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.")
 #: functions of the libraries that change an argument
 MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
 

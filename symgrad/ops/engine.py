@@ -428,6 +428,9 @@ missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=Tru
 # ------------------------------------------------------------------ cuts, checks and texts
 
 constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
+# a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
+constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
+rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip

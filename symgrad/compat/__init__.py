@@ -1,0 +1,1 @@
+"""Interfaces of other packages, on the engine of this one."""

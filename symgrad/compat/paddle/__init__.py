@@ -1,0 +1,52 @@
+"""The documented names of Paddle's tensors, functions and gradient APIs.
+
+import symgrad.compat.paddle as paddle
+"""
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.compat.paddle import autograd, nn, static
+from symgrad.eager import Tensor, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled, to_tensor
+from symgrad.eager.creation import arange, full, linspace, normal, ones, rand, randint, randn, seed, uniform, zeros
+from symgrad.eager.tensor import default_dtype, set_default_dtype
+from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
+from symgrad.static.parameters import ParamAttr
+from symgrad.vocabulary import tensors
+from symgrad.vocabulary.tensors import *  # noqa: F403
+
+float16, float32, float64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
+int32, int64, bool = np.dtype("int32"), np.dtype("int64"), np.dtype("bool")
+
+
+def get_default_dtype() -> str:
+    """What Python floats become when they are made tensors."""
+    return default_dtype().name
+
+
+class CPUPlace:
+    """The place where everything runs."""
+
+    def __repr__(self) -> str:
+        return "Place(cpu)"
+
+
+def set_device(device: str) -> CPUPlace:
+    """There is one device, the CPU."""
+    if device != "cpu":
+        raise ValueError(f"the device {device!r} is not supported; there is 'cpu'")
+    return CPUPlace()
+
+
+def is_tensor(x: Any) -> Any:
+    """Is it a tensor?"""
+    return isinstance(x, Tensor)
+
+
+__all__ = [
+    *tensors.__all__, "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static",
+    "float16", "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "is_grad_enabled",
+    "is_tensor", "linspace", "nn", "no_grad", "normal", "ones", "rand", "randint", "randn", "seed", "set_default_dtype", "set_device",
+    "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
+]  # fmt: skip

@@ -1,0 +1,5 @@
+"""``paddle.nn``."""
+
+from symgrad.compat.paddle.nn import functional, initializer
+
+__all__ = ["functional", "initializer"]

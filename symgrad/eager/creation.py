@@ -1,0 +1,80 @@
+"""Tensors made of nothing: numbers, ranges, random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.tensor import Tensor, default_dtype
+
+#: the generator behind all random numbers of the static and the eager API
+RANDOM = [np.random.default_rng()]
+
+
+def seed(value: int) -> None:
+    """Begin the random numbers anew."""
+    RANDOM[0] = np.random.default_rng(value)
+
+
+def generator(own: int = 0) -> np.random.Generator:
+    """The common generator, or one of its own for a seed that is not 0."""
+    return np.random.default_rng(own) if own else RANDOM[0]
+
+
+def chosen(dtype: Any) -> np.dtype[Any]:
+    """The dtype that was asked for, or the default."""
+    return default_dtype() if dtype is None else np.dtype(dtype)
+
+
+def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:
+    """One number, everywhere."""
+    return Tensor(np.full(tuple(shape), fill_value, chosen(dtype)))
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Zeros."""
+    return full(shape, 0, dtype)
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Ones."""
+    return full(shape, 1, dtype)
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers at equal distances, without the end."""
+    if end is None:
+        start, end = 0, start
+    floats = any(isinstance(v, float) for v in (start, end, step))
+    return Tensor(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
+
+
+def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Numbers at equal distances, with the end."""
+    return Tensor(np.linspace(start, stop, num).astype(chosen(dtype)))
+
+
+def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
+    """Random numbers between two bounds."""
+    return Tensor(generator(seed).uniform(min, max, tuple(shape)).astype(chosen(dtype)))
+
+
+def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers between 0 and 1."""
+    return uniform(shape, dtype, 0.0, 1.0)
+
+
+def normal(mean: float = 0.0, std: float = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
+    """Normally distributed random numbers."""
+    return Tensor(RANDOM[0].normal(mean, std, tuple(shape or ())).astype(default_dtype()))
+
+
+def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random numbers of the standard normal distribution."""
+    return Tensor(RANDOM[0].normal(0.0, 1.0, tuple(shape)).astype(chosen(dtype)))
+
+
+def randint(low: int = 0, high: int | None = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
+    """Random integers."""
+    return Tensor(RANDOM[0].integers(low, high, tuple(shape)).astype(np.int64 if dtype is None else dtype))

@@ -1,0 +1,76 @@
+"""Writes a record as files: the forward graph, the backward graph, and where each operation was recorded."""
+
+from __future__ import annotations
+
+import datetime
+import linecache
+from collections.abc import Sequence
+from pathlib import Path
+
+from symgrad.eager.node import GradientNode, Node
+from symgrad.eager.tensor import Tensor
+
+
+def quoted(text: str) -> str:
+    """A string of the DOT language."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def label(tensor: Tensor) -> str:
+    """What an edge says of the tensor that flows along it."""
+    return f"cpu {tensor.dtype} {tensor.shape}"
+
+
+def dump(nodes: Sequence[Node | GradientNode], folder: str) -> None:
+    """Write three files into a folder, which is made if it is not there.
+
+    Raises AssertionError if ``folder`` is no string, OSError if it cannot be made.
+    """
+    assert isinstance(folder, str), f"dump_backward_graph_path must be a string, not {type(folder).__name__}"
+    if not folder:
+        raise OSError("dump_backward_graph_path is empty")
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise NotADirectoryError(f"{folder} is not a folder")
+    place.mkdir(parents=True, exist_ok=True)
+    stem = datetime.datetime.now().strftime("%Y-%m-%d_%H:%M:%S.%f_")
+    (place / f"{stem}backward_graph.dot").write_text(drawn(nodes, True))
+    (place / f"{stem}ref_forward_graph.dot").write_text(drawn(nodes, False))
+    (place / f"{stem}call_stack.log").write_text(stacks(nodes))
+
+
+def drawn(nodes: Sequence[Node | GradientNode], backward: bool) -> str:
+    """The graph in the DOT language; edges point as derivatives flow, or as values do."""
+    names = {node: f"node_{k}" for k, node in enumerate(nodes)}
+    lines = ["digraph G {", "  node [shape=box];"]
+    suffix = "GradNode" if backward else ""
+    for node, name in names.items():
+        lines.append(f"  {name} [label={quoted(node.name + suffix)}];")
+    leaves: dict[int, str] = {}
+    for node, name in names.items():
+        for edge in node.edges():
+            tensor = edge.tensor
+            if edge.node is not None:
+                if edge.node not in names:
+                    continue
+                other = names[edge.node]
+            elif id(tensor) in leaves:
+                other = leaves[id(tensor)]
+            else:
+                other = leaves[id(tensor)] = f"leaf_{len(leaves)}"
+                lines.append(f"  {other} [label={quoted('GradNodeAccumulation' if backward else tensor.name)}];")
+            ends = (name, other) if backward else (other, name)
+            lines.append(f"  {ends[0]} -> {ends[1]} [label={quoted(label(tensor))}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def stacks(nodes: Sequence[Node | GradientNode]) -> str:
+    """Where each operation was recorded."""
+    lines = ["call stacks of the recorded operations, first to last"]
+    for node in nodes:
+        lines += ["", f"{node.name}:"]
+        for code, line in node.stack:
+            lines.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}')
+            if text := linecache.getline(code.co_filename, line).strip():
+                lines.append(f"    {text}")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,151 @@
+"""What is recorded: nodes that say which operation made a tensor, of which others."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from symgrad.record.operations import Operation, Settings
+
+COUNT = itertools.count()
+FRAMES = 3  #: how many of the user's frames are kept for each operation
+#: the sweeps over a record, which tensors offer as methods; entered by ``autograd``
+SWEEPS: dict[str, Callable[..., Any]] = {}
+
+
+class Mode(threading.local):
+    """Is recording on, in this thread?"""
+
+    enabled = True
+
+
+MODE = Mode()
+
+
+class switch:  # noqa: N801 (a decorator and a context)
+    """A context and decorator in which recording is on or off."""
+
+    def __init__(self, mode: bool, function: Callable[..., Any] | None = None) -> None:
+        self.mode, self.function = mode, function
+        self.before: list[bool] = []
+        if function is not None:
+            functools.update_wrapper(self, function)
+
+    def __enter__(self) -> None:
+        self.before.append(MODE.enabled)
+        MODE.enabled = self.mode
+
+    def __exit__(self, *error: object) -> None:
+        MODE.enabled = self.before.pop()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.function is None:
+            function = args[0]
+
+            @functools.wraps(function)
+            def run(*inner: Any, **words: Any) -> Any:
+                with switch(self.mode):
+                    return function(*inner, **words)
+
+            return run
+        with switch(self.mode):
+            return self.function(*args, **kwargs)
+
+
+def called_from() -> tuple[tuple[types.CodeType, int], ...]:
+    """The innermost frames of the user's, as code and line."""
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("symgrad."):
+        frame = frame.f_back
+    found: list[tuple[types.CodeType, int]] = []
+    while frame is not None and len(found) < FRAMES:
+        found.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
+
+
+class Edge:
+    """A tensor as it was when it was used: its array, and the node that had made it (None for a leaf)."""
+
+    __slots__ = ("node", "slot", "tensor", "value", "version")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.node, self.slot = tensor, tensor._node, tensor._slot
+        self.value, self.version = tensor._value, tensor._version
+
+
+class Node:
+    """One recorded operation.
+
+    ``inputs`` are edges, Python numbers, or arrays through which no derivative passes; ``results`` the arrays that came out.
+    """
+
+    __slots__ = ("freed", "inputs", "operation", "order", "results", "stack")
+
+    def __init__(self, operation: Operation, inputs: tuple[Any, ...], results: tuple[np.ndarray[Any, Any], ...]) -> None:
+        self.operation, self.inputs, self.results = operation, inputs, results
+        self.order = next(COUNT)
+        self.freed = False
+        self.stack = called_from()
+
+    @property
+    def name(self) -> str:
+        """What the operation is called."""
+        return self.operation.name
+
+    def free(self) -> None:
+        """Let go of what was recorded."""
+        self.freed, self.inputs, self.results = True, (), ()
+
+    def edges(self) -> Iterator[Edge]:
+        """The tensors through which derivatives pass."""
+        for given in self.inputs:
+            if type(given) is Edge:
+                yield given
+
+
+class GradientNode:
+    """Recorded gradients, which can be differentiated again. ``seeds`` are edges, arrays, or None for ones."""
+
+    __slots__ = ("cuts", "freed", "inputs", "order", "results", "seeds", "stack", "targets")
+
+    name = "gradient"
+
+    def __init__(self, targets: list[Edge], inputs: list[Edge], seeds: list[Any], cuts: list[Edge],
+                 results: tuple[np.ndarray[Any, Any], ...]) -> None:  # fmt: skip
+        self.targets, self.inputs, self.seeds, self.cuts, self.results = targets, inputs, seeds, cuts, results
+        self.order = next(COUNT)
+        self.freed = False
+        self.stack = called_from()
+
+    def free(self) -> None:
+        """Let go of what was recorded."""
+        self.freed, self.targets, self.inputs, self.seeds, self.cuts, self.results = True, [], [], [], [], ()
+
+    def edges(self) -> Iterator[Edge]:
+        """The tensors through which derivatives pass."""
+        yield from self.targets
+        yield from self.inputs
+        yield from self.cuts
+        for seed in self.seeds:
+            if type(seed) is Edge:
+                yield seed
+
+
+def operation(function: Callable[..., Any], present: tuple[bool, ...], settings: Settings) -> Operation:
+    """The same object for the same operation: comparing and hashing are then fast."""
+    key = (function, present, settings)
+    found = OPERATIONS.get(key)
+    if found is None:
+        found = OPERATIONS[key] = Operation(function, present, settings)
+    return found
+
+
+OPERATIONS: dict[Any, Operation] = {}

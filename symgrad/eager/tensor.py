@@ -1,0 +1,349 @@
+"""``Tensor``: an array with what was done to it, and the function that applies and records one operation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import MODE, SWEEPS, Edge, GradientNode, Node, operation
+from symgrad.errors import FreedGraph, LeafInPlace
+from symgrad.functional import tensors as functions
+from symgrad.record.operations import settings_of
+from symgrad.vocabulary.dispatch import APPLY
+from symgrad.vocabulary.indexing import stored
+from symgrad.vocabulary.methods import Methods
+
+Array = np.ndarray[Any, Any]
+NAMES = itertools.count()
+FLOATS = "fc"
+NUMBERS = frozenset({bool, int, float})
+#: what Python floats become
+DEFAULT = [np.dtype("float32")]
+
+
+def default_dtype() -> np.dtype[Any]:
+    """What Python floats become when they are made tensors; float32 unless set otherwise."""
+    return DEFAULT[0]
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Let Python floats become another dtype, float32 or float64, when they are made tensors."""
+    made = np.dtype(dtype)
+    if made.kind != "f":
+        raise TypeError(f"the default dtype must be a float dtype, not {made}")
+    DEFAULT[0] = made
+
+
+class Tensor(Methods):
+    """An array of which is known how it was made.
+
+    ``stop_gradient`` True: no derivative is asked of it. ``grad`` is the sum of what ``backward`` found, None before.
+
+    >>> x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
+    >>> (x * x).sum().backward()
+    >>> x.grad.numpy()
+    array([2., 4.])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_grad",
+        "_hooks",
+        "_name",
+        "_node",
+        "_retains",
+        "_slot",
+        "_value",
+        "_version",
+        "persistable",
+        "stop_gradient",
+    )
+    __array_priority__ = 100
+
+    def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
+        self._value = value
+        self.stop_gradient = stop_gradient
+        self.persistable = False
+        self._name = name
+        self._node: Node | GradientNode | None = None
+        self._slot = 0
+        self._grad: Tensor | None = None
+        self._hooks: dict[int, Callable[[Tensor], Tensor | None]] | None = None
+        self._retains = False
+        self._version = 0
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def name(self) -> str:
+        """A name that no other tensor has, unless one was given."""
+        if self._name is None:
+            self._name = f"generated_tensor_{next(NAMES)}"
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def data(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    @property
+    def shape(self) -> list[int]:
+        """The extents."""
+        return list(self._value.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._value.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._value.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype."""
+        return np.dtype(self._value.dtype)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Was it made by the user, or of nothing that asks for a derivative?"""
+        return self._node is None or self.stop_gradient
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The sum of the gradients found so far."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError("the gradient must be a Tensor or None")
+        self._grad = value
+
+    def gradient(self) -> Array | None:
+        """The gradient as an array, or None."""
+        return None if self._grad is None else self._grad._value
+
+    def numpy(self) -> Array:
+        """The values; writing to the array does not change the tensor."""
+        return self._value.copy()
+
+    def item(self, *index: int) -> Any:
+        """One element as a Python number."""
+        return self._value.item(*index)
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self._value.tolist()
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return self._value.ndim
+
+    def __len__(self) -> int:
+        if not self._value.ndim:
+            raise TypeError("a tensor without axes has no length")
+        return len(self._value)
+
+    def __float__(self) -> float:
+        return float(self._value.item())
+
+    def __int__(self) -> int:
+        return int(self._value.item())
+
+    def __bool__(self) -> bool:
+        return bool(self._value.item())
+
+    def __index__(self) -> int:
+        return int(self._value.item().__index__())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        made = self._value if dtype is None else self._value.astype(dtype)
+        return made.copy() if copy or copy is None and made is self._value else made
+
+    def __repr__(self) -> str:
+        values = np.array2string(self._value, separator=", ", prefix="       ")
+        return f"Tensor(shape={self.shape}, dtype={self.dtype}, stop_gradient={self.stop_gradient},\n       {values})"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[k] for k in range(len(self)))
+
+    # ---------------------------------------------------------------- derivatives
+
+    def backward(
+        self, grad_tensor: Tensor | None = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
+    ) -> None:
+        """Add the gradient of this tensor to ``grad`` of all that it was made of; see ``symgrad.eager.backward``."""
+        SWEEPS["backward"](
+            [self], None if grad_tensor is None else [grad_tensor], retain_graph, dump_backward_graph_path=dump_backward_graph_path
+        )
+
+    def clear_grad(self) -> None:
+        """Set the gradient to zeros; the same tensor stays."""
+        self.clear_gradient()
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Set the gradient to zeros, or to None."""
+        if self._grad is None:
+            return
+        if set_to_zero:
+            self._grad._value = np.zeros_like(self._grad._value)
+        else:
+            self._grad = None
+
+    def detach(self) -> Tensor:
+        """The same values, without how they were made."""
+        return Tensor(self._value)
+
+    def clone(self) -> Tensor:
+        """A copy that derivatives pass."""
+        made: Tensor = apply(functions.assign, self)
+        return made
+
+    def retain_grads(self) -> None:
+        """Let ``backward`` keep the gradient of this tensor, though it is not a leaf."""
+        self._retains = True
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Hook:
+        """Call ``hook(gradient)`` when the gradient of this tensor is known; what it returns, if not None, flows on instead."""
+        if self.stop_gradient:
+            raise RuntimeError("a hook cannot be registered on a tensor with stop_gradient=True")
+        if self._hooks is None:
+            self._hooks = {}
+        key = max(self._hooks, default=-1) + 1
+        self._hooks[key] = hook
+        return Hook(self, key)
+
+    # ---------------------------------------------------------------- change in place
+
+    def writable(self) -> None:
+        """Refuse to change a leaf whose derivative is asked for, while recording."""
+        if MODE.enabled and not self.stop_gradient and self._node is None:
+            raise LeafInPlace(f"{self.name} is a leaf with stop_gradient=False and cannot be changed in place while recording")
+
+    def become(self, other: Tensor) -> None:
+        """Take over the values of another tensor and how they were made."""
+        self._value, self._node, self._slot, self.stop_gradient = other._value, other._node, other._slot, other.stop_gradient
+        self._version += 1
+
+    def set_value(self, value: Any) -> None:
+        """Put other values of the same shape in, without recording."""
+        made = np.array(value._value if isinstance(value, Tensor) else value, self.dtype)
+        if made.shape != self._value.shape:
+            raise ValueError(f"values of shape {made.shape} do not fit a tensor of shape {self._value.shape}")
+        self._value = made
+        self._version += 1
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.writable()
+        self.become(stored(self, index, value))
+
+
+class Hook:
+    """A registered hook; ``remove()`` takes it away."""
+
+    def __init__(self, tensor: Tensor, key: int) -> None:
+        self.tensor, self.key = tensor, key
+
+    def remove(self) -> bool:
+        """Take the hook away; False if it was gone."""
+        return self.tensor._hooks is not None and self.tensor._hooks.pop(self.key, None) is not None
+
+
+# ------------------------------------------------------------------ recording
+
+
+def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
+    """Apply an operation and record it. Inputs are tensors, Python numbers, arrays or None; settings plain data."""
+    values: list[Any] = []
+    edges: list[Any] = []
+    present: list[bool] = []
+    active = False
+    recording = MODE.enabled
+    for given in inputs:
+        if given is None:
+            values.append(None)
+            present.append(False)
+            continue
+        present.append(True)
+        if not isinstance(given, Tensor):
+            value = given if type(given) in NUMBERS else to_tensor(given)._value
+            edges.append(value)
+        else:
+            value = given._value
+            if given.stop_gradient or not recording:
+                edges.append(value)
+            else:
+                active = True
+                edges.append(Edge(given))
+        values.append(value)
+    with np.errstate(all="ignore"):
+        made = function(*values, **settings)
+    several = isinstance(made, tuple)
+    arrays = tuple([np.asarray(m) for m in made]) if several else (np.asarray(made),)
+    if not active:
+        outs = [Tensor(array) for array in arrays]
+        return outs if several else outs[0]
+    node = Node(operation(function, tuple(present), settings_of(settings)), tuple(edges), arrays)
+    outs = []
+    for slot, array in enumerate(arrays):
+        out = Tensor(array, array.dtype.kind not in FLOATS)
+        out._node = None if out.stop_gradient else node
+        out._slot = slot
+        outs.append(out)
+    return outs if several else outs[0]
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+    """A tensor of a copy of the data; Python floats become the default dtype.
+
+    >>> to_tensor([1.0, 2.0]).dtype
+    dtype('float32')
+    """
+    if isinstance(data, Tensor):
+        value = data._value.copy()
+    elif isinstance(data, np.ndarray | np.generic):
+        value = np.array(data)
+    else:
+        value = np.array(plain(data))
+        if value.dtype == np.float64 and not holds_arrays(data):
+            value = value.astype(DEFAULT[0])
+    if value.dtype == object:
+        raise TypeError(f"{type(data).__name__} cannot be made a tensor")
+    return Tensor(value if dtype is None else value.astype(dtype), stop_gradient)
+
+
+def plain(data: Any) -> Any:
+    """Nested lists with tensors replaced by their arrays."""
+    if isinstance(data, Tensor):
+        return data._value
+    return [plain(item) for item in data] if isinstance(data, list | tuple) else data
+
+
+def holds_arrays(data: Any) -> bool:
+    """Is there an array, which knows its dtype, anywhere in it?"""
+    if isinstance(data, list | tuple):
+        return any(map(holds_arrays, data))
+    return isinstance(data, np.ndarray | np.generic | Tensor)
+
+
+def frozen_graph(name: str) -> FreedGraph:
+    """The error for a second sweep."""
+    return FreedGraph(f"the record of {name} was freed by an earlier backward; call that with retain_graph=True to go through it twice")
+
+
+APPLY[Tensor] = APPLY[None] = apply
+
+__all__ = ["Hook", "Tensor", "apply", "default_dtype", "frozen_graph", "set_default_dtype", "to_tensor"]

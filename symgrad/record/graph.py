@@ -1,0 +1,261 @@
+"""A function that grows: parameters, operations, gradients of what is there, in any order and to any depth.
+
+Values are found again by keys (names of variables, tensors). A gradient makes a new function out of the
+old one, by the adjoint; the keys then stand for the values of the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.activity import matters, may_be_active
+from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.extents import known_extents
+from symgrad.adjoint.reverse import gradient
+from symgrad.codegen.python import Header, emit
+from symgrad.compile import OPTIMISE, argument_names, simplify
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute
+from symgrad.ir.types import INT, Scalar, Type, join
+from symgrad.ops.build import Builder, symbols
+from symgrad.passes.dce import dce
+from symgrad.passes.unread import unread
+from symgrad.record.operations import Operation, append
+from symgrad.runtime.load import load
+
+Key = Hashable
+
+
+@dataclass
+class Graph:
+    """A function under construction. ``values`` are what the keys stand for."""
+
+    builder: Builder = field(default_factory=lambda: Builder(Block()))
+    values: dict[Key, Operand] = field(default_factory=dict)
+    params: list[Key] = field(default_factory=list)  #: the keys of the parameters, in order
+
+    @property
+    def block(self) -> Block:
+        """The body of the function."""
+        return self.builder.block
+
+    def parameter(self, key: Key, type_: Type, name: str | None = None) -> Value:
+        """Add a parameter."""
+        value = Value(self.builder.distinct(type_), name)
+        self.block.args.append(value)
+        self.params.append(key)
+        self.values[key] = value
+        return value
+
+    def operation(self, operation: Operation, inputs: Sequence[Key], outputs: Sequence[Key]) -> None:
+        """Append an operation."""
+        for key, value in zip(outputs, self.apply(operation, [self.values[key] for key in inputs]), strict=True):
+            self.values[key] = value
+
+    def apply(self, operation: Operation, inputs: list[Operand]) -> list[Operand]:
+        """Append an operation and give its results."""
+        return append(self.builder, operation, inputs)
+
+    def name(self, key: Key, value: Operand, name: str) -> None:
+        """Let a key stand for a value, and the value be called so where it is printed."""
+        if isinstance(value, Value) and value not in self.block.args:
+            value.name = name
+        self.values[key] = value
+
+    def type(self, key: Key) -> Type:
+        """What is known of a value."""
+        return self.values[key].type
+
+    def ones(self, operand: Operand) -> Operand:
+        """The seed of a target for which none is given."""
+        if isinstance(operand.type, Scalar):
+            dtype = operand.type.dtype
+            return Const(1.0) if dtype in (None, "any", "f64") else self.builder.call("cast", Const(1.0), dtype=dtype)
+        return self.builder.call("ones_like", operand)
+
+    def zeros(self, key: Key) -> Operand:
+        """Zeros like a value."""
+        operand = self.values[key]
+        return Const(0.0) if isinstance(operand.type, Scalar) else self.builder.call("zeros_like", operand)
+
+    # ---------------------------------------------------------------- control flow
+
+    def inside(self, make: Callable[[], list[Operand]], args: Sequence[Value] = ()) -> Block:
+        """A block of its own; what it defines is forgotten after it."""
+        block = Block(list(args))
+        before = dict(self.values)
+        with self.builder.inside(block):
+            block.yields = make()
+        self.values = before
+        return block
+
+    def branch(self, test: Operand, outputs: Sequence[Key], sides: Sequence[Callable[[], list[Operand]]]) -> None:
+        """Append a branch of which one side runs."""
+        then, orelse = [self.inside(side) for side in sides]
+        outs = [Value(join(a.type, b.type)) for a, b in zip(then.yields, orelse.yields, strict=True)]
+        test = self.builder.call("number", test, kind="bool")
+        self.builder.append(If(outs, self.builder.loc, test, then, orelse))
+        self.values.update(zip(outputs, outs, strict=True))
+
+    def loop(self, inits: Sequence[Operand], carried: Sequence[Key], test: Callable[[], list[Operand]], body: Callable[[], list[Operand]],
+             outputs: Sequence[Key]) -> None:  # fmt: skip
+        """Append a loop that runs while its test holds."""
+        kinds = [init.type for init in inits]
+        for _ in range(8):
+            blocks = []
+            for make in (test, body):
+                args = [Value(kind) for kind in kinds]
+                before = dict(self.values)
+                self.values.update(zip(carried, args, strict=True))
+                blocks.append(self.inside(make, args))
+                self.values = before
+            wider = [join(a, b.type) for a, b in zip(kinds, blocks[1].yields, strict=True)]
+            if wider == kinds:
+                break
+            kinds = wider
+        with self.builder.inside(blocks[0]):
+            blocks[0].yields = [self.builder.call("number", blocks[0].yields[0], kind="bool")]
+        outs = [Value(kind) for kind in kinds]
+        self.builder.append(While([*outs, Value(INT)], self.builder.loc, list(inits), blocks[0], blocks[1]))
+        self.values.update(zip(outputs, outs, strict=True))
+
+    # ---------------------------------------------------------------- gradients
+
+    def gradients(self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None],
+                  cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
+        """The gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
+
+        No derivative passes a value in ``cuts``. Inputs may be intermediate values: theirs is the total derivative.
+        """
+        given = [self.ones(self.values[t]) if s is None else self.values[s] for t, s in zip(targets, seeds, strict=True)]
+        keys = list(self.values)
+        sources = [self.values[key] for key in keys]
+        ends = [self.values[t] for t in targets]
+        table: dict[Value, Operand] = {}
+        body = clone_block(Block(self.block.args, self.block.ops, [*ends, *sources, *given]), table)
+        stopped = {v for key in cuts if isinstance(v := self.values[key], Value)}
+        for value in stopped:
+            self.interpose(body, table[value], "barrier", len(ends))
+        places: dict[Value, int] = {}
+        wanted = [v for key in inputs if isinstance(v := self.values[key], Value) and v not in stopped and may_be_active(v.type)]
+        for value in dict.fromkeys(wanted):
+            own = table[value]
+            if own not in body.args:
+                assert isinstance(own, Value)
+                body.args.append(Value(own.type, own.name))
+                self.interpose(body, own, "probe", len(ends), body.args[-1])
+                places[value] = len(body.args) - 1
+            else:
+                places[value] = body.args.index(own)
+        before = len(body.args)
+        whole = Func("recorded", body, [], split=None)
+        active = list(range(len(ends)))
+        reached = matters(whole, list(places.values()), active)
+        wrt = [k for k in dict.fromkeys(places.values()) if k in reached]
+        if wrt:
+            whole = expanded(gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken)))
+            body = whole.body
+        count = len(ends) + len(keys)
+        seed_values = body.yields[count : count + len(given)]
+        table = dict(zip(body.args[before:], seed_values, strict=False))
+        found = body.yields[count + len(given) :]
+        strip(body, table, found)
+        body.args = body.args[: len(self.params)]
+        # parameters that are returned are copied; here they are not returned
+        again = dict(zip(self.block.args, body.args, strict=True))
+        news = body.yields[len(ends) : count]
+        self.values = {key: again.get(old, new) for key, old, new in zip(keys, sources, news, strict=True)}  # type: ignore[arg-type]
+        body.yields = []
+        func = Func("recorded", body)
+        self.builder = Builder(body, extents=known_extents(func), taken=self.builder.taken | symbols(func))
+        made = dict(zip(wrt, found, strict=True))
+        answers: list[Operand | None] = []
+        for old in [sources[keys.index(key)] for key in inputs]:
+            place = places.get(old) if isinstance(old, Value) else None
+            answers.append(None if place is None else made.get(place))
+        return answers
+
+    def interpose(self, body: Block, value: Operand, row: str, ends: int, *more: Operand) -> None:
+        """Let everything after ``value``, and the targets, read it through an op that does nothing in the program."""
+        assert isinstance(value, Value)
+        place = next((k + 1 for k, op in enumerate(body.ops) if value in op.outs), 0)
+        out = Value(value.type, value.name)
+        rest = Block([], body.ops[place:], body.yields[:ends])
+        substitute(rest, {value: out})
+        body.yields[:ends] = rest.yields
+        body.ops.insert(place, Call([out], self.builder.loc, row, [value, *more], {}))
+
+    # ---------------------------------------------------------------- functions
+
+    def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = ()) -> Compiled:
+        """Compile the function of some of the values; ``known`` are values that the caller has already, which become parameters."""
+        table: dict[Value, Operand] = {}
+        body = clone_block(Block(self.block.args, self.block.ops, list(results)), table)
+        params = list(zip(self.params, body.args, strict=True))
+        replaced: dict[Value, Operand] = {}
+        for key in known:
+            old = self.values[key]
+            new = table[old] if isinstance(old, Value) else None
+            if isinstance(new, Value) and new not in body.args and new not in replaced:
+                replaced[new] = made = Value(new.type, new.name)
+                params.append((key, made))
+        substitute(body, replaced)
+        body.args = [value for _, value in params]
+        func = simplify(Func(name, body), OPTIMISE)
+        return finished(func, [key for key, _ in params], name)
+
+
+def strip(body: Block, table: dict[Value, Operand], results: list[Operand]) -> None:
+    """Take out barriers and probes, and put what stands for them in their place."""
+    for op in body.ops:
+        if isinstance(op, Call) and op.name in ("barrier", "probe"):
+            table[op.outs[0]] = op.args[0]
+    body.ops = [op for op in body.ops if not (isinstance(op, Call) and op.name in ("barrier", "probe"))]
+    body.yields, tail = [*body.yields, *results], len(results)
+    substitute(body, table)
+    results[:] = body.yields[len(body.yields) - tail :]
+    del body.yields[len(body.yields) - tail :]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A function of some of the values of a graph; ``keys`` says which, in order; ``scalars`` which of them are no arrays."""
+
+    function: Any
+    keys: tuple[Key, ...]
+    scalars: tuple[bool, ...]
+    text: str
+    func: Func
+
+
+def finished(func: Func, keys: list[Key], name: str) -> Compiled:
+    """Drop parameters that nothing reads, print and load."""
+    func = dce(unread(func))
+    read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
+    kept = [(key, value) for key, value in zip(keys, func.params, strict=True) if value in read]
+    func.body.args = [value for _, value in kept]
+    words = argument_names([value.name for _, value in kept])
+    for (_, value), word in zip(kept, words, strict=True):
+        value.name = word
+    places = ", ".join(f"{{{k}}}" for k in range(len(func.body.yields)))
+    result = f"({places}{',' if len(func.body.yields) == 1 else ''})" if func.body.yields else "()"
+    emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, comments=False))
+    function = load(emitted.text, name, emitted.namespace)
+    scalars = tuple(isinstance(value.type, Scalar) for _, value in kept)
+    return Compiled(function, tuple(key for key, _ in kept), scalars, emitted.text, func)
+
+
+def all_ops(block: Block) -> Iterable[Any]:
+    """Every op of a block and of the blocks inside it."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from all_ops(inner)
+
+
+def operands_of(op: Any) -> Iterable[Operand]:
+    """What an op reads, the yields of its blocks included."""
+    yield from op.operands
+    for inner in op.blocks:
+        yield from inner.yields

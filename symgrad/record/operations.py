@@ -1,0 +1,155 @@
+"""One recorded operation: a NumPy function with plain settings -> IR for given types of its inputs."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from symgrad.errors import BadArgument
+from symgrad.frontend.lower import lower
+from symgrad.frontend.source import from_source, read
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
+from symgrad.ir.types import Array, Dim, ShapeOf, Type
+from symgrad.marks import lower_stop
+from symgrad.ops.build import Builder
+from symgrad.signature import Signature
+
+assert callable(lower_stop)  # its module tells the frontend what stop_gradient is
+Settings = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``outputs = function(*inputs, **settings)``; ``present`` says which inputs are given, the others are None."""
+
+    function: Callable[..., Any]
+    present: tuple[bool, ...]
+    settings: Settings = ()
+
+    @property
+    def name(self) -> str:
+        """What the operation is called."""
+        return self.function.__name__
+
+
+def frozen(value: Any) -> Any:
+    """A setting as plain, hashable data: numbers, strings, None, and tuples of them.
+
+    >>> frozen([1, [2.5, None]])
+    (1, (2.5, None))
+    """
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(map(frozen, value))
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return frozen(value.item())
+    raise BadArgument(f"{type(value).__name__} cannot be a setting", hint="pass numbers, strings, None, or lists of them")
+
+
+def settings_of(words: dict[str, Any]) -> Settings:
+    """Keyword arguments as settings."""
+    return tuple((name, frozen(value)) for name, value in words.items())
+
+
+def literal(value: Any) -> str:
+    """The text of a setting; only what ``frozen`` lets pass has one."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "math.nan" if value != value else "math.inf" if value > 0 else "-math.inf"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def defaults(function: Callable[..., Any]) -> Settings:
+    """The settings of a function that have defaults other than None: inputs that may be left out have None."""
+    words = inspect.signature(function).parameters.values()
+    return settings_of({p.name: p.default for p in words if p.default is not p.empty and p.default is not None})
+
+
+def written(operation: Operation) -> Callable[..., Any]:
+    """A function of the inputs that are given, with the settings written out."""
+    names = [f"x{k}" for k, given in enumerate(operation.present) if given]
+    words = [f"x{k}" if given else "None" for k, given in enumerate(operation.present)]
+    words += [f"{name}={literal(value)}" for name, value in {**dict(defaults(operation.function)), **dict(operation.settings)}.items()]
+    text = f"def operation({', '.join(names)}):\n    return function({', '.join(words)})\n"
+    return from_source(text, globals={"__name__": "symgrad.recorded", "function": operation.function, "math": math})
+
+
+@lru_cache(maxsize=4096)
+def lowered(operation: Operation, kinds: tuple[Type, ...]) -> Func:
+    """The operation as IR, for inputs of these types."""
+    function = written(operation)
+    names = [f"x{k}" for k, given in enumerate(operation.present) if given]
+    return lower(read(function), Signature(tuple(zip(names, kinds, strict=True)))).func
+
+
+def plain(type_: Type, k: int) -> Type:
+    """The type of an input with symbols of its own, so that equal operations are lowered once."""
+    if not isinstance(type_, Array) or type_.shape is None:
+        return type_
+    shape = tuple(Dim(f"x{k}_{axis}", 0, e.plural) if isinstance(e, Dim) else e for axis, e in enumerate(type_.shape))
+    return Array(type_.dtype, shape)
+
+
+def append(builder: Builder, operation: Operation, inputs: list[Operand]) -> list[Operand]:
+    """Append the operation's ops, typed anew for these inputs, and give its results."""
+    func = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
+    return inlined(builder, func, inputs)
+
+
+def inlined(builder: Builder, func: Func, inputs: Iterable[Operand]) -> list[Operand]:
+    """Append the ops of a function and give its results."""
+    table: dict[Value, Operand] = dict(zip(func.params, inputs, strict=True))
+
+    def new(operand: Operand) -> Operand:
+        return table.get(operand, operand) if isinstance(operand, Value) else operand
+
+    for op in func.body.ops:
+        if isinstance(op, Call):
+            outs = builder.call_many(op.name, *map(new, op.args), hints=tuple(o.name for o in op.outs), **op.settings)
+            table.update(zip(op.outs, outs, strict=True))
+        else:
+            builder.append(whole(builder, op, table, new))
+    return [new(y) for y in func.body.yields]
+
+
+def whole(builder: Builder, op: Op, table: dict[Value, Operand], new: Callable[[Operand], Operand]) -> Op:
+    """A copy of a loop or a branch; its symbols of extents are made the builder's own."""
+    renamed: dict[str, str] = {}
+
+    def symbol(extent: Any) -> Any:
+        if not isinstance(extent, Dim):
+            return extent
+        if extent.symbol not in renamed:
+            renamed[extent.symbol] = builder.symbol("k")
+        return replace(extent, symbol=renamed[extent.symbol])
+
+    def typed(type_: Type) -> Type:
+        if isinstance(type_, Array | ShapeOf) and type_.shape is not None:
+            return replace(type_, shape=tuple(map(symbol, type_.shape)))
+        return type_
+
+    def fresh(value: Value) -> Value:
+        table[value] = made = Value(typed(value.type), value.name)
+        return made
+
+    copy = clone_op(op, table, new, fresh)
+    for block in copy.blocks:
+        retype(block, typed)
+    return copy
+
+
+def retype(block: Block, typed: Callable[[Type], Type]) -> None:
+    """Rename the symbols of extents in a block and the blocks inside it."""
+    for value in block.args:
+        value.type = typed(value.type)
+    for op in block.ops:
+        for out in op.outs:
+            out.type = typed(out.type)
+        for inner in op.blocks:
+            retype(inner, typed)

@@ -1,0 +1,135 @@
+"""A recipe: what was recorded, as plain hashable data -> the graph that it says, and compiled functions, kept by recipe.
+
+Two records of the same structure have equal recipes, so the second one generates nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType
+from symgrad.ir.types import Type
+from symgrad.record.graph import Compiled, Graph
+from symgrad.record.operations import Operation
+from symgrad.signature import PYTHON_NUMBERS, abstract_value
+
+#: what is known of a value that comes from outside: dtype and which extents are 1, or the class of a Python number
+Kind = tuple[Any, ...] | type
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value from outside."""
+
+    kind: Kind
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An operation on earlier values."""
+
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differentiated:
+    """Gradients of earlier values, zeros for an input that no target depends on."""
+
+    targets: tuple[int, ...]
+    inputs: tuple[int, ...]
+    seeds: tuple[int | None, ...]
+    cuts: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+Step = Leaf | Applied | Differentiated
+Recipe = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """What was asked of a recipe: its gradients, given that all recorded values are at hand."""
+
+    recipe: Recipe
+    targets: tuple[int, ...]
+    inputs: tuple[int, ...]
+    seeds: tuple[int | None, ...]
+    cuts: tuple[int, ...]
+
+
+def kind_of_value(value: Any) -> Kind:
+    """What a recipe says of a value from outside."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype, tuple(extent == 1 for extent in value.shape))
+    return type(value)
+
+
+def type_of(kind: Kind, place: int) -> Type:
+    """The type of a value from outside.
+
+    >>> str(type_of((np.dtype("float32"), (False, True)), 0))
+    'f32[!v0_0, 1]'
+    """
+    if isinstance(kind, tuple):
+        dtype, units = kind
+        made = abstract_value(np.empty(tuple(1 if unit else 2 for unit in units), dtype), f"v{place}_")
+        if isinstance(made, Type):
+            return made
+        raise UnknownType(f"arrays of {dtype} are not supported")
+    return PYTHON_NUMBERS[kind]
+
+
+def graph_of(recipe: Recipe) -> Graph:
+    """The graph that a recipe says; its keys are the places of the values."""
+    graph = Graph()
+    for step in recipe:
+        match step:
+            case Leaf(kind, place):
+                graph.parameter(place, type_of(kind, place))
+            case Applied(operation, inputs, outputs):
+                graph.operation(operation, inputs, outputs)
+            case Differentiated(targets, inputs, seeds, cuts, outputs):
+                made = graph.gradients(targets, inputs, seeds, cuts)
+                for output, source, operand in zip(outputs, inputs, made, strict=True):
+                    graph.values[output] = graph.zeros(source) if operand is None else operand
+    return graph
+
+
+LOCK = threading.RLock()
+KEPT: dict[Backward, tuple[Compiled, tuple[int | None, ...]]] = {}
+LIMIT = 4096  #: recipes kept
+
+
+def backward_of(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
+    """The compiled backward half; for each input the place of its gradient among the results, or None."""
+    found = KEPT.get(asked)
+    if found is None:
+        with LOCK:
+            found = KEPT.get(asked) or made(asked)
+            if len(KEPT) >= LIMIT:
+                KEPT.clear()
+            KEPT[asked] = found
+    return found
+
+
+def made(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
+    """Build, differentiate and compile."""
+    graph = graph_of(asked.recipe)
+    gradients = graph.gradients(asked.targets, asked.inputs, asked.seeds, asked.cuts)
+    results = [g for g in gradients if g is not None]
+    known: Sequence[int] = [place for step in asked.recipe if not isinstance(step, Leaf) for place in step.outputs]
+    compiled = graph.function(results, "backward", known)
+    places: list[int | None] = []
+    count = 0
+    for gradient in gradients:
+        places.append(None if gradient is None else count)
+        count += gradient is not None
+    return compiled, tuple(places)

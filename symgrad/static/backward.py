@@ -1,0 +1,363 @@
+"""``append_backward`` and ``gradients``: gradients of a program's variables, appended to the program.
+
+One step of the program stands for the whole backward half; the engine makes its code when the program is
+compiled. What is listed in the block are the operations that it consists of, under the documented names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.static.compiling import build, reads, samples, writes
+from symgrad.static.mode import in_static_mode
+from symgrad.static.program import FLOATS, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
+from symgrad.static.recompute import listed_again
+
+Pair = tuple[Variable, Variable]
+GRAD = "@GRAD"
+
+
+# ------------------------------------------------------------------ which variables have a gradient
+
+
+@dataclass(slots=True)
+class Reach:
+    """Which steps derivatives pass, and which variables have one: they depend on a free variable and a target depends on them."""
+
+    steps: list[Step]
+    variables: set[str]
+
+
+def reach(block: Block, targets: Iterable[str], cuts: set[str]) -> Reach:
+    """Follow the steps of a block forward from what is free and backward from the targets; nothing passes a cut."""
+    made = {name for step in block.steps for name in writes(step)}
+
+    def carries(name: str) -> bool:
+        variable = block.vars.get(name)
+        return variable is not None and variable.dtype.kind in FLOATS and name not in cuts
+
+    varied = {name for name in block.vars if carries(name) and name not in made and not block.vars[name].stop_gradient}
+    varied |= {name for name in made if carries(name) and free_leaf(block, name)}
+    for step in block.steps:
+        if any(name in varied for name in passing(step)):
+            varied.update(name for name in writes(step) if carries(name))
+    useful = {name for name in targets if carries(name)}
+    chosen: list[Step] = []
+    for step in reversed(block.steps):
+        if useful.isdisjoint(writes(step)) or not any(n in varied for n in writes(step)):
+            continue
+        chosen.append(step)
+        useful.update(name for name in passing(step) if carries(name))
+    return Reach(chosen, varied & useful)
+
+
+def free_leaf(block: Block, name: str) -> bool:
+    """Was it made of stopped variables only, and then set free?"""
+    variable = block.vars[name]
+    step = next((s for s in block.steps if name in writes(s)), None)
+    sources = [block.vars[n] for n in (reads(step) if step else []) if n in block.vars]
+    return not variable.stop_gradient and bool(sources) and all(s.stop_gradient for s in sources)
+
+
+def passing(step: Step) -> list[str]:
+    """What a derivative of a step's results goes to."""
+    if isinstance(step, Gradient):
+        return [*step.targets, *(s for s in step.seeds if s is not None), *step.pairs]
+    return reads(step)
+
+
+# ------------------------------------------------------------------ names
+
+
+@dataclass(slots=True)
+class Naming:
+    """Names of gradients in one call; ``number`` says the how-many-th call of the program it is."""
+
+    program: Program
+    number: int
+    given: dict[str, str] = field(default_factory=dict)
+
+    def of(self, name: str) -> str:
+        """The name of a variable's gradient."""
+        if name not in self.given:
+            plain = name + GRAD
+            taken = self.program.global_block().vars
+            if plain in taken:
+                plain = "grad/" * self.number + plain if self.number > 1 else self.fresh(plain)
+            self.given[name] = plain if plain not in taken else self.fresh(plain)
+        return self.given[name]
+
+    def fresh(self, stem: str) -> str:
+        """A name with a number at its end."""
+        taken, k = self.program.global_block().vars, 0
+        while f"{stem}_{k}" in taken:
+            k += 1
+        return f"{stem}_{k}"
+
+
+# ------------------------------------------------------------------ the list of operations
+
+
+Callback = Callable[..., Any]
+
+
+def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback]) -> list[Op]:
+    """List the operations of a backward half, and call the callbacks for each but the seeds."""
+    made = [block.listed(s.kind, s.inputs, s.outputs) for s in seeds]
+    planned = backward_operations(block, found, naming)
+    context: dict[str, Any] = {}
+    for name in found.variables:
+        context[naming.of(name)] = name
+    for description in planned:
+        op = Op(block, description)
+        block.ops.append(op)
+        made.append(op)
+        for callback in callbacks:
+            callback(block=block, context={**context, "__current_op_desc__": description} if not context else shared(context, description))
+    return made
+
+
+def shared(context: dict[str, Any], description: Description) -> dict[str, Any]:
+    """The one context of a call, with the current operation in it."""
+    context["__current_op_desc__"] = description
+    return context
+
+
+def backward_operations(block: Block, found: Reach, naming: Naming) -> list[Description]:
+    """The gradient operations in order; a variable read several times has parts, which are summed."""
+    uses: dict[str, int] = {}
+    for step in found.steps:
+        for name in passing(step):
+            if name in found.variables:
+                uses[name] = uses.get(name, 0) + 1
+    kinds = {name: op.type for op in block.ops for name in op.desc.outputs}
+    planned: list[Description] = []
+    parts: dict[str, list[str]] = {}
+    for step in found.steps:
+        outs: list[str] = []
+        done: list[str] = []
+        for name in passing(step):
+            if name not in found.variables:
+                continue
+            if uses[name] > 1:
+                part = f"{naming.of(name)}@RENAME@block{block.idx}@{len(parts.setdefault(name, []))}"
+                parts[name].append(part)
+                outs.append(part)
+                if len(parts[name]) == uses[name]:
+                    done.append(name)
+            else:
+                outs.append(naming.of(name))
+        results = [name for name in writes(step) if name in found.variables]
+        kind = kinds.get(next(iter(writes(step)), ""), "gradient") + "_grad"
+        planned.append(Description(kind, [*reads(step), *(naming.of(r) for r in results)], outs))
+        planned += [Description("sum", list(parts[name]), [naming.of(name)]) for name in done]
+    return planned
+
+
+# ------------------------------------------------------------------ arguments
+
+
+def kinds(value: Any, allowed: tuple[type, ...], name: str, function: str) -> None:
+    """Refuse an argument of another kind."""
+    if not isinstance(value, allowed):
+        words = ", ".join(k.__name__ for k in allowed)
+        raise TypeError(f"the argument {name} of {function} must be {words}, not {type(value).__name__}")
+
+
+def cut_names(program: Program, no_grad_set: Any, function: str) -> set[str]:
+    """The variables that no derivative passes: those said, and those with ``stop_gradient``."""
+    made = {v.name for v in program.list_vars() if v.stop_gradient and not derived(program, v)}
+    if no_grad_set is None:
+        return made
+    kinds(no_grad_set, (set, list, tuple), "no_grad_set", function)
+    for item in no_grad_set:
+        kinds(item, (Variable, str), "no_grad_set[i]", function)
+        made.add((item if isinstance(item, str) else item.name).removesuffix(GRAD))
+    return made
+
+
+def derived(program: Program, variable: Variable) -> bool:
+    """Does it say ``stop_gradient`` only since all that it was made of does?"""
+    return variable.dtype.kind not in FLOATS
+
+
+def needs_static(function: str) -> None:
+    """Refuse to append to a program while operations run at once."""
+    assert in_static_mode(), f"{function} works on programs; call enable_static() first"
+
+
+# ------------------------------------------------------------------ append_backward
+
+
+def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any = None, callbacks: Any = None, checkpoints: Any = None,
+                    distop_context: Any = None) -> Any:  # fmt: skip
+    """Append the gradient of ``loss`` to its program.
+
+    Gives pairs (parameter, gradient): of all trainable parameters that were reached, or of what ``parameter_list``
+    names, in its order. No derivative passes what is in ``no_grad_set`` or has ``stop_gradient``. Each callback is
+    called as ``callback(block=, context=)`` for every operation listed. With ``checkpoints`` the operations between
+    them are listed once more before their gradients, and the result is ``(pairs, names of the checkpoints)``.
+
+    Raises TypeError for arguments of a wrong kind, ValueError for a loss that no operation made.
+    """
+    needs_static("append_backward")
+    kinds(loss, (Variable,), "loss", "append_backward")
+    program = loss.program
+    block = program.global_block()
+    if not any(loss.name in writes(step) for step in block.steps):
+        raise ValueError(f"loss.op is None: no operation of the program made {loss.name}")
+    wanted = wanted_names(parameter_list)
+    if callbacks is not None:
+        kinds(callbacks, (list, tuple), "callbacks", "append_backward")
+    cuts = cut_names(program, no_grad_set, "append_backward")
+    if distop_context is not None:
+        distop_context.grad_var_to_var, distop_context.grad_op_id_to_op_id  # noqa: B018 (both must be there)
+    segments = [c.name for c in checkpoints] if isinstance(checkpoints, list) and checkpoints else []
+    number = program.gradient_calls = program.gradient_calls + 1
+    naming = Naming(program, number)
+    found = reach(block, [loss.name], cuts)
+    seed = loss.name + GRAD if loss.name + GRAD not in block.vars else naming.fresh(loss.name + GRAD)
+    naming.given[loss.name] = seed
+    opening = Description("fill_constant", [], [seed])
+    if segments:
+        listed_again(block, found, segments, [loss.name])
+    for callback in callbacks or ():
+        if not callable(callback):
+            block.listed(opening.kind, opening.inputs, opening.outputs)
+            raise ValueError(f"a callback must be callable, {type(callback).__name__} is not")
+    list_backward(block, found, naming, [opening], () if segments else callbacks or ())
+    made = enter(block, found, naming, [loss.name], [None], cuts)
+    real = dependent(program, found, [loss.name], list(made), cuts)
+    if distop_context is not None:
+        distop_context.grad_var_to_var.setdefault(number, {}).update({made[name].name: name for name in made})
+    if wanted is None:
+        pairs: list[Pair] = [(p, made[p.name]) for p in block.all_parameters() if p.trainable and p.name in real]
+    else:
+        pairs = [(block.vars[name], made[name]) for name in wanted if name in real]
+    if segments:
+        order = [name for step in block.steps for name in writes(step)]
+        return pairs, sorted([s for s in segments if s in order], key=order.index)
+    return pairs
+
+
+def wanted_names(parameter_list: Any) -> list[str] | None:
+    """The names in ``parameter_list``."""
+    if parameter_list is None:
+        return None
+    kinds(parameter_list, (list, tuple, set), "parameter_list", "append_backward")
+    for place, item in enumerate(parameter_list):
+        kinds(item, (Variable, str), f"parameter_list[{place}]", "append_backward")
+    return [item if isinstance(item, str) else item.name for item in parameter_list]
+
+
+def enter(
+    block: Block, found: Reach, naming: Naming, targets: Sequence[str], seeds: Sequence[str | None], cuts: set[str]
+) -> dict[str, Variable]:
+    """Append the step, and make a variable for each gradient."""
+    made: dict[str, Variable] = {}
+    for name in [*block.vars]:
+        if name in found.variables:
+            source = block.vars[name]
+            word = naming.of(name)
+            made[name] = block.vars.get(word) or block.create_var(word, source.shape, source.dtype)
+            made[name].shape, made[name].dtype = source.shape, source.dtype
+    # what a later call stops is not stopped for this one: the cuts are those of now
+    stops = tuple(name for name in block.vars if name in cuts)
+    block.steps.append(Gradient(tuple(targets), tuple(seeds), stops, {name: variable.name for name, variable in made.items()}))
+    block.program.version += 1
+    return made
+
+
+# ------------------------------------------------------------------ gradients
+
+
+def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Variable | None]:
+    """Append the gradients of ``sum(<target gradient, target>)`` with respect to the inputs; None where no target depends on one.
+
+    Target gradients that are None are ones. No derivative passes what is in ``no_grad_set`` or has ``stop_gradient``.
+
+    Raises TypeError for arguments of a wrong kind, ValueError for lengths or shapes that do not agree, or variables of
+    several programs.
+    """
+    needs_static("gradients")
+    ends = variables(targets, "targets")
+    starts = variables(inputs, "inputs")
+    if not ends:
+        raise ValueError("targets is empty")
+    program = ends[0].program
+    block = program.global_block()
+    if any(v.program is not program for v in [*ends, *starts]):
+        raise ValueError("targets and inputs belong to different programs")
+    if len({v.name for v in ends}) < len(ends):
+        raise ValueError("a target stands twice in targets; give it a target gradient of 2 instead")
+    seeds = seeds_for(ends, target_gradients)
+    cuts = cut_names(program, no_grad_set, "gradients")
+    for start in starts:
+        if start.name in cuts and start.stop_gradient and start.dtype.kind in FLOATS:
+            continue
+    number = program.gradient_calls = program.gradient_calls + 1
+    naming = Naming(program, number)
+    names = [end.name for end in ends]
+    found = reach_from(block, names, cuts, {s.name for s in starts})
+    opening = [Description("fill_any_like", [end.name], [end.name + GRAD]) for end, s in zip(ends, seeds, strict=True) if s is None]
+    list_backward(block, found, naming, opening, ())
+    made = enter(block, found, naming, names, [None if s is None else s.name for s in seeds], cuts)
+    real = dependent(program, found, names, [s.name for s in starts if s.name in made], cuts)
+    return [made[start.name] if start.name in real else None for start in starts]
+
+
+def dependent(program: Program, found: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
+    """Which variables the targets depend on; for gradients of gradients, which may be constant, the engine is asked."""
+    if not any(isinstance(step, Gradient) for step in found.steps):
+        return set(names)
+    graph = build(program, samples(program), [*targets, *names])
+    stops = [name for name in cuts if name in graph.values]
+    made = graph.gradients(targets, [name for name in names if name in graph.values], [None] * len(targets), stops)
+    return {name for name, value in zip(names, made, strict=True) if value is not None}
+
+
+def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: set[str]) -> Reach:
+    """As ``reach``, but only what depends on some variables counts."""
+    whole = reach(block, targets, cuts)
+    varied = set(sources) & whole.variables
+    for step in block.steps:
+        if any(name in varied for name in passing(step)):
+            varied.update(name for name in writes(step) if name in whole.variables)
+    steps = [step for step in whole.steps if any(name in varied for name in writes(step)) and any(n in varied for n in passing(step))]
+    return Reach(steps, varied)
+
+
+def variables(given: Any, name: str) -> list[Variable]:
+    """A variable, or a list or tuple of them."""
+    if isinstance(given, Variable):
+        return [given]
+    kinds(given, (list, tuple), name, "gradients")
+    for place, item in enumerate(given):
+        kinds(item, (Variable,), f"{name}[{place}]", "gradients")
+    return list(given)
+
+
+def seeds_for(targets: list[Variable], given: Any) -> list[Variable | None]:
+    """A seed or None for each target."""
+    if given is None or isinstance(given, list | tuple) and not given:
+        return [None] * len(targets)
+    seeds = [given] if isinstance(given, Variable) else given
+    kinds(seeds, (list, tuple), "target_gradients", "gradients")
+    for place, seed in enumerate(seeds):
+        if seed is not None:
+            kinds(seed, (Variable,), f"target_gradients[{place}]", "gradients")
+    if len(seeds) != len(targets):
+        raise ValueError(f"there are {len(targets)} targets and {len(seeds)} target_gradients")
+    for seed, target in zip(seeds, targets, strict=True):
+        if seed is None:
+            continue
+        if seed.dtype != target.dtype:
+            raise TypeError(f"the target gradient {seed.name} is {seed.dtype}, its target {target.dtype}")
+        if len(seed.shape) != len(target.shape) or any(a != b and -1 not in (a, b) for a, b in zip(seed.shape, target.shape, strict=True)):
+            raise ValueError(f"the target gradient {seed.name} of shape {seed.shape} does not fit {target.name} of shape {target.shape}")
+    return list(seeds)
+
+
+__all__ = ["Parameter", "append_backward", "gradients"]

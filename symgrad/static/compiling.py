@@ -1,0 +1,155 @@
+"""A program, what is fed and what is fetched -> the graph, and its compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.core import Block as Body
+from symgrad.ir.core import Const, Func, Operand
+from symgrad.ir.show import show
+from symgrad.record.graph import Compiled, Graph
+from symgrad.record.recipe import kind_of_value, type_of
+from symgrad.static.program import ABOUT, Apply, Block, Branch, Gradient, Loop, Number, Program, Step
+
+
+def reads(step: Step) -> list[str]:
+    """What a step reads from around it."""
+    match step:
+        case Apply(_, inputs, _):
+            return [i for i in inputs if isinstance(i, str)]
+        case Gradient(targets, seeds):
+            return [*targets, *(s for s in seeds if s is not None)]
+        case Branch(test, blocks, yields, _):
+            inner = [n for block, given in zip(blocks, yields, strict=True) for n in free(block, [g for g in given if isinstance(g, str)])]
+            return [test, *inner]
+        case Loop(inits, carried, test, body, _):
+            inner = [*free(test[0], [test[1]]), *free(body[0], [g for g in body[1] if isinstance(g, str)])]
+            return [*(i for i in inits if isinstance(i, str)), *(n for n in inner if n not in carried)]
+    raise AssertionError(step)
+
+
+def writes(step: Step) -> tuple[str, ...]:
+    """What a step gives a value to."""
+    return tuple(step.pairs.values()) if isinstance(step, Gradient) else step.outputs
+
+
+def free(block: Block, results: Sequence[str]) -> list[str]:
+    """What a block and its results read from around it."""
+    own: set[str] = set()
+    found: list[str] = []
+    for step in block.steps:
+        found += [name for name in reads(step) if name not in own]
+        own.update(writes(step))
+    return [*found, *(name for name in results if name not in own)]
+
+
+def needed(program: Program, wanted: Iterable[str]) -> tuple[list[Step], set[str]]:
+    """The steps that some variables depend on, and all that is read on the way."""
+    names = set(wanted)
+    chosen: list[Step] = []
+    for step in reversed(program.global_block().steps):
+        if names.isdisjoint(writes(step)):
+            continue
+        chosen.append(step)
+        names.update(reads(step))
+        if isinstance(step, Gradient):
+            names.update(source for source, made in step.pairs.items() if made in names)
+    return chosen[::-1], names
+
+
+def written(program: Program) -> list[str]:
+    """The persistable variables that the program gives new values to."""
+    variables = program.global_block().vars
+    found = [name for step in program.global_block().steps for name in writes(step) if name in variables and variables[name].persistable]
+    return list(dict.fromkeys(found))
+
+
+def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> Graph:
+    """The graph of some variables, for inputs like these values."""
+    steps, names = needed(program, wanted)
+    graph = Graph()
+    for place, (name, value) in enumerate(values.items()):
+        if name in names:
+            graph.parameter(name, type_of(kind_of_value(value), place), plain(name))
+    replay(graph, steps, names)
+    return graph
+
+
+def plain(name: str) -> str:
+    """A name of a variable as an identifier."""
+    made = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "t"
+    return made if made[0].isalpha() else f"t_{made}"
+
+
+def operand(graph: Graph, given: str | Number) -> Operand:
+    """What a step means by an input."""
+    return Const(given.value) if isinstance(given, Number) else graph.values[given]
+
+
+def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
+    """Append the steps to a graph."""
+    for step in steps:
+        match step:
+            case Apply(operation, inputs, outputs):
+                made = graph.apply(operation, [operand(graph, i) for i in inputs])
+                for name, value in zip(outputs, made, strict=True):
+                    graph.name(name, value, plain(name))
+            case Gradient(targets, seeds, cuts, pairs):
+                asked = {source: made for source, made in pairs.items() if made in names and source in graph.values}
+                stops = [cut for cut in cuts if cut in graph.values]
+                found = graph.gradients(targets, list(asked), seeds, stops)
+                for (source, name), gradient in zip(asked.items(), found, strict=True):
+                    graph.values[name] = graph.zeros(source) if gradient is None else gradient
+            case Branch(test, blocks, yields, outputs):
+                graph.branch(operand(graph, test), outputs, [branch_body(graph, b, y, names) for b, y in zip(blocks, yields, strict=True)])
+            case Loop(inits, carried, test, body, outputs):
+                graph.loop([operand(graph, i) for i in inits], carried, loop_part(graph, test[0], (test[1],), names),
+                           loop_part(graph, body[0], body[1], names), outputs)  # fmt: skip
+
+
+def branch_body(graph: Graph, block: Block, yields: Sequence[str | Number], names: set[str]) -> Any:
+    """A function that builds one side of a branch and gives what it hands out."""
+
+    def make() -> list[Operand]:
+        replay(graph, block.steps, names | {n for n in yields if isinstance(n, str)})
+        return [operand(graph, y) for y in yields]
+
+    return make
+
+
+loop_part = branch_body
+
+
+def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str], updated: Sequence[str]) -> Compiled:
+    """The function of what is fetched and of the new values of what is updated."""
+    graph = build(program, values, [*fetched, *updated])
+    return graph.function([graph.values[name] for name in [*fetched, *updated]], "program")
+
+
+def samples(program: Program) -> dict[str, Any]:
+    """Arrays like what may be fed: extents that are not known are 2."""
+    made: dict[str, Any] = {}
+    for name, variable in program.global_block().vars.items():
+        if variable.is_data or variable.persistable or name in program.constants:
+            made[name] = np.empty(tuple(2 if extent == -1 else extent for extent in variable.shape), variable.dtype)
+    return made
+
+
+def whole(program: Program) -> Graph:
+    """The graph of everything."""
+    every = [name for step in program.global_block().steps for name in writes(step)]
+    return build(program, samples(program), list(dict.fromkeys(every)))
+
+
+def shown(program: Program) -> str:
+    """The IR of everything."""
+    graph = whole(program)
+    results = {name: value for name, value in graph.values.items() if name not in graph.params}
+    func = Func("program", Body(graph.block.args, graph.block.ops, list(results.values())), [plain(str(name)) for name in results])
+    return show(func)
+
+
+ABOUT["text"] = shown

@@ -1,0 +1,157 @@
+"""Runs programs: values of parameters live in a scope; compiled code is kept by what is fed and fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import BadArgument
+from symgrad.static.compiling import compiled, needed, writes, written
+from symgrad.static.program import Program, Variable, default_main_program
+
+Array = np.ndarray[Any, Any]
+
+
+class Scope:
+    """Values of parameters and other variables that are kept from run to run."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Array] = {}
+
+    def var(self, name: str) -> Kept:
+        """The place of a variable, made if it is not there."""
+        self.values.setdefault(name, np.empty(0, "float32"))
+        return Kept(self, name)
+
+    def find_var(self, name: str) -> Kept | None:
+        """The place of a variable, or None."""
+        return Kept(self, name) if name in self.values else None
+
+
+class Kept:
+    """One value in a scope."""
+
+    def __init__(self, scope: Scope, name: str) -> None:
+        self.scope, self.name = scope, name
+
+    def get_tensor(self) -> Kept:
+        """The place itself, which is array-like."""
+        return self
+
+    def set(self, value: Any, place: Any = None) -> None:
+        """Put another value there."""
+        self.scope.values[self.name] = np.array(value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        made = self.scope.values[self.name]
+        return made.copy() if dtype is None else made.astype(dtype)
+
+
+SCOPES: list[Scope] = [Scope()]
+
+
+def global_scope() -> Scope:
+    """The scope in which programs run unless another is given."""
+    return SCOPES[-1]
+
+
+@contextmanager
+def scope_guard(scope: Scope) -> Iterator[None]:
+    """Run in another scope meanwhile."""
+    SCOPES.append(scope)
+    try:
+        yield
+    finally:
+        SCOPES.pop()
+
+
+class Executor:
+    """Runs programs on NumPy.
+
+    >>> from symgrad.static import Program, program_guard, data
+    >>> program = Program()
+    >>> with program_guard(program):
+    ...     y = data("x", [-1], "float64") * 2.0
+    >>> Executor().run(program, feed={"x": np.array([1.0, 2.0])}, fetch_list=[y])
+    [array([2., 4.])]
+    """
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
+            scope: Scope | None = None, return_numpy: bool = True, **ignored: Any) -> list[Any]:  # fmt: skip
+        """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values."""
+        program = default_main_program() if program is None else program
+        if not isinstance(program, Program):
+            raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
+        scope = global_scope() if scope is None else scope
+        if program.starts:
+            for name, parameter in program.starts.items():
+                scope.values[name] = parameter.initializer.values(parameter.shape, parameter.dtype)
+        names = tuple([fetched(f, program) for f in fetch_list or ()])
+        values = self.fed(program, feed or {}, scope)
+        key = (program.version, names, tuple([(name, v.dtype, tuple([e == 1 for e in v.shape])) for name, v in values.items()]))
+        found = program.compiled.get(key)
+        if found is None:
+            updated = written(program)
+            self.check(program, values, [*names, *updated])
+            found = program.compiled[key] = (compiled(program, values, names, updated), updated)
+        code, updated = found
+        with np.errstate(all="ignore"):
+            made = code.function(*[values[k] for k in code.keys])  # type: ignore[index]
+        for name, value in zip(updated, made[len(names) :], strict=True):
+            scope.values[name] = np.array(value, values[name].dtype) if any(value is m for m in made[: len(names)]) else np.asarray(value)
+        results = [np.asarray(value) for value in made[: len(names)]]
+        kept = [scope.values[n] for n in updated]
+        inputs = list(values.values()) if names else []
+        return [r.copy() if any(r is v for v in [*inputs, *kept]) else r for r in results]
+
+    def fed(self, program: Program, feed: Mapping[str, Any], scope: Scope) -> dict[str, Array]:
+        """The value of everything that the program reads from outside."""
+        variables = program.global_block().vars
+        values: dict[str, Array] = {}
+        for name, value in feed.items():
+            variable = variables.get(name)
+            if variable is None:
+                raise ValueError(f"{name!r} is fed, but the program has no such variable")
+            array = np.asarray(value)
+            if array.dtype != variable.dtype:
+                array = array.astype(variable.dtype)
+            if len(array.shape) != len(variable.shape) or any(e not in (-1, a) for e, a in zip(variable.shape, array.shape, strict=True)):
+                raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
+            values[name] = array
+        for name, variable in variables.items():
+            if variable.persistable and name in scope.values:
+                values[name] = scope.values[name]
+        return values | program.constants
+
+    def check(self, program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> None:
+        """Refuse to run without a value for everything that is read."""
+        steps, names = needed(program, wanted)
+        made = {name for step in steps for name in writes(step)}
+        inner = {name for block in program.blocks[1:] for name in block.vars}
+        for name in sorted(names - made - set(values) - inner):
+            variable = program.global_block().vars.get(name)
+            if variable is None:
+                raise BadArgument(f"there is no variable {name!r} in the program")
+            what = "run the startup program first" if variable.persistable else "feed it"
+            raise BadArgument(f"{name!r} has no value", hint=what)
+
+
+def fetched(given: Any, program: Program) -> str:
+    """The name of what is to be fetched."""
+    if isinstance(given, Variable):
+        if given.program is not program:
+            raise ValueError(f"{given.name} belongs to another program")
+        return given.name
+    if isinstance(given, str):
+        program.global_block().var(given)
+        return given
+    raise TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}")

@@ -1,0 +1,34 @@
+"""What is said of a parameter when a layer makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class ParamAttr:
+    """Name, first values, and whether it is trained; ``need_clip``: is its gradient clipped with the others?"""
+
+    name: str | None = None
+    initializer: Any = None
+    learning_rate: float = 1.0
+    regularizer: Any = None
+    trainable: bool = True
+    do_model_average: bool = True
+    need_clip: bool = True
+
+
+def attributes(given: Any) -> ParamAttr | None:
+    """What the ``..._attr`` argument of a layer stands for; None: no such parameter."""
+    if given is False:
+        return None
+    if given is None or given is True:
+        return ParamAttr()
+    if isinstance(given, ParamAttr):
+        return given
+    if isinstance(given, str):
+        return ParamAttr(name=given)
+    if hasattr(given, "values"):
+        return ParamAttr(initializer=given)
+    raise TypeError(f"an attribute must be a ParamAttr, a name, an initializer or False, not {type(given).__name__}")

@@ -1,0 +1,483 @@
+"""``Program``: operations on named variables, appended one after the other and run later.
+
+A program holds what was asked for, not IR: the executor builds the graph of what is fetched for the
+shapes that are fed, so that code is made for them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.tensor import default_dtype
+from symgrad.functional import tensors
+from symgrad.record.operations import Operation, settings_of
+from symgrad.static.initializers import Constant, XavierUniform
+from symgrad.static.mode import STATIC
+from symgrad.static.parameters import attributes
+from symgrad.vocabulary.dispatch import APPLY
+from symgrad.vocabulary.methods import Methods
+
+FLOATS = "fc"
+#: what is done with whole programs, which they offer as methods; entered by the modules that do it
+ABOUT: dict[str, Callable[..., Any]] = {}
+
+# ------------------------------------------------------------------ names
+
+
+class Names:
+    """Names that nobody else has: ``fc_0``, ``fc_1``, ..."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, itertools.count[int]] = {}
+
+    def new(self, stem: str) -> str:
+        """The next name with this stem."""
+        return f"{stem}_{next(self.counts.setdefault(stem, itertools.count()))}"
+
+
+SCOPES: list[str] = []
+
+
+@contextmanager
+def name_scope(prefix: str | None = None) -> Iterator[None]:
+    """Names of operations made inside begin with the prefix."""
+    SCOPES.append(prefix or "")
+    try:
+        yield
+    finally:
+        SCOPES.pop()
+
+
+# ------------------------------------------------------------------ variables
+
+
+class Variable(Methods):
+    """A named value of a program: ``shape`` has -1 where an extent is known only when it runs."""
+
+    __slots__ = ("block", "dtype", "is_data", "name", "need_check_feed", "persistable", "shape", "stop_gradient")
+
+    def __init__(
+        self, block: Block, name: str, shape: Sequence[int], dtype: Any, stop_gradient: bool = False, persistable: bool = False
+    ) -> None:
+        self.block, self.name, self.shape, self.dtype = block, name, tuple(shape), np.dtype(dtype)
+        self.stop_gradient, self.persistable = stop_gradient, persistable
+        self.is_data = False
+        self.need_check_feed = False
+
+    @property
+    def program(self) -> Program:
+        """The program it belongs to."""
+        return self.block.program
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def detach(self) -> Variable:
+        """The same values, which no derivative passes."""
+        made: Variable = append(tensors.assign, self)
+        made.stop_gradient = True
+        return made
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"var {self.name} : shape{self.shape}, dtype={self.dtype}, stop_gradient={self.stop_gradient}"
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self.name} has no value until the program runs; use static.nn.cond")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.name} has no value until the program runs")
+
+
+class Parameter(Variable):
+    """A variable that keeps its value from run to run; ``trainable``: optimisers change it."""
+
+    __slots__ = ("attributes", "initializer", "optimize_attr", "trainable")
+
+    def __init__(self, block: Block, name: str, shape: Sequence[int], dtype: Any, trainable: bool = True, initializer: Any = None,
+                 attributes: Any = None) -> None:  # fmt: skip
+        super().__init__(block, name, shape, dtype, False, True)
+        self.trainable, self.initializer, self.attributes = trainable, initializer, attributes
+
+
+# ------------------------------------------------------------------ operations
+
+
+@dataclass(eq=False, slots=True)
+class Description:
+    """What is said of one operation: ``type``, and the names of what it reads and writes."""
+
+    kind: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def type(self) -> str:
+        """What the operation is called."""
+        return self.kind
+
+    def input_arg_names(self) -> list[str]:
+        """What it reads."""
+        return list(self.inputs)
+
+    def output_arg_names(self) -> list[str]:
+        """What it writes."""
+        return list(self.outputs)
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """One operation as it is listed in a block."""
+
+    block: Block
+    desc: Description
+
+    @property
+    def type(self) -> str:
+        """What the operation is called."""
+        return self.desc.kind
+
+    @property
+    def input_arg_names(self) -> list[str]:
+        """What it reads."""
+        return list(self.desc.inputs)
+
+    @property
+    def output_arg_names(self) -> list[str]:
+        """What it writes."""
+        return list(self.desc.outputs)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Its settings."""
+        return dict(self.desc.attributes)
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}={value!r}" for name, value in self.desc.attributes.items())
+        return f"{', '.join(self.desc.outputs)} = {self.type}({', '.join(self.desc.inputs)}{', ' if words else ''}{words})"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A Python number as an input of an operation."""
+
+    value: float
+
+
+@dataclass(eq=False, slots=True)
+class Apply:
+    """A step: one operation."""
+
+    operation: Operation
+    inputs: tuple[str | Number, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Gradient:
+    """A step: gradients; ``pairs`` are (variable, its gradient) for all that can be asked for."""
+
+    targets: tuple[str, ...]
+    seeds: tuple[str | None, ...]
+    cuts: tuple[str, ...]
+    pairs: dict[str, str]
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """A step: one of two blocks runs; ``yields`` are what each hands out."""
+
+    test: str
+    blocks: tuple[Block, Block]
+    yields: tuple[tuple[str | Number, ...], tuple[str | Number, ...]]
+    outputs: tuple[str, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A step: the body runs while the test holds; ``carried`` are the names of the carried values inside the blocks."""
+
+    inits: tuple[str | Number, ...]
+    carried: tuple[str, ...]
+    test: tuple[Block, str]
+    body: tuple[Block, tuple[str | Number, ...]]
+    outputs: tuple[str, ...]
+
+
+Step = Apply | Gradient | Branch | Loop
+
+
+@dataclass(eq=False)
+class Block:
+    """Variables by name, the steps in order, and the list of operations that stand for them."""
+
+    program: Program
+    idx: int = 0
+    parent_idx: int = -1
+    vars: dict[str, Variable] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+
+    def var(self, name: str) -> Variable:
+        """The variable of this name; ValueError if there is none."""
+        found = self.find(name)
+        if found is None:
+            raise ValueError(f"there is no variable {name!r} in this block")
+        return found
+
+    def find(self, name: str) -> Variable | None:
+        """The variable of this name, here or in a block around, or None."""
+        if name in self.vars:
+            return self.vars[name]
+        return self.program.blocks[self.parent_idx].find(name) if self.parent_idx >= 0 else None
+
+    def has_var(self, name: str) -> bool:
+        """Is there a variable of this name?"""
+        return name in self.vars
+
+    def create_var(self, name: str | None = None, shape: Sequence[int] = (), dtype: Any = "float32", stop_gradient: bool = False,
+                   persistable: bool = False) -> Variable:  # fmt: skip
+        """A new variable."""
+        name = name or self.program.names.new("tmp")
+        made = self.vars[name] = Variable(self, name, shape, dtype, stop_gradient, persistable)
+        return made
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters, in order of creation."""
+        return [v for v in self.vars.values() if isinstance(v, Parameter)]
+
+    def step(self, step: Step, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Op:
+        """Append a step and list it."""
+        self.steps.append(step)
+        self.program.version += 1
+        return self.listed(kind, inputs, outputs, **attributes)
+
+    def listed(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> Op:
+        """List an operation."""
+        made = Op(self, Description(kind, list(inputs), list(outputs), attributes))
+        self.ops.append(made)
+        return made
+
+
+class Program:
+    """Operations on named variables.
+
+    >>> program = Program()
+    >>> with program_guard(program):
+    ...     x = data("x", [-1, 3])
+    ...     y = x * 2.0
+    >>> y.shape
+    (-1, 3)
+    """
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self.blocks: list[Block] = [Block(self)]
+        self.current = 0
+        self.version = 0
+        self.constants: dict[str, np.ndarray[Any, Any]] = {}
+        self.random_seed = 0
+        self.gradient_calls = 0
+        self.starts: dict[str, Parameter] = {}  #: for a startup program: what it fills
+        self.compiled: dict[Any, Any] = {}
+
+    def global_block(self) -> Block:
+        """The outermost block."""
+        return self.blocks[0]
+
+    def current_block(self) -> Block:
+        """The block that operations are appended to."""
+        return self.blocks[self.current]
+
+    def block(self, index: int) -> Block:
+        """A block by its number."""
+        return self.blocks[index]
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.blocks)
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters, in order of creation."""
+        return self.global_block().all_parameters()
+
+    def list_vars(self) -> Iterator[Variable]:
+        """Every variable."""
+        for block in self.blocks:
+            yield from block.vars.values()
+
+    @contextmanager
+    def inner(self) -> Iterator[Block]:
+        """A new block inside the current one, to which operations are appended meanwhile."""
+        made = Block(self, len(self.blocks), self.current)
+        self.blocks.append(made)
+        before, self.current = self.current, made.idx
+        try:
+            yield made
+        finally:
+            self.current = before
+
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy with variables of its own; ``for_test``: without gradients and what follows from them, and as in a test."""
+        made: Program = ABOUT["clone"](self, for_test)
+        return made
+
+    def __repr__(self) -> str:
+        return str(ABOUT["text"](self))
+
+    __str__ = __repr__
+
+
+# ------------------------------------------------------------------ the default programs
+
+DEFAULTS: list[tuple[Program, Program]] = [(Program(), Program())]
+
+
+def default_main_program() -> Program:
+    """The program that operations are appended to."""
+    return DEFAULTS[-1][0]
+
+
+def default_startup_program() -> Program:
+    """The program that gives parameters their first values."""
+    return DEFAULTS[-1][1]
+
+
+@contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Append to other programs meanwhile."""
+    if not isinstance(main_program, Program) or not isinstance(startup_program, Program | None):
+        raise TypeError("program_guard takes Programs")
+    DEFAULTS.append((main_program, startup_program or default_startup_program()))
+    before, STATIC[0] = STATIC[0], True
+    try:
+        yield
+    finally:
+        DEFAULTS.pop()
+        STATIC[0] = before
+
+
+# ------------------------------------------------------------------ appending
+
+#: how the functions whose documented operation is called otherwise are listed
+KINDS = {
+    "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "divide": "elementwise_div",
+    "maximum": "elementwise_max", "minimum": "elementwise_min", "power": "elementwise_pow", "floor_divide": "elementwise_floordiv",
+    "remainder": "elementwise_mod", "mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min",
+    "prod": "reduce_prod", "matmul": "matmul_v2", "reshape": "reshape2", "transpose": "transpose2", "squeeze": "squeeze2",
+    "unsqueeze": "unsqueeze2", "expand": "expand_v2", "embedding": "lookup_table_v2", "flatten": "flatten_contiguous_range",
+    "part": "split", "plane": "unbind", "getitem": "slice", "argmax": "arg_max", "argmin": "arg_min", "norm": "p_norm",
+}  # fmt: skip
+PROBES = (2, 3)  #: what stands for an extent that is not known, to see which extents of the result depend on it
+
+
+def append(function: Any, *inputs: Any, **settings: Any) -> Any:
+    """Append an operation to the program of its inputs."""
+    first = next(given for given in inputs if isinstance(given, Variable))
+    block = first.program.current_block()
+    present: list[bool] = []
+    names: list[str | Number] = []
+    samples: list[Any] = []
+    variables: list[Variable] = []
+    for given in inputs:
+        present.append(given is not None)
+        if given is None:
+            samples.append(None)
+            continue
+        if isinstance(given, bool | int | float):
+            names.append(Number(given))
+            samples.append(given)
+            continue
+        variable = given if isinstance(given, Variable) else constant(first.program, given)
+        if variable.program is not first.program:
+            raise ValueError(f"{variable.name} and {first.name} belong to two programs")
+        variables.append(variable)
+        names.append(variable.name)
+        samples.append(variable)
+    made = inferred(function, samples, settings)
+    stopped = all(v.stop_gradient for v in variables)
+    outs = []
+    kind = KINDS.get(function.__name__, function.__name__)
+    for shape, dtype in made[0]:
+        name = "/".join([*filter(None, SCOPES), f"{first.program.names.new(kind)}.tmp_0"])
+        outs.append(block.create_var(name, shape, dtype, stopped or dtype.kind not in FLOATS))
+    operation = Operation(function, tuple(present), settings_of(settings))
+    words = tuple(out.name for out in outs)
+    block.step(Apply(operation, tuple(names), words), kind, [v.name for v in variables], words, **settings)
+    return outs if made[1] else outs[0]
+
+
+def constant(program: Program, value: Any) -> Variable:
+    """A variable for an array that is known."""
+    array = np.asarray(value)
+    if array.dtype == object:
+        raise TypeError(f"{type(value).__name__} cannot be an input of an operation")
+    name = program.names.new("constant")
+    program.constants[name] = array
+    return program.global_block().create_var(name, array.shape, array.dtype, True)
+
+
+def sample(given: Any, unknown: int) -> Any:
+    """An array like a variable, for trying a function."""
+    if not isinstance(given, Variable):
+        return given
+    shape = tuple(unknown if extent == -1 else extent for extent in given.shape)
+    return np.broadcast_to(np.ones((), given.dtype) if given.dtype.kind in FLOATS else np.zeros((), given.dtype), shape)
+
+
+def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
+    """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several."""
+    tried = []
+    open_ = any(isinstance(s, Variable) and -1 in s.shape for s in samples)
+    with np.errstate(all="ignore"):
+        for unknown in PROBES if open_ else PROBES[:1]:
+            try:
+                made = function(*[sample(s, unknown) for s in samples], **settings)
+            except ValueError:
+                if not open_:
+                    raise
+                made = function(*[sample(s, 1) for s in samples], **settings)
+            tried.append([np.asarray(m) for m in (made if isinstance(made, tuple) else (made,))])
+    results = []
+    for versions in zip(*tried, strict=True):
+        shapes = [v.shape for v in versions]
+        results.append((tuple(e[0] if len(set(e)) == 1 else -1 for e in zip(*shapes, strict=True)), versions[0].dtype))
+    return results, isinstance(made, tuple)
+
+
+APPLY[Variable] = APPLY[Parameter] = append
+
+
+def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: int = 0) -> Variable:
+    """A variable that is fed; extents that are not known are -1 or None."""
+    program = default_main_program()
+    made = program.global_block().create_var(name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype(), True)
+    made.is_data = True
+    return made
+
+
+def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
+                     default_initializer: Any = None) -> Parameter:  # fmt: skip
+    """A parameter of the default program; the startup program gives it its first values."""
+    said = attributes(attr)
+    if said is None:
+        raise ValueError("a parameter cannot be switched off here")
+    program = default_main_program()
+    name = name or said.name or program.names.new("create_parameter")
+    initializer = said.initializer or default_initializer or (Constant(0.0) if is_bias else XavierUniform())
+    made = Parameter(program.global_block(), name, [int(e) for e in shape], dtype, said.trainable, initializer, said)
+    program.global_block().vars[name] = made
+    default_startup_program().starts[name] = made
+    program.version += 1
+    return made

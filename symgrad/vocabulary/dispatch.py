@@ -1,0 +1,39 @@
+"""Who carries an operation out: the eager record or a program, by the kind of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: by class of input: ``apply(function, *inputs, **settings)``; under None what is used where no input is a tensor
+APPLY: dict[type | None, Callable[..., Any]] = {}
+
+
+def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
+    """Apply a NumPy function to tensors, or append it to the program of variables."""
+    for given in inputs:
+        found = APPLY.get(type(given))
+        if found is not None:
+            return found(function, *inputs, **settings)
+    return APPLY[None](function, *inputs, **settings)
+
+
+def axes(axis: Any) -> Any:
+    """An axis or several as plain data."""
+    if axis is None or isinstance(axis, int):
+        return axis
+    made = tuple(int(a) for a in axis)
+    return made or None
+
+
+def extents(shape: Any) -> tuple[int, ...]:
+    """A shape as plain data."""
+    return tuple(int(extent) for extent in (shape if isinstance(shape, list | tuple) else [shape]))
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """One number for both directions, or two."""
+    if isinstance(value, int):
+        return (value, value)
+    made = tuple(int(v) for v in value)
+    return (made[0], made[-1])

@@ -1,0 +1,91 @@
+"""Operators and methods that tensors and variables share: each is a function of the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.functional import tensors as powers
+from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.indexing import taken
+
+#: methods that are functions of the same name, the tensor being the first argument
+NAMES = (
+    *tensors.UNARY, *tensors.BINARY, *tensors.REDUCTIONS, "pow", "scale", "clip", "where", "cast", "sum", "prod", "norm", "cumsum",
+    "matmul", "mm", "t", "reshape", "flatten", "transpose", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand",
+    "broadcast_to", "expand_as",     "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
+)  # fmt: skip
+
+
+def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    """An operator; what is no number, array or tensor is left to the other side."""
+    function = getattr(tensors, name)
+
+    def call(self: Any, other: Any) -> Any:
+        if isinstance(other, str) or other is None:
+            return NotImplemented
+        return function(other, self) if swapped else function(self, other)
+
+    return call
+
+
+class Methods:
+    """Operators and methods of tensors."""
+
+    __slots__ = ()
+    __hash__: Any = None
+
+    __add__, __radd__ = binary("add"), binary("add", True)
+    __sub__, __rsub__ = binary("subtract"), binary("subtract", True)
+    __mul__, __rmul__ = binary("multiply"), binary("multiply", True)
+    __truediv__, __rtruediv__ = binary("divide"), binary("divide", True)
+    __floordiv__, __rfloordiv__ = binary("floor_divide"), binary("floor_divide", True)
+    __mod__, __rmod__ = binary("remainder"), binary("remainder", True)
+    __matmul__, __rmatmul__ = binary("matmul"), binary("matmul", True)
+    __eq__, __ne__ = binary("equal"), binary("not_equal")
+    __lt__, __le__ = binary("less_than"), binary("less_equal")
+    __gt__, __ge__ = binary("greater_than"), binary("greater_equal")
+    __and__, __or__ = binary("logical_and"), binary("logical_or")
+
+    def __getitem__(self, index: Any) -> Any:
+        return taken(self, index)
+
+    def __pow__(self, other: Any) -> Any:
+        return tensors.pow(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return apply(powers.power, other, self)
+
+    def __neg__(self) -> Any:
+        return tensors.negative(self)  # type: ignore[attr-defined]
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return tensors.abs(self)  # type: ignore[attr-defined]
+
+    def __invert__(self) -> Any:
+        return tensors.logical_not(self)  # type: ignore[attr-defined]
+
+    @property
+    def T(self) -> Any:
+        """The axes in reverse order."""
+        return tensors.transpose(self, tuple(range(len(self.shape)))[::-1])  # type: ignore[attr-defined]
+
+    def astype(self, dtype: Any) -> Any:
+        """In another dtype."""
+        return tensors.cast(self, dtype)
+
+    def softmax(self, axis: int = -1) -> Any:
+        """``exp(x) / sum(exp(x))`` along an axis."""
+        return network.softmax(self, axis)
+
+    def sigmoid(self) -> Any:
+        """``1 / (1 + exp(-x))``."""
+        return network.sigmoid(self)  # type: ignore[attr-defined]
+
+
+for method in NAMES:
+    setattr(Methods, method, getattr(tensors, method))

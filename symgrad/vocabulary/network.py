@@ -1,0 +1,336 @@
+"""What networks are made of, under the documented names and arguments (``nn.functional``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.functional import network as f
+from symgrad.functional import windows as w
+from symgrad.vocabulary.dispatch import apply, extents, pair
+
+Tensor = Any
+
+
+def unary(name: str) -> Any:
+    """An activation without settings."""
+    function = getattr(f, name)
+
+    def call(x: Tensor, name: str | None = None) -> Tensor:
+        return apply(function, x)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+UNARY = ("relu", "relu6", "sigmoid", "log_sigmoid", "softsign", "silu", "mish")
+globals().update({name: unary(name) for name in UNARY})
+
+
+def swish(x: Tensor, name: str | None = None) -> Tensor:
+    """``x * sigmoid(x)``."""
+    return apply(f.silu, x)
+
+
+def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
+    """``x`` where it is not negative, else a multiple of it."""
+    return apply(f.leaky_relu, x, negative_slope=float(negative_slope))
+
+
+def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
+    return apply(f.elu, x, alpha=float(alpha))
+
+
+def selu(x: Tensor, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None) -> Tensor:
+    """The self-normalising unit."""
+    return apply(f.selu, x, scale=float(scale), alpha=float(alpha))
+
+
+def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0, name: str | None = None) -> Tensor:
+    """``log(1 + exp(beta * x)) / beta``."""
+    return apply(f.softplus, x, beta=float(beta), threshold=float(threshold))
+
+
+def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
+    """``x`` times the normal distribution function."""
+    return apply(f.gelu, x, approximate=bool(approximate))
+
+
+def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
+    """``x`` between two bounds."""
+    return apply(f.hardtanh, x, min=float(min), max=float(max))
+
+
+def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
+    """A line between 0 and 1."""
+    return apply(f.hardsigmoid, x, slope=float(slope), offset=float(offset))
+
+
+def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """``exp(x) / sum(exp(x))`` along an axis."""
+    return apply(f.softmax, x, axis=int(axis))
+
+
+def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
+    """``log(softmax(x))``."""
+    return apply(f.log_softmax, x, axis=int(axis))
+
+
+# ------------------------------------------------------------------ losses
+
+
+def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
+    """``(input - label) ** 2``."""
+    return apply(f.square_error_cost, input, label)
+
+
+def loss(name: str) -> Any:
+    """A loss with a reduction."""
+    function = getattr(f, name)
+
+    def call(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+        return apply(function, input, label, reduction=reduction_of(reduction))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+LOSSES = ("mse_loss", "l1_loss")
+globals().update({name: loss(name) for name in LOSSES})
+
+
+def reduction_of(reduction: str) -> str:
+    """Refuse an unknown reduction."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"the reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
+    return reduction
+
+
+def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, name: str | None = None) -> Tensor:
+    """Half the square near 0, a line beyond ``delta``."""
+    return apply(f.smooth_l1_loss, input, label, reduction=reduction_of(reduction), delta=float(delta))
+
+
+def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+                  soft_label: bool = False, axis: int = -1, use_softmax: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
+    """``-log(softmax(input))`` at the label."""
+    if weight is not None or not use_softmax or ignore_index != -100:
+        raise ValueError("weight, ignore_index and use_softmax=False are not supported")
+    return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=int(axis))
+
+
+def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, axis: int = -1) -> Tensor:
+    """The cross entropy of each row, with the axis kept."""
+    return apply(f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=int(axis))
+
+
+def nll_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """Minus the input at the label."""
+    return apply(f.nll_loss, input, label, reduction=reduction_of(reduction))
+
+
+def binary_cross_entropy(input: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """``-label * log(input) - (1 - label) * log(1 - input)``."""
+    if weight is not None:
+        raise ValueError("weight is not supported")
+    return apply(f.binary_cross_entropy, input, label, reduction=reduction_of(reduction))
+
+
+def binary_cross_entropy_with_logits(
+    logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", name: str | None = None
+) -> Tensor:
+    """The binary cross entropy of ``sigmoid(logit)``."""
+    if weight is not None:
+        raise ValueError("weight is not supported")
+    return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))
+
+
+# ------------------------------------------------------------------ layers
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor = None, name: str | None = None) -> Tensor:
+    """``x @ weight + bias``."""
+    return apply(f.linear, x, weight, bias)
+
+
+def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None) -> Tensor:
+    """Rows of the weight by their numbers."""
+    return apply(f.embedding, x, weight, padding_idx=None if padding_idx is None else int(padding_idx))
+
+
+def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
+    """Rows of the unit matrix."""
+    return apply(f.one_hot, x, num_classes=int(num_classes))
+
+
+def layer_norm(
+    x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5, name: str | None = None
+) -> Tensor:
+    """Centred and scaled over the last axes."""
+    return apply(f.layer_norm, x, weight, bias, axes=len(extents(normalized_shape)), epsilon=float(epsilon))
+
+
+# ------------------------------------------------------------------ windows
+
+
+def padding_of(
+    padding: Any, size: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int], shape: Any
+) -> tuple[int, int, int, int]:
+    """(top, bottom, left, right) from one number, two, four, pairs by axis, or a word."""
+    if isinstance(padding, str):
+        if padding.upper() == "VALID":
+            return (0, 0, 0, 0)
+        if padding.upper() != "SAME":
+            raise ValueError(f"the padding {padding!r} is not known; write 'SAME', 'VALID' or numbers")
+        made = []
+        for k in range(2):
+            length = int(shape[2 + k])
+            out = -(-length // stride[k])
+            total = max((out - 1) * stride[k] + dilation[k] * (size[k] - 1) + 1 - length, 0)
+            made += [total // 2, total - total // 2]
+        return (made[0], made[1], made[2], made[3])
+    if isinstance(padding, int):
+        return (padding, padding, padding, padding)
+    given = list(padding)
+    if len(given) == 4 and all(isinstance(p, list | tuple) for p in given):
+        given = [*given[2], *given[3]]
+    if len(given) == 2 and all(isinstance(p, int) for p in given):
+        return (given[0], given[0], given[1], given[1])
+    if len(given) == 4:
+        return (int(given[0]), int(given[1]), int(given[2]), int(given[3]))
+    raise ValueError(f"the padding {padding!r} is not understood")
+
+
+def channels_first(data_format: str, wanted: str) -> None:
+    """Refuse images with the channels last."""
+    if data_format != wanted:
+        raise ValueError(f"data_format {data_format!r} is not supported; write {wanted}")
+
+
+def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+           data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+    """The correlation of images with kernels."""
+    channels_first(data_format, "NCHW")
+    size = (int(weight.shape[2]), int(weight.shape[3]))
+    steps, spread = pair(stride), pair(dilation)
+    edges = padding_of(padding, size, steps, spread, x.shape)
+    return apply(w.conv2d, x, weight, bias, size=size, stride=steps, padding=edges, dilation=spread, groups=int(groups))
+
+
+def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+           data_format: str = "NCL", name: str | None = None) -> Tensor:  # fmt: skip
+    """The correlation of signals with kernels."""
+    channels_first(data_format, "NCL")
+    size = int(weight.shape[2])
+    step, spread = pair(stride)[0], pair(dilation)[0]
+    if isinstance(padding, str):
+        _, _, left, right = padding_of(padding, (1, size), (1, step), (1, spread), (*x.shape[:2], 1, x.shape[2]))
+    else:
+        given = [padding] if isinstance(padding, int) else list(padding)
+        left, right = int(given[0]), int(given[-1])
+    return apply(w.conv1d, x, weight, bias, size=size, stride=step, padding=(left, right), dilation=spread, groups=int(groups))
+
+
+def pool(function: Any, x: Tensor, kernel_size: Any, stride: Any, padding: Any, **settings: Any) -> Tensor:
+    """A pool over images."""
+    size = pair(kernel_size)
+    steps = size if stride is None else pair(stride)
+    return apply(function, x, size=size, stride=steps, padding=padding_of(padding, size, steps, (1, 1), x.shape), **settings)
+
+
+def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, return_mask: bool = False,
+               data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+    """The largest element of each window."""
+    channels_first(data_format, "NCHW")
+    if ceil_mode or return_mask:
+        raise ValueError("ceil_mode and return_mask are not supported")
+    return pool(w.max_pool2d, x, kernel_size, stride, padding)
+
+
+def avg_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
+               divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+    """The mean of each window; ``exclusive``: without what was padded."""
+    channels_first(data_format, "NCHW")
+    if ceil_mode or divisor_override is not None:
+        raise ValueError("ceil_mode and divisor_override are not supported")
+    return pool(w.avg_pool2d, x, kernel_size, stride, padding, exclusive=bool(exclusive))
+
+
+def max_pool1d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, name: str | None = None) -> Tensor:
+    """The largest element of each window of a signal."""
+    size, step = pair(kernel_size)[0], pair(kernel_size if stride is None else stride)[0]
+    return apply(w.max_pool1d, x, size=size, stride=step, padding=pair(padding))
+
+
+def avg_pool1d(
+    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, exclusive: bool = True, name: str | None = None
+) -> Tensor:
+    """The mean of each window of a signal."""
+    size, step = pair(kernel_size)[0], pair(kernel_size if stride is None else stride)[0]
+    return apply(w.avg_pool1d, x, size=size, stride=step, padding=pair(padding), exclusive=bool(exclusive))
+
+
+def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """With borders: pairs for all axes in order, or for the last axes, the last first."""
+    if mode != "constant":
+        raise ValueError(f"the mode {mode!r} is not supported")
+    numbers = extents(pad)
+    rank = len(x.shape)
+    pairs = [(numbers[2 * k], numbers[2 * k + 1]) for k in range(len(numbers) // 2)]
+    if len(pairs) < rank:
+        pairs = [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
+    return apply(w.pad, x, widths=tuple(pairs), value=float(value))
+
+
+def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
+                name: str | None = None) -> Tensor:  # fmt: skip
+    """Images of another size, each pixel that of the nearest."""
+    if mode != "nearest" or align_corners:
+        raise ValueError("only mode='nearest' without align_corners is supported")
+    old = [int(extent) for extent in x.shape[2:]]
+    if size is None:
+        factors = [scale_factor] * 2 if isinstance(scale_factor, int | float) else list(scale_factor)
+        size = [int(extent * factor) for extent, factor in zip(old, factors, strict=True)]
+    new = pair(size)
+    rows = tuple(int(k * old[0] / new[0]) for k in range(new[0]))
+    columns = tuple(int(k * old[1] / new[1]) for k in range(new[1]))
+    return apply(w.interpolate, x, np.array(rows), np.array(columns))
+
+
+__all__ = [
+    *UNARY,
+    *LOSSES,
+    "swish",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "softplus",
+    "gelu",
+    "hardtanh",
+    "hardsigmoid",
+    "softmax",
+    "log_softmax",
+    "square_error_cost",
+    "smooth_l1_loss",
+    "cross_entropy",
+    "softmax_with_cross_entropy",
+    "nll_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "linear",
+    "embedding",
+    "one_hot",
+    "layer_norm",
+    "conv2d",
+    "conv1d",
+    "max_pool2d",
+    "avg_pool2d",
+    "max_pool1d",
+    "avg_pool1d",
+    "pad",
+    "interpolate",
+]

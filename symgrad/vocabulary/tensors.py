@@ -1,0 +1,328 @@
+"""Arithmetic, reductions and shapes, under the documented names and arguments."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.functional import tensors as f
+from symgrad.vocabulary.dispatch import apply, axes, extents
+
+Tensor = Any
+
+# ------------------------------------------------------------------ element by element
+
+
+def unary(name: str) -> Any:
+    """A function of one tensor."""
+    function = getattr(f, name)
+
+    def call(x: Tensor, name: str | None = None) -> Tensor:
+        return apply(function, x)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+def binary(name: str) -> Any:
+    """A function of two tensors, or of a tensor and a number."""
+    function = getattr(f, name)
+
+    def call(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+        return apply(function, x, y)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+UNARY = (
+    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "abs", "sign", "floor", "ceil", "round",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "negative", "logical_not", "zeros_like", "ones_like", "assign",
+)  # fmt: skip
+BINARY = (
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "equal", "not_equal", "less_than",
+    "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "dot", "outer",
+)  # fmt: skip
+globals().update({name: unary(name) for name in UNARY} | {name: binary(name) for name in BINARY})
+
+
+def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
+    """``x ** y`` for a number or a tensor of exponents."""
+    if isinstance(y, int | float):
+        return apply(f.pow, x, factor=y)
+    return apply(f.power, x, y)
+
+
+def scale(
+    x: Tensor, scale: float = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: Any = None, name: str | None = None
+) -> Tensor:
+    """``scale * x + bias``, or ``scale * (x + bias)``."""
+    if act is not None:
+        raise ValueError("act is not supported; apply the activation afterwards")
+    return apply(f.scale, x, scale=float(scale), bias=float(bias), bias_after_scale=bias_after_scale)
+
+
+def clip(x: Tensor, min: float | None = None, max: float | None = None, name: str | None = None) -> Tensor:
+    """``x`` between two bounds."""
+    return apply(f.clip, x, min=min, max=max)
+
+
+def where(condition: Tensor, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """``x`` where the condition holds, else ``y``."""
+    return apply(f.where, condition, x, y)
+
+
+def cast(x: Tensor, dtype: Any) -> Tensor:
+    """In another dtype."""
+    return apply(f.cast, x, dtype=np.dtype(dtype).name)
+
+
+# ------------------------------------------------------------------ reductions
+
+
+def reduction(name: str) -> Any:
+    """A reduction over all or some axes."""
+    function = getattr(f, name)
+
+    def call(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+        return apply(function, x, axis=axes(axis), keepdim=keepdim)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+REDUCTIONS = ("mean", "max", "min", "logsumexp", "argmax", "argmin")
+globals().update({name: reduction(name) for name in REDUCTIONS})
+
+
+def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The sum over all or some axes."""
+    made = apply(f.sum, x, axis=axes(axis), keepdim=keepdim)
+    return made if dtype is None else cast(made, dtype)
+
+
+def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Tensor:
+    """The product over all or one axis."""
+    return apply(f.prod, x, axis=axes(axis), keepdim=keepdim)
+
+
+def norm(x: Tensor, p: Any = 2, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
+    """The Euclidean norm."""
+    if p not in (2, 2.0, "fro"):
+        raise ValueError(f"the norm with p={p!r} is not supported")
+    return apply(f.norm, x, axis=axes(axis), keepdim=keepdim)
+
+
+def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
+    """Sums of the first elements."""
+    return apply(f.cumsum, x, axis=axis)
+
+
+# ------------------------------------------------------------------ products
+
+
+def matmul(x: Tensor, y: Tensor, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Tensor:
+    """The product of matrices, stacks of them, and vectors."""
+    return apply(f.matmul, x, y, transpose_x=bool(transpose_x), transpose_y=bool(transpose_y))
+
+
+def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
+    """The product of two matrices."""
+    return matmul(input, mat2)
+
+
+bmm = mm
+
+
+def t(input: Tensor, name: str | None = None) -> Tensor:
+    """A matrix with rows and columns swapped; a vector as it is."""
+    return apply(f.transpose, input, perm=tuple(range(len(input.shape)))[::-1])
+
+
+def einsum(equation: str, *operands: Tensor) -> Tensor:
+    """The sum of products that the equation says."""
+    return apply(f.einsum, *operands, equation=str(equation))
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """The same elements in another shape."""
+    return apply(f.reshape, x, shape=extents(shape))
+
+
+def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
+    """Several neighbouring axes made one."""
+    return apply(f.flatten, x, start_axis=start_axis, stop_axis=stop_axis)
+
+
+def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
+    """The axes in another order."""
+    return apply(f.transpose, x, perm=extents(perm))
+
+
+def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
+    """Joined along an axis."""
+    return apply(f.concat, *x, axis=int(axis))
+
+
+def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
+    """Joined along a new axis."""
+    return apply(f.stack, *x, axis=int(axis))
+
+
+def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    """Equal parts, or parts of given lengths, one of which may be -1."""
+    axis = int(axis)
+    length = x.shape[axis]
+    if isinstance(num_or_sections, int):
+        if length % num_or_sections:
+            raise ValueError(f"an axis of extent {length} cannot be split into {num_or_sections} equal parts")
+        sections = [length // num_or_sections] * num_or_sections
+    else:
+        sections = [int(s) for s in num_or_sections]
+        known = [s for s in sections if s >= 0]
+        sections = [s if s >= 0 else length - int(np.sum(known)) for s in sections]
+    bounds = [int(b) for b in np.cumsum([0, *sections])]
+    return [apply(f.part, x, start=a, stop=b, axis=axis) for a, b in itertools.pairwise(bounds)]
+
+
+def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    """Equal parts."""
+    return split(x, chunks, axis)
+
+
+def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
+    """The parts along an axis, without it."""
+    return [apply(f.plane, input, place=k, axis=int(axis)) for k in range(int(input.shape[axis]))]
+
+
+def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
+    """Without axes of extent 1; an axis of another extent stays."""
+    rank = len(x.shape)
+    chosen = range(rank) if axis is None else [a % rank for a in extents(axis)]
+    gone = tuple(a for a in sorted(set(chosen)) if x.shape[a] == 1)
+    return apply(f.squeeze, x, axis=gone) if gone else apply(f.assign, x)
+
+
+def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """With new axes of extent 1."""
+    return apply(f.unsqueeze, x, axis=extents(axis))
+
+
+def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """Repeated along axes of extent 1 and along new axes in front; -1 keeps an extent."""
+    return apply(f.expand, x, shape=extents(shape))
+
+
+broadcast_to = expand
+
+
+def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+    """Repeated to the shape of ``y``."""
+    return expand(x, y.shape)
+
+
+def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
+    """Repeated along each axis."""
+    return apply(f.tile, x, repeat_times=extents(repeat_times))
+
+
+def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
+    """In reverse order along axes."""
+    return apply(f.flip, x, axis=extents(axis))
+
+
+def roll(x: Tensor, shifts: int, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Shifted in a circle."""
+    return apply(f.roll, x, shifts=int(shifts), axis=axis)
+
+
+def gather(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
+    """Rows by their numbers."""
+    return apply(f.gather, x, index, axis=int(axis))
+
+
+def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
+    """Parts along an axis by their numbers."""
+    return gather(x, index, axis)
+
+
+def take_along_axis(arr: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """One element for each index, along an axis."""
+    return apply(f.take_along_axis, arr, indices, axis=int(axis))
+
+
+def slice(input: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:
+    """A part along each of some axes."""
+    index: list[Any] = [builtins.slice(None)] * len(input.shape)
+    for axis, start, end in zip(axes, starts, ends, strict=True):
+        index[axis] = builtins.slice(int(start), int(end))
+    return input[tuple(index)]
+
+
+def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The lower triangle."""
+    return apply(f.tril, x, diagonal=int(diagonal))
+
+
+def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
+    """The upper triangle."""
+    return apply(f.triu, x, diagonal=int(diagonal))
+
+
+def full_like(x: Tensor, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:
+    """One number in the shape and dtype of ``x``."""
+    return apply(f.full_like, x, fill_value=float(fill_value))
+
+
+__all__ = [
+    "bmm",
+    "broadcast_to",
+    *UNARY,
+    *BINARY,
+    *REDUCTIONS,
+    "pow",
+    "scale",
+    "clip",
+    "where",
+    "cast",
+    "sum",
+    "prod",
+    "norm",
+    "cumsum",
+    "matmul",
+    "mm",
+    "t",
+    "einsum",
+    "reshape",
+    "flatten",
+    "transpose",
+    "concat",
+    "stack",
+    "split",
+    "chunk",
+    "unbind",
+    "squeeze",
+    "unsqueeze",
+    "expand",
+    "expand_as",
+    "tile",
+    "flip",
+    "roll",
+    "gather",
+    "index_select",
+    "take_along_axis",
+    "slice",
+    "tril",
+    "triu",
+    "full_like",
+]

@@ -1,0 +1,99 @@
+"""Each tensor function, through the record: first and second derivative against differences, and float32 kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.eager import Tensor, grad
+from symgrad.eager.tensor import apply
+from symgrad.functional import network, tensors, windows
+
+from .samples import SAMPLES
+
+STEP = 1e-6
+NAMES = [f"{function.__name__}-{k}" for k, (function, _, _) in enumerate(SAMPLES)]
+#: not worth a sample: no derivative, or none that is not zero
+WITHOUT = {
+    "floor_divide", "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or",
+    "logical_not", "argmax", "argmin", "cast", "zeros_like", "ones_like", "full_like", "one_hot", "reduced", "bordered", "seen",
+    "correlated",
+}  # fmt: skip
+
+
+def active(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def recorded(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
+    given = [Tensor(v, stop_gradient=not active(v)) if isinstance(v, np.ndarray) else v for v in inputs]
+    made = apply(function, *given, **settings)
+    return [g for g in given if isinstance(g, Tensor) and not g.stop_gradient], made if isinstance(made, list) else [made]
+
+
+def weighted(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any], weights: list[Any]) -> float:
+    made = function(*inputs, **settings)
+    outs = made if isinstance(made, tuple) else (made,)
+    return float(sum(np.sum(np.asarray(o) * w) for o, w in zip(outs, weights, strict=True)))
+
+
+@pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
+def test_first_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
+    generator = np.random.default_rng(1)
+    sources, outs = recorded(function, inputs, settings)
+    weights = [generator.normal(size=o.shape) for o in outs]
+    found = grad(outs, sources, [Tensor(w) for w in weights], allow_unused=True)
+    directions = [generator.normal(size=s.shape) for s in sources]
+
+    def moved(t: float) -> float:
+        rest = iter(directions)
+        return weighted(function, [v + t * next(rest) if active(v) else v for v in inputs], settings, weights)
+
+    expected = (moved(STEP) - moved(-STEP)) / (2 * STEP)
+    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(found, directions, strict=True) if g is not None)
+    assert made == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
+def test_second_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
+    generator = np.random.default_rng(2)
+    weights: list[Any] = []
+    directions = [generator.normal(size=v.shape) for v in inputs if active(v)]
+
+    def first(t: float) -> tuple[list[Tensor], Tensor | None]:
+        rest = iter(directions)
+        sources, outs = recorded(function, [v + t * next(rest) if active(v) else v for v in inputs], settings)
+        if not weights:
+            weights.extend(generator.normal(size=o.shape) for o in outs)
+        found = grad(outs, sources, [Tensor(w) for w in weights], create_graph=True, allow_unused=True)
+        parts = [(g * Tensor(d)).sum() for g, d in zip(found, directions, strict=True) if g is not None]
+        return sources, sum(parts[1:], parts[0]) if parts else None
+
+    sources, slope = first(0.0)
+    if slope is None:
+        return
+    found = grad(slope, sources, allow_unused=True)
+    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(found, directions, strict=True) if g is not None)
+    up, down = first(STEP)[1], first(-STEP)[1]
+    assert up is not None
+    assert down is not None
+    expected = (up.item() - down.item()) / (2 * STEP)
+    assert made == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
+def test_float32_is_kept(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
+    sources, outs = recorded(function, [v.astype("float32") if active(v) else v for v in inputs], settings)
+    assert {o.dtype for o in outs} == {np.dtype("float32")}
+    for found in grad(outs, sources, allow_unused=True):
+        assert found is None or found.dtype == np.dtype("float32")
+
+
+def test_every_function_has_a_sample() -> None:
+    sampled = {function.__name__ for function, _, _ in SAMPLES}
+    for module in (tensors, network, windows):
+        written = {n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == module.__name__}
+        assert written - sampled <= WITHOUT
