@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from symgrad.compile import compile_gradient
-from symgrad.dispatch import LOCK, Entry, Table
+from symgrad.dispatch.entry import Entry
+from symgrad.dispatch.table import LOCK, Table
 from symgrad.errors import BadArgument, IntegerArgument, NumbaMissing, SaveError, SourceNotFound
 from symgrad.explaining import explain as explained
 from symgrad.frontend.source import describe, from_source, plain_function, read

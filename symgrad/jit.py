@@ -19,7 +19,7 @@ from symgrad.codegen.numba import Kernel, Pair
 from symgrad.errors import NotCompiled
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
-from symgrad.runtime.kernels import compile_for, load_kernel, type_named, type_of
+from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, type_named, type_of
 from symgrad.runtime.load import load
 from symgrad.signature import Compiled
 
@@ -96,6 +96,8 @@ def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], re
     if isinstance(made, Kernel):
         kernel = load_kernel(made.text, made.name)
         compile_for(kernel, types)
+        if all(isinstance(type_, Scalar) for type_ in made.types):
+            kernel = entry_point(kernel, types)
         space = {made.name: kernel, made.fallback: numpy}
         direct = (kernel, numpy) if made.direct else None
     else:

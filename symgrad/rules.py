@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch import forget_all
+from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
 from symgrad.ir.types import UNKNOWN, Type

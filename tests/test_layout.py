@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.dispatch import Table
+from symgrad.dispatch.table import Table
 from symgrad.errors import UnsureAlias
 
 TABLE = np.arange(1.0, 13.0).reshape(4, 3) / 7.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.dispatch import GUARDED, KEPT, Table
+from symgrad.dispatch.table import GUARDED, KEPT, Table
 from symgrad.errors import UnsureAlias
 from symgrad.ir.core import Func
 from symgrad.ir.types import FLOAT

@@ -1,0 +1,108 @@
+"""Types as expressions of the guard: a value is what a signature says if they all hold."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from symgrad.dispatch.entry import root_name
+from symgrad.dispatch.watch import Names
+from symgrad.ir.types import DTYPES, Array, List, Scalar
+from symgrad.signature import PYTHON_NUMBERS, Abstract, Static, Tree, leaves_of
+
+
+def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
+    """Tests, in order, that the value ``text`` is what ``item`` says; None where only the slow way can tell."""
+    match item:
+        case Scalar(kind=kind, dtype=None):
+            return [f"{names.of(type)}({text}) is {names.of(_python_type(kind))}"]
+        case Scalar(dtype=str() as dtype):
+            return [f"{names.of(type)}({text}) is {names.of(np.dtype(DTYPES[dtype]).type)}"]
+        case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
+            lies = [f"{LAYOUT_TESTS[layout].format(text)}"] if layout in LAYOUT_TESTS else []
+            known = (
+                f"{names.of(type)}({text}) is {names.of(np.ndarray)}",
+                f"{text}.dtype is {names.of(np.dtype(DTYPES[dtype]))}",
+                f"{text}.ndim == {len(shape)}",
+            )
+            return [*known, *_extent_tests(text, [extent == 1 for extent in shape], names), *lies]
+        case List(item=Scalar(dtype=None, kind=kind)):
+            return [
+                f"{names.of(type)}({text}) is {names.of(list)}",
+                f"{names.of(set)}({names.of(map)}({names.of(type)}, {text})) == {names.of({_python_type(kind)})}",
+            ]
+        case Static():
+            return _static_condition(text, item, names)
+        case Tree():
+            return _tree_condition(text, item, names)
+    return None
+
+
+#: tests of how an array lies in memory; ``fnc`` is by columns and not by rows too
+LAYOUT_TESTS = {"C": "{}.flags.c_contiguous", "F": "{}.flags.fnc", "N": "not {}.flags.forc"}
+
+
+def _python_type(kind: str) -> type:
+    return next(python for python, scalar in PYTHON_NUMBERS.items() if scalar.kind == kind)
+
+
+def _extent_tests(text: str, single: list[bool], names: Names) -> list[str]:
+    if not any(single):
+        return [] if not single else [f"{names.of(len)}({text}) != 1"] if len(single) == 1 else [f"1 not in {text}.shape"]
+    return [f"{text}.shape[{axis}] {'==' if one else '!='} 1" for axis, one in enumerate(single)]
+
+
+def _static_condition(text: str, item: Static, names: Names) -> list[str] | None:
+    value = item.value
+    if value is None:
+        return [f"{text} is None"]
+    if isinstance(value, str):
+        return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {value!r}"]
+    if isinstance(value, types.FunctionType):
+        return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
+    if item.key == (type(value), id(value)):
+        return [f"{text} is {names.of(value)}"]
+    return None
+
+
+def _tree_condition(text: str, item: Tree, names: Names) -> list[str] | None:
+    tests = [f"{names.of(type)}({text}) is {names.of(item.kind)}"]
+    match item.form:
+        case "sequence":
+            tests.append(f"{names.of(len)}({text}) == {len(item.items)}")
+        case "mapping":
+            tests.append(f"{names.of(tuple)}({text}) == {names.of(item.names)}")
+        case "object":
+            tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(item.names)}")
+    shallow = Tree(item.kind, item.names, tuple(Static(None) for _ in item.items))
+    for (path, _), inner in zip(leaves_of(text, shallow), item.items, strict=True):
+        made = condition(path, inner, names)
+        if made is None:
+            return None
+        tests += made
+    return tests
+
+
+def _parameter_count(code: types.CodeType) -> int:
+    starred = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + starred
+
+
+def captured_text(function: types.FunctionType, expression: str, objects: Mapping[str, Any], names: Names) -> str | None:
+    """The expression with the user's globals and cells spelled so that the guard can read them."""
+    root = root_name(expression)
+    rest = expression[len(root) :]
+    if root in objects:
+        return f"{names.of(objects[root])}{rest}"
+    if function.__code__.co_varnames[: _parameter_count(function.__code__)].count(root):
+        return expression
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    if root in cells:
+        return f"{names.of(cells[root])}.cell_contents{rest}"
+    if root in function.__globals__:
+        return f"{names.of(function.__globals__)}[{root!r}]{rest}"
+    return None

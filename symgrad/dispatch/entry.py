@@ -1,0 +1,120 @@
+"""One signature and the code for it; whether that still holds for what is passed and for what is outside."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from symgrad.dispatch.watch import Watch
+from symgrad.errors import UnsureAlias
+from symgrad.ir.types import Array
+from symgrad.signature import Abstract, Compiled, Signature, Tree, abstract_value, array_leaves
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One signature and the code for it."""
+
+    signature: Signature
+    compiled: Compiled
+    watched: tuple[Watch, ...] = ()
+    examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
+
+    def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
+        """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
+        return (
+            all(watch.holds() for watch in self.watched)
+            and all(
+                alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
+                for expression, item in self.compiled.captured
+                if arguments is not None
+                or root_name(expression) in self.compiled.objects
+                or root_name(expression) not in self.signature.names
+            )
+            and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
+        )
+
+    def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
+        """Is an integer what it was when it became part of the code?"""
+        try:
+            now = evaluated(function, text, self.compiled.objects, arguments)
+        except Exception:
+            return False
+        return type(now) is type(value) and bool(now == value)
+
+    def writes(self, path: str) -> bool:
+        """Does the function write to the array that this expression over its parameters reaches?"""
+        return any(path == name or path.startswith((f"{name}[", f"{name}.")) for name in self.compiled.mutated)
+
+    def outside_arrays(self) -> list[str]:
+        """The expressions of the arrays that are read from outside."""
+        return [text for text, item in self.compiled.captured if isinstance(item, Array)]
+
+
+def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+    """What an expression over the function's globals, cells and arguments is now."""
+    scope = dict(arguments)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            scope[name] = cell.cell_contents
+    scope |= objects
+    return eval(expression, function.__globals__, scope)
+
+
+def read_captured(
+    function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> Abstract | None:
+    """What an expression over the function's globals, cells and arguments is now; None where it cannot be evaluated."""
+    try:
+        return abstract_value(evaluated(function, expression, objects, arguments), stem(expression))
+    except Exception:
+        return None
+
+
+def alike(one: Abstract | None, other: Abstract) -> bool:
+    """Equal but for the names of extents."""
+    match one, other:
+        case Array(shape=first), Array(shape=second) if first is not None and second is not None:
+            return one.dtype == other.dtype and [e == 1 for e in first] == [e == 1 for e in second]
+        case Tree(), Tree():
+            return (one.kind, one.names) == (other.kind, other.names) and all(map(alike, one.items, other.items))
+    return one == other
+
+
+def stem(expression: str) -> str:
+    """The stem of extents' names for a captured expression."""
+    return "".join(c if c.isalnum() else "_" for c in expression)
+
+
+def root_name(expression: str) -> str:
+    """The name that an expression begins with: ``self`` of ``self.w[0]``; empty if it does not begin with one."""
+    match = re.match(r"[^\W\d]\w*", expression)
+    return match[0] if match else ""
+
+
+def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:
+    """Two different arrays over the same memory, one of them written to, have no gradient of their own.
+
+    Nor has an argument that the function also reads from outside.
+    """
+    leaves = [(path, leaf) for name, value in arguments.items() for path, leaf in array_leaves(name, value)]
+    outside = [(text, evaluated(function, text, entry.compiled.objects, arguments)) for text in entry.outside_arrays()]
+    for (path, one), (other_path, other) in [*combinations(leaves, 2), *product(outside, leaves)]:
+        written = entry.writes(path) or entry.writes(other_path)
+        if written and (one is not other or path not in dict(leaves)) and _overlap(one, other):
+            raise UnsureAlias(
+                f"{path} and {other_path} share memory, and the function writes to it", hint="pass a .copy() of one of the two"
+            )
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    return (
+        isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other) and np.shares_memory(one, other)
+    )

@@ -1,0 +1,207 @@
+"""The function that stands in front of the code: it tests types with plain expressions and calls the right one.
+
+What no test accepts goes the slow way.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from symgrad.dispatch.conditions import captured_text, condition
+from symgrad.dispatch.entry import Entry
+from symgrad.dispatch.watch import Names
+from symgrad.ir.types import Array, List
+from symgrad.signature import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """The user's function as it was when the guard was written."""
+
+    function: types.FunctionType
+    code: types.CodeType
+    parameters: inspect.Signature
+
+
+def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
+    """A function of (derived, the user's parameters) that calls the code for what it is given."""
+    parameters = list(user.parameters.parameters.values())
+    prefix = "_k"
+    while any(p.name.startswith(prefix) for p in parameters):
+        prefix = "_" + prefix
+    names = Names(prefix)
+    lines = [f"def guard({', '.join(_parameter_texts(parameters, names))}):"]
+    stable = _stable(user, parameters, names)
+    arguments = ", ".join(_argument_texts(parameters))
+    tests = [test for entry in entries if (test := _test(entry, user.function, names, stable)) is not None]
+    for test in tests:
+        lines += _test_lines(test, arguments, names)
+    lines.append(f"    return {names.of(call_slowly)}({_slow_arguments(parameters, names)})")
+    text = "\n".join(lines) + "\n"
+    file = f"<symgrad guard {user.function.__qualname__}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace = names.objects
+    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    made: Callable[..., Any] = namespace.pop("guard")
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """When one entry applies, and the name of its code; ``may_raise``: testing something quite different may raise."""
+
+    text: str
+    compiled: str
+    may_raise: bool
+    fallback: str = ""  #: called if that raises
+
+
+def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list[str]) -> Check | None:
+    """The test for one entry; None where no cheap test is exact."""
+    tests: list[str] = []
+    items = dict(entry.signature.params)
+    for name, item in items.items():
+        made = condition(name, item, names)
+        if made is None:
+            return None
+        tests += made
+    for expression, item in entry.compiled.captured:
+        text = captured_text(function, expression, entry.compiled.objects, names)
+        made = None if text is None else condition(text, item, names)
+        if made is None:
+            return None
+        tests += made
+    for expression, value in entry.compiled.pins:
+        text = captured_text(function, expression, entry.compiled.objects, names)
+        if text is None:
+            return None
+        tests += [f"type({text}) is {type(value).__name__}", f"{text} == {value!r}"]
+    tests += [*_sharing(function, entry, names), *stable]
+    for watch in entry.watched:
+        tests += watch.tests(names)
+    outside = entry.compiled.captured or entry.compiled.pins or entry.watched
+    may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
+    if entry.compiled.direct is not None:
+        kernel, fallback = entry.compiled.direct
+        return Check(" and ".join(tests), names.of(kernel), may_raise, names.of(fallback))
+    return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
+
+
+def _test_lines(test: Check, arguments: str, names: Names) -> list[str]:
+    """The statement of one test. The call stands outside ``try``, so that what it raises is not taken for a test's."""
+    call = [f"        return {test.compiled}({arguments})"]
+    if test.fallback:  # what the caller of a kernel does, without a call of its own
+        call = [
+            "        try:",
+            f"    {call[0]}",
+            f"        except {names.of(Exception)}:",
+            f"            return {test.fallback}({arguments})",
+        ]
+    if not test.may_raise:
+        return [f"    if {test.text}:", *call]
+    holds = f"{names.prefix}holds"
+    return ["    try:", f"        {holds} = {test.text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
+            f"    if {holds}:", *call]  # fmt: skip
+
+
+#: what a test may raise where the arguments are not at all like the signature
+_NOT_THERE = (AttributeError, KeyError, IndexError, ValueError, NameError)
+
+
+class Missing:
+    """Stands for an argument that was not passed."""
+
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING = Missing()
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    return MISSING if parameter.default is parameter.empty else parameter.default
+
+
+def _parameter_texts(parameters: list[inspect.Parameter], names: Names) -> list[str]:
+    """The guard's parameters: the user's, all with defaults, then whatever else is passed."""
+    kind = inspect.Parameter
+    texts, starred = [f"{names.prefix}derived"], False
+    plain = [p for p in parameters if p.kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
+    for index, parameter in enumerate(plain):
+        texts.append(f"{parameter.name}={names.of(_default(parameter))}")
+        after = plain[index + 1].kind if index + 1 < len(plain) else None
+        if parameter.kind is kind.POSITIONAL_ONLY and after is not kind.POSITIONAL_ONLY:
+            texts.append("/")
+    for parameter in parameters:
+        if parameter.kind is kind.VAR_POSITIONAL:
+            texts.append(f"*{parameter.name}")
+            starred = True
+    texts += [] if starred else [f"*{names.prefix}more"]
+    texts += [f"{p.name}={names.of(_default(p))}" for p in parameters if p.kind is kind.KEYWORD_ONLY]
+    keywords = [p.name for p in parameters if p.kind is kind.VAR_KEYWORD]
+    return [*texts, f"**{keywords[0] if keywords else names.prefix + 'named'}"]
+
+
+def _slow_arguments(parameters: list[inspect.Parameter], names: Names) -> str:
+    kind = inspect.Parameter
+    single = [p for p in parameters if p.kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD)]
+    passed = "".join(f"({p.name!r}, {p.name}, {names.of(_default(p))}), " for p in single)
+    more = next((p.name for p in parameters if p.kind is kind.VAR_POSITIONAL), f"{names.prefix}more")
+    named = next((p.name for p in parameters if p.kind is kind.VAR_KEYWORD), f"{names.prefix}named")
+    return f"({passed}), {more}, {named}"
+
+
+def _argument_texts(parameters: list[inspect.Parameter]) -> Iterator[str]:
+    kind = inspect.Parameter
+    for p in parameters:
+        match p.kind:
+            case kind.VAR_POSITIONAL:
+                yield f"*{p.name}"
+            case kind.VAR_KEYWORD:
+                yield f"**{p.name}"
+            case kind.KEYWORD_ONLY:
+                yield f"{p.name}={p.name}"
+            case _:
+                yield p.name
+
+
+def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> list[str]:
+    """Tests that the user's function is as it was, and that nothing it does not take was passed."""
+    kind, tests = inspect.Parameter, []
+    if not any(p.kind is kind.VAR_POSITIONAL for p in parameters):
+        tests.append(f"not {names.prefix}more")
+    if not any(p.kind is kind.VAR_KEYWORD for p in parameters):
+        tests.append(f"not {names.prefix}named")
+    function = names.of(user.function)
+    tests.append(f"{function}.__code__ is {names.of(user.code)}")
+    if user.function.__defaults__:
+        tests.append(f"{function}.__defaults__ is {names.of(user.function.__defaults__)}")
+    return tests
+
+
+def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[str]:
+    """Tests of which arrays are one object; needed only where the function writes to one."""
+    tests = [f"{group[0]} is {other}" for group in entry.signature.same for other in group[1:]]
+    if not entry.compiled.mutated:
+        return tests
+    together = [set(group) for group in entry.signature.same]
+    memory = [(path, item) for path, item in entry.signature.leaves() if isinstance(item, Array | List)]
+    for (one, first), (other, second) in combinations(memory, 2):
+        written = entry.writes(one) or entry.writes(other)
+        if not written or any({one, other} <= group for group in together):
+            continue
+        tests.append(f"{one} is not {other}")
+        if isinstance(first, Array) and isinstance(second, Array):
+            tests.append(f"({one}.base is None and {other}.base is None or not {names.of(np.may_share_memory)}({one}, {other}))")
+    for text in entry.outside_arrays():
+        spelled = captured_text(function, text, entry.compiled.objects, names)
+        tests += [f"not {names.of(np.may_share_memory)}({spelled}, {one})" for one, _ in memory if entry.writes(one) or entry.writes(text)]
+    return tests

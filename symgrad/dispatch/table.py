@@ -1,0 +1,223 @@
+"""Calls of a derived function to the code generated for their signature.
+
+A ``Table`` keeps one compiled function a signature, with a guard in front. What no test of the guard accepts goes
+the slow way: bind, find the signature, look it up, compile. Failures are not kept.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
+from symgrad.dispatch.guard import MISSING, Users, write_guard
+from symgrad.dispatch.watch import watches
+from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
+from symgrad.ir.types import INT, Array
+from symgrad.saving import examples_of
+from symgrad.signature import Compiled, Signature, abstract, laid_out
+
+#: signatures kept for one function, and how many of them its guard tests before it goes the slow way
+KEPT, GUARDED = 256, 8
+#: one lock for all compiling: deriving one function may need another
+LOCK = threading.RLock()
+
+Pins = tuple[tuple[str, Any], ...]
+Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Table:
+    """The compiled code of one derived function. ``function`` is the user's; ``install`` is handed each new guard."""
+
+    function: types.FunctionType
+    make: Make
+    install: Callable[[Callable[..., Any]], None]
+    entries: dict[Signature, list[Entry]] = field(default_factory=dict)
+    latest: Entry | None = None
+    code: types.CodeType = field(init=False)
+    parameters: inspect.Signature = field(init=False)
+
+    def __post_init__(self) -> None:
+        TABLES.add(self)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the function is new, or its code has been replaced."""
+        self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
+        self.entries, self.latest = {}, None
+        self.install(write_guard(Users(self.function, self.code, self.parameters), self.call_slowly, []))
+
+    def check_code(self) -> None:
+        """Start anew if the function's code was replaced, as reloading a module in place does."""
+        if self.function.__code__ is not self.code:
+            with LOCK:
+                self.reset()
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The call's arguments by parameter, defaults filled in."""
+        self.check_code()
+        try:
+            bound = inspect.signature(self.function, follow_wrapped=False).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.function.__qualname__}() {error}") from None
+        bound.apply_defaults()
+        return bound
+
+    def call_slowly(self, passed: tuple[tuple[str, Any, Any], ...], more: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """A call that no test of the guard accepts. ``passed``: parameter, value, and the value that means it was left out."""
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        kinds = self.parameters.parameters
+        positional = [item for item in passed if kinds[item[0]].kind is not inspect.Parameter.KEYWORD_ONLY]
+        # what is not the last argument given by position may just equal its default
+        count = max((i + 1 for i, (_, value, left_out) in enumerate(positional) if value is not left_out), default=0)
+        count = len(positional) if more else count
+        for index, (name, value, left_out) in enumerate(passed):
+            if index < count and len(args) == index and value is not MISSING:
+                args.append(value)
+            elif value is not left_out:
+                kwargs[name] = value
+        bound = self.bind((*args, *more), {**kwargs, **named})
+        entry = self.find(bound.arguments)
+        if entry.compiled.pending is not None:
+            entry = self.ready(entry, bound.arguments)
+        return entry.compiled.function(*bound.args, **bound.kwargs)
+
+    def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
+        """Compile what has waited for its first call; once, however many threads call."""
+        with LOCK:
+            pending = entry.compiled.pending
+            assert pending is not None
+            compiled = pending.compiled(lambda text: evaluated(self.function, text, entry.compiled.objects, arguments))
+            done = replace(entry, compiled=compiled)
+            self.entries = {s: [done if e is entry else e for e in kept] for s, kept in self.entries.items()}
+            self.latest = done
+            self.guard()
+            return done
+
+    def guard(self) -> None:
+        """Install a guard that knows the newest entries."""
+        recent = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None][-GUARDED:]
+        self.install(write_guard(Users(self.function, self.code, self.parameters), self.call_slowly, recent[::-1]))
+
+    def find(self, arguments: Mapping[str, Any]) -> Entry:
+        """The code for these arguments, compiled if need be."""
+        signature = abstract(arguments)
+        entry = self.fitting(Signature(signature.params), arguments)
+        if entry.compiled.mutated and signature.same:
+            entry = self.fitting(signature, arguments)
+        if entry.compiled.mutated:
+            refuse_overlap(self.function, arguments, entry)
+        self.latest = entry
+        return entry
+
+    def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
+        """The code for a signature; how the arrays lie in memory is looked at only where it decides what a view is."""
+        entry = self.known(signature, arguments)
+        if entry is not None:
+            return entry
+        laid = laid_out(signature, arguments)
+        entry = self.known(laid, arguments)
+        if entry is not None:
+            return entry
+        try:
+            return self.compile(signature, arguments)
+        except UnsureAlias as refusal:
+            if laid == signature:
+                return self.sized(signature, arguments, refusal)
+        except (UnsupportedSyntax, UnknownType) as refusal:
+            return self.sized(signature, arguments, refusal)
+        try:
+            return self.compile(laid, arguments)
+        except UnsureAlias as refusal:
+            return self.sized(laid, arguments, refusal)
+
+    def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError) -> Entry:
+        """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths."""
+        pins = sizes(self.function, signature, arguments)
+        if pins is None:
+            raise refusal
+        try:
+            return self.compile(signature, arguments, pins)
+        except SymgradError:
+            raise refusal from None
+
+    def entry(self, signature: Signature, pins: Pins = ()) -> Entry:
+        """The code for a signature given in advance."""
+        self.check_code()
+        found = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
+        return next(found, None) or self.compile(signature, None, pins)
+
+    def current(self) -> Entry | None:
+        """The entry used last, if the function is still what it was."""
+        self.check_code()
+        return self.latest
+
+    def known(self, signature: Signature, arguments: Mapping[str, Any] | None) -> Entry | None:
+        """The code made for this signature that still holds."""
+        return next((e for e in self.entries.get(signature, ()) if e.still_holds(self.function, arguments)), None)
+
+    def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins) -> Compiled:
+        """Compile; an integer that must be known (an axis, say) is made part of the signature with its value."""
+        while True:
+            try:
+                return self.make(self.function, signature, pins) if pins else self.make(self.function, signature)
+            except UnsupportedArgument as refusal:
+                offences = [e for e in refusal.errors if isinstance(e, UnsupportedArgument)]
+                wanted = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}
+                if not wanted or arguments is None:
+                    raise
+                pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in wanted.items() if text)
+
+    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = ()) -> Entry:
+        """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
+        with LOCK:
+            entry = self.known(signature, arguments) if arguments is not None or not pins else None
+            if entry is not None:
+                return entry
+            examples = None if arguments is None else examples_of(self.function, arguments)
+            entry = Entry(signature, self.made(signature, arguments, pins), watches(self.function), examples)
+            entries = {s: list(kept) for s, kept in self.entries.items()}
+            entries.setdefault(signature, []).append(entry)
+            while sum(map(len, entries.values())) > KEPT:
+                oldest = next(iter(entries))
+                del entries[oldest][0]
+                if not entries[oldest]:
+                    del entries[oldest]
+            self.entries, self.latest = entries, entry
+            self.guard()
+            return entry
+
+
+#: every table alive, so that a new rule can make them start anew
+TABLES: weakref.WeakSet[Table] = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Compile everything anew when next called: the vocabulary has changed."""
+    with LOCK:
+        for table in list(TABLES):
+            table.reset()
+
+
+LARGE = 64  #: sizes beyond this are not made part of a signature
+
+
+def sizes(function: types.FunctionType, signature: Signature, arguments: Mapping[str, Any]) -> Pins | None:
+    """The extents of the arrays and the integers among the arguments, as pins; None if there are none, or large ones."""
+    texts = [
+        f"{path}.shape[{k}]"
+        for path, item in signature.leaves()
+        if isinstance(item, Array)
+        for k, e in enumerate(item.shape or ())
+        if e != 1
+    ]
+    texts += [path for path, item in signature.leaves() if item == INT]
+    pins = tuple((text, evaluated(function, text, {}, arguments)) for text in texts)
+    return pins if pins and all(abs(value) <= LARGE for _, value in pins) else None
