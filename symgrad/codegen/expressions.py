@@ -227,7 +227,7 @@ def param_of(row: Row, k: int) -> str:
     return row.params[min(k, len(row.params) - 1)]
 
 
-def times_named(op: Call, value: Value) -> int:
+def times_named(op: Call, value: Value, text: str) -> int:
     """How often an operand is evaluated by an op's text."""
     row = ROWS[op.name]
     (k, *_) = [k for k, a in enumerate(op.args) if a is value]
@@ -236,7 +236,7 @@ def times_named(op: Call, value: Value) -> int:
         return 1
     if is_opaque(row) or row.emit in ("push", "pop"):
         return 1
-    return mentions(text_of(op)).get(param.lstrip("*"), 0)
+    return mentions(text).get(param.lstrip("*"), 0)
 
 
 def has_path(row: Row) -> bool:
@@ -391,12 +391,13 @@ class Spelled:
     statements: list[ast.stmt] = field(default_factory=list)
 
 
-def spell(op: Call, operands: list[ast.expr], names: Names, borrow: bool = False, outs: dict[str, ast.expr] | None = None) -> Spelled:
-    """The Python of an op; ``borrow``: the result is read at once, so it need not own its memory."""
+def spell(
+    op: Call, text: str, operands: list[ast.expr], names: Names, borrow: bool = False, outs: dict[str, ast.expr] | None = None
+) -> Spelled:
+    """The Python of an op whose row has this text; ``borrow``: the result is read at once, so it need not own its memory."""
     row = ROWS[op.name]
     if is_opaque(row):
         return Spelled(opaque_call(op, operands))
-    text = text_of(op)
     space: dict[str, ast.expr | list[ast.expr]] = dict(outs or {})
     for name in mentions(text):
         if name in op.settings or name in row.settings:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symgrad.codegen.expressions import times_named
+from symgrad.codegen.expressions import text_of, times_named
 from symgrad.codegen.memory import Cell, Memory, memory_of
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Tape
@@ -34,6 +34,13 @@ class Layout:
     backward: set[Op] = field(default_factory=set)
     choices: set[Op] = field(default_factory=set)  #: ``if`` ops that are expressions
     shortcuts: dict[Op, bool] = field(default_factory=dict)  #: of those the ``and`` (True) and ``or`` (False)
+    texts: dict[Call, str] = field(default_factory=dict)  #: of ops, asked for through ``text``
+
+    def text(self, op: Call) -> str:
+        """The text of an op's row."""
+        if op not in self.texts:
+            self.texts[op] = text_of(op)
+        return self.texts[op]
 
     def inputs(self, op: Op) -> list[Operand]:
         """The operands evaluated by the op's statement or expression itself."""
@@ -117,7 +124,7 @@ class Planner:
             use = user[value]
             if use is None and value not in ends:
                 continue
-            if use is not None and not accepts(use, value, op):
+            if use is not None and not self.accepts(use, value, op):
                 continue
             root = len(block.ops) if use is None else self.root_of[use]
             if split is not None and k < split <= root:
@@ -198,7 +205,7 @@ class Planner:
         for op in block.ops:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]
-            total = own_width(op) + sum(self.width(o) for o in line)
+            total = self.own_width(op) + sum(self.width(o) for o in line)
             target = 0 if not self.layout.is_root(op) else sum(len(shown(o.name)) + 2 for o in op.outs)
             if op in self.layout.choices:
                 if total + target > room:
@@ -228,22 +235,33 @@ class Planner:
         """The operands that stand in one line of text with the op; carried variables have lines of their own."""
         return [op.start, op.stop, op.step] if isinstance(op, For) else [] if isinstance(op, While) else self.layout.inputs(op)
 
+    def accepts(self, use: Op, value: Value, op: Op) -> bool:
+        """Can an operand of ``use`` be an expression, that of ``op``, evaluated exactly once?"""
+        if isinstance(use, Apply | For | If | While):
+            return True
+        assert isinstance(use, Call)
+        row = ROWS[use.name]
+        if row.consumes and use.args and use.args[0] is value:
+            return False
+        if row.effect and is_pop(op):
+            return False
+        return times_named(use, value, self.layout.text(use)) == 1
+
+    def own_width(self, op: Op) -> int:
+        """The width of an op's text without its operands, more or less."""
+        if isinstance(op, Apply):
+            return len(op.func.name if op.func else "") + 2 + 2 * len(op.args)
+        if not isinstance(op, Call):
+            return len("for i in reversed(range()):") if isinstance(op, For) else len("if  else :")
+        row = ROWS[op.name]
+        text = row.emit if isinstance(row.emit, str) else self.layout.text(op)
+        return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)
+
     def width(self, operand: Operand) -> int:
         """How wide an operand will be, more or less."""
         if isinstance(operand, Value):
             return self.widths.get(operand, len(shown(operand.name)))
         return len(operand.name or repr(operand.value))
-
-
-def own_width(op: Op) -> int:
-    """The width of an op's text without its operands, more or less."""
-    if isinstance(op, Apply):
-        return len(op.func.name if op.func else "") + 2 + 2 * len(op.args)
-    if not isinstance(op, Call):
-        return len("for i in reversed(range()):") if isinstance(op, For) else len("if  else :")
-    row = ROWS[op.name]
-    text = row.emit if isinstance(row.emit, str) else row.emit({**row.settings, **op.settings}, [a.type for a in op.args])
-    return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)
 
 
 def values(operands: list[Operand]) -> list[Value]:
@@ -270,19 +288,6 @@ def tail_ends(body: Block, until: bool) -> set[Value]:
         if isinstance(operand, Value) and operand.name in (None, argument.name) and any(o is argument for o in others):
             ends.add(operand)
     return ends
-
-
-def accepts(use: Op, value: Value, op: Op) -> bool:
-    """Can an operand of the op be an expression, evaluated exactly once?"""
-    if isinstance(use, Apply | For | If | While):
-        return True
-    assert isinstance(use, Call)
-    row = ROWS[use.name]
-    if row.consumes and use.args and use.args[0] is value:
-        return False
-    if row.effect and is_pop(op):
-        return False
-    return times_named(use, value) == 1
 
 
 def inner_ops(op: Op) -> list[Op]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
-from symgrad.ir.types import List, Scalar, ShapeOf, Tape, Undefined
+from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
 from symgrad.ops.declare import ROWS, Row
 
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
@@ -57,7 +57,8 @@ class Memory:
         """The two values may be the same object, or views of one."""
         if isinstance(a, Value) and isinstance(b, Value) and is_mutable(a) and is_mutable(b):
             self.join((a, False), (b, False))
-            self.join((a, True), (b, True))
+            if not (isinstance(a.type, Array) and isinstance(b.type, Array)):  # arrays hold nothing
+                self.join((a, True), (b, True))
 
     def holds(self, container: Operand, item: Operand) -> None:
         """The container keeps a reference to the item."""
@@ -137,8 +138,9 @@ class Memory:
     def reads(self, op: Op) -> frozenset[Cell]:
         """The classes whose content an op, with all inside it, reads."""
         if op not in self.read:
-            cells = {self.find((o, held)) for o in op.operands if isinstance(o, Value) and is_mutable(o) for held in (False, True)}
-            self.read[op] = frozenset(cells).union(*(self.reads(inner) for block in op.blocks for inner in block.ops))
+            read = [o for o in op.operands if isinstance(o, Value) and is_mutable(o)]
+            cells = {self.find((o, False)) for o in read} | {self.find((o, True)) for o in read if not isinstance(o.type, Array)}
+            self.read[op] = frozenset(cells.union(*(self.reads(inner) for block in op.blocks for inner in block.ops)))
         return self.read[op]
 
     def writes(self, op: Op) -> tuple[frozenset[Cell], bool]:

@@ -308,7 +308,7 @@ class Writer:
         assert isinstance(op, Call)
         if is_pop(op):
             return method(self.expression(op.args[0]), "pop")
-        made = spell(op, self.operands(op), self.names, borrow).value
+        made = spell(op, self.layout.text(op), self.operands(op), self.names, borrow).value
         assert made is not None
         return made
 
@@ -478,7 +478,7 @@ class Writer:
             operands[0] = ast.Name(self.name_of[op.outs[0]])
         elif row.statement:
             outs = {name: ast.Name(self.name_of[v]) for name, v in zip(row.outs, op.outs, strict=False)}
-        spelled = spell(op, operands, self.names, outs=outs)
+        spelled = spell(op, self.layout.text(op), operands, self.names, outs=outs)
         if spelled.value is None:
             return before + [subtracted(statement) for statement in spelled.statements]
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
@@ -502,7 +502,7 @@ class Writer:
 
     def augmented(self, op: Call) -> ast.stmt | None:
         """``x[path] += v``, where the value stored is what stands there, and something."""
-        if text_of(op) != "x[path] = v" or op.args[1] not in self.layout.nested:
+        if self.layout.text(op) != "x[path] = v" or op.args[1] not in self.layout.nested:
             return None
         value = op.args[1]
         assert isinstance(value, Value)
@@ -510,8 +510,8 @@ class Writer:
         if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
             return None
         old = self.layout.producer[made.args[0]]
-        expression = spell(made, [ast.Name("x"), ast.Name("y")], self.names).value
-        if not isinstance(old, Call) or text_of(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
+        expression = spell(made, self.layout.text(made), [ast.Name("x"), ast.Name("y")], self.names).value
+        if not isinstance(old, Call) or self.layout.text(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
             return None
         if not isinstance(expression.left, ast.Name) or expression.left.id != "x":
             return None
@@ -524,7 +524,7 @@ class Writer:
             return None
         operands = self.operands(op)
         operands[1] = ast.Constant(0)
-        (store,) = spell(op, [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
+        (store,) = spell(op, self.layout.text(op), [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
         assert isinstance(store, ast.Assign)
         target = store.targets[0]
         assert isinstance(target, ast.Name | ast.Subscript)

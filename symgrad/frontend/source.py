@@ -364,5 +364,7 @@ def copy_tree(node: Any) -> Any:
         return [copy_tree(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    made = type(node)(**{name: copy_tree(value) for name, value in ast.iter_fields(node)})
-    return ast.copy_location(made, node)
+    made = type(node).__new__(type(node))
+    for name, value in vars(node).items():  # fields and places
+        setattr(made, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)
+    return made

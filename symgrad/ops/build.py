@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
-from symgrad.ir.types import Array, Dim, Extent, List, Shape, ShapeOf, Type
+from symgrad.ir.types import Array, Dim, Extent, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 
@@ -114,13 +114,8 @@ class Builder:
         def shape(old: Shape | None) -> Shape | None:
             return None if old is None else tuple(map(one, old))
 
-        match type_:
-            case Array(shape=old):
-                return replace(type_, shape=shape(old))
-            case ShapeOf(shape=old):
-                return ShapeOf(shape(old))
-            case List(item=item):
-                return List(item)
+        if isinstance(type_, Array | ShapeOf) and any(isinstance(e, Dim) and e.symbol == "?" for e in type_.shape or ()):
+            return replace(type_, shape=shape(type_.shape))
         return type_
 
 

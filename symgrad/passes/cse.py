@@ -7,6 +7,7 @@ would be handed to the caller: there each needs its own.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.show import literal
@@ -72,7 +73,7 @@ class _Merger:
         operands: Iterable[Hashable] = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
         if op.name in COMMUTATIVE and op.args[0] is not op.args[1] and all(a.type.is_number for a in op.args):
             operands = frozenset(operands)
-        return (op.name, operands, tuple((s, literal(v)) for s, v in op.settings.items()))
+        return (op.name, operands, tuple([(s, told_apart(v)) for s, v in op.settings.items()]))
 
     def may_merge(self, first: Call, second: Call) -> bool:
         facts = self.facts
@@ -91,6 +92,11 @@ class _Merger:
             a.name = a.name or b.name
             self.table[b] = a
             self.facts.replaced(b, a)
+
+
+def told_apart(setting: Any) -> Hashable:
+    """Equal for settings that are the same: 1, 1.0 and True are not."""
+    return (type(setting), setting) if type(setting) in (str, int, bool, type(None)) else literal(setting)
 
 
 __all__ = ["cse"]

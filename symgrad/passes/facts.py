@@ -201,7 +201,8 @@ class Facts:
         """The two may be the same object."""
         if has_memory(value) and has_memory(other):
             self.join((value, False), other, False)
-            self.join((value, True), other, True)
+            if not (isinstance(value.type, Array) and isinstance(other.type, Array)):  # arrays refer to nothing
+                self.join((value, True), other, True)
 
     def mix(self, a: Operand, b: Value) -> None:
         """Each may be, or refer to, the other."""
