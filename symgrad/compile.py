@@ -55,7 +55,7 @@ from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
 
 Pass = Callable[[Func], Func]
 Emission = Callable[["Job"], Emitted]
-PROGRAM = "__symgrad_program__"  #: attribute of a generated function: its own IR, from which its derivative starts
+PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
@@ -246,7 +246,7 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
     own = getattr(function, PROGRAM, None)
     source = read(function if own is None else inspect.unwrap(function))
     if own is not None:
-        return source, program(own.func, [text for _, text in own.inputs], own.result, own)
+        return source, own()
     return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins))
 
 
@@ -301,7 +301,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
         return function_itself(job)
     job.check_output()
     job.stage("lowered", lowered.func)
-    primal = job.stage("simplified", simplify(clone(lowered.func)))
+    primal = job.stage("simplified", simplify(lowered.func))
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active)
@@ -325,7 +325,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
         whole = sequence((whole, lowered.result.items[1]), "(", ")")
     what = "value_and_grad" if request.value else "grad"
     text = numbered(whole, iter(order))
-    own = program(made, [text for _, text in lowered.inputs], whole, lowered, order)
+    own = partial(program, made, [text for _, text in lowered.inputs], whole, lowered, order)
     name = f"{primal.name}_{what}"
     doc = document(job, "Gradient")
     compiled = finish(job, made, lambda job: emitted_for(job, made, name, text, doc), name)
@@ -365,13 +365,12 @@ def tell_copies(notes: Notes, loc: Loc, mutated: Sequence[str]) -> None:
         notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
 
 
-def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int] | None = None) -> Lowered:
+def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
     """A function of ours as if it had just been lowered, so that it can be differentiated again."""
     copy = clone(func)
     copy.split = copy.notes = None
-    if order is not None:
-        copy.body.yields = [copy.body.yields[k] for k in order]
-        copy.results = [copy.results[k] for k in order]
+    copy.body.yields = [copy.body.yields[k] for k in order]
+    copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
                    lowered.caught)  # fmt: skip
 

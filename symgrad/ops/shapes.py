@@ -99,29 +99,34 @@ def outcome(function: Callable[..., Any], samples: tuple[Sample, ...]) -> Outcom
     return ("python", type(made).__name__) if type(made).__name__ in PYTHON else None
 
 
-def samples_of(of: Type) -> list[Sample]:
+def samples_of(of: Type) -> tuple[Sample, ...]:
     """All that a value of this type may be, as samples."""
     match of:
         case Scalar(kind=kind, dtype=None):
-            return [("python", kind)]
+            return (("python", kind),)
         case Scalar(kind=kind, dtype="any"):
-            return [("python", kind), *[("numpy", name) for name in OF_KIND[kind]]]
+            return (("python", kind), *[("numpy", name) for name in OF_KIND[kind]])
         case Scalar(dtype=str() as name):
-            return [("numpy", name)]
+            return (("numpy", name),)
         case Array(dtype=None):
-            return [("array", name) for name in DTYPES]
+            return tuple([("array", name) for name in DTYPES])
         case Array(dtype=str() as name):
-            return [("array", name)]
-    return []
+            return (("array", name),)
+    return ()
 
 
-def outcomes(function: Callable[..., Any], types: Sequence[Type]) -> list[Outcome]:
+def outcomes(function: Callable[..., Any], types: Sequence[Type]) -> tuple[Outcome, ...]:
     """All that ``function`` may make of operands of these types; empty if that cannot be said."""
-    choices = [samples_of(t) for t in types]
+    return outcomes_of(function, tuple(map(samples_of, types)))
+
+
+@cache
+def outcomes_of(function: Callable[..., Any], choices: tuple[tuple[Sample, ...], ...]) -> tuple[Outcome, ...]:
+    """All that ``function`` may make of operands chosen from samples."""
     if math.prod(map(len, choices)) > MOST_SAMPLES:
-        return []
+        return ()
     found = {outcome(function, some) for some in product(*choices)} - {None}
-    return sorted(o for o in found if o is not None)
+    return tuple(sorted(o for o in found if o is not None))
 
 
 def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:

@@ -70,7 +70,8 @@ class _Folder:
         block.yields = [self.now(y) for y in block.yields]
 
     def op(self, op: Op, block: Block, done: list[Op]) -> None:
-        op.replace_operands([self.now(o) for o in op.operands])
+        if self.table:
+            op.replace_operands([self.now(o) for o in op.operands])
         match op:
             case Call():
                 self.call(op, block, done)
