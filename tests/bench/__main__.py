@@ -1,85 +1,103 @@
-"""``python -m tests.bench [--out FILE] [names]``: the time of programs, of their gradients, and of adjoints written by hand.
+"""``python -m tests.bench [options] [programs]``: how fast gradients are; see docs/bench.md.
 
-All three take turns in one process; quoted are medians over the rounds of the ratio to the primal of
-the same round. Ends with 1 if a gradient is wrong.
+Every figure comes from a process of its own with one thread; once with the allocator as it is, once with memory that is
+not given back between calls. Ends with 1 if a gradient is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import statistics
-import time
-from collections.abc import Callable
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import symgrad
-from tests.bench.programs import CASES, Case
-
-ROUNDS = 7
-TOLERANCE = 1e-9
-
-
-def main() -> int:
-    """Time the programs and print a line for each."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.partition(":")[2] if __doc__ else "")
-    parser.add_argument("names", nargs="*", help="programs to run (all if none)")
-    parser.add_argument("--out", type=Path, help="where the figures are kept, as JSON")
-    asked = parser.parse_args()
-    chosen = [case for case in CASES if not asked.names or case.name in asked.names]
-    results = {case.name: measured(case) for case in chosen}
-    print(f"{'program':18s}{'primal':>12s}{'gradient':>10s}{'by hand':>10s}{'ratio':>8s}{'first call':>12s}{'error':>10s}")
-    for name, found in results.items():
-        print(f"{name:18s}{found['primal'] * 1e6:9.1f} us{found['gradient']:9.2f}x{found['adjoint']:9.2f}x{found['ratio']:8.2f}"
-              f"{found['first'] * 1e3:9.0f} ms{found['error']:10.1e}")  # fmt: skip
-    print(f"geometric mean of gradient / by hand: {math.exp(statistics.fmean(math.log(f['ratio']) for f in results.values())):.3f}")
-    if asked.out is not None:
-        asked.out.write_text(json.dumps(results, indent=1) + "\n")
-    return int(any(not found["error"] <= TOLERANCE for found in results.values()))
+THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+THREADS["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+#: how memory is had: the C library's settings (others may not know them)
+ALLOCATORS = {
+    "default": {},
+    "kept": {"MALLOC_TRIM_THRESHOLD_": "4294967296", "MALLOC_MMAP_THRESHOLD_": "33554432", "MALLOC_TOP_PAD_": "268435456"},
+}
+WORK = "--work"  #: the inner process
 
 
-def measured(case: Case) -> dict[str, float]:
-    """Times of one program: the primal in seconds, the others relative to it."""
-    arguments = case.make()
-    gradient = symgrad.value_and_grad(case.function, wrt=case.wrt)
-    start = time.perf_counter()
-    made = gradient(*arguments)
-    first = time.perf_counter() - start
-    runs: dict[str, Callable[..., Any]] = {"primal": case.function, "gradient": gradient, "adjoint": case.adjoint}
-    times = interleaved(runs, arguments)
-    ratios = {name: statistics.median(t / p for t, p in zip(times[name], times["primal"], strict=True)) for name in runs}
-    direct = statistics.median(g / a for g, a in zip(times["gradient"], times["adjoint"], strict=True))
-    return {
-        "primal": min(times["primal"]), "gradient": ratios["gradient"], "adjoint": ratios["adjoint"], "ratio": direct,
-        "first": first, "error": error(made, case.adjoint(*arguments)),
-    }  # fmt: skip
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure in processes of their own, print, keep, compare."""
+    options = parser().parse_args(argv)
+    if options.work:
+        from tests.bench.work import work  # NumPy is imported only where the threads are set
+
+        options.work.write_text(json.dumps(work(options.programs, options.columns, options.budget, options.growth)))
+        return 0
+    from tests.bench.columns import COLUMNS
+    from tests.bench.programs import CASES
+    from tests.bench.report import TOLERANCE, compared, growth_table, table
+
+    unknown = {*options.programs} - {case.name for case in CASES} | {*options.columns} - {*COLUMNS}
+    if unknown:
+        print(f"not known: {', '.join(sorted(unknown))}\nprograms: {', '.join(c.name for c in CASES)}\ncolumns: {', '.join(COLUMNS)}")
+        return 2
+    results: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "programs": {}}
+    for allocator in options.allocators:
+        made = inner(options, allocator, growth=options.growth and allocator == options.allocators[-1])
+        results["programs"][allocator] = made["programs"]
+        results |= {key: made[key] for key in ("versions", "growth", "generation")}
+        print(f"\nmemory: {allocator}")
+        print("\n".join(table(made["programs"], options.columns)), flush=True)
+    if results["growth"] or results["generation"]:
+        print("\n" + "\n".join(growth_table(results["growth"], results["generation"])))
+    if options.compare is not None:
+        print("\n" + "\n".join(compared(json.loads(options.compare.read_text()), results)))
+    options.save.parent.mkdir(parents=True, exist_ok=True)
+    options.save.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\nkept in {options.save}")
+    errors = [e for programs in results["programs"].values() for f in programs.values() for e in f["errors"].values()]
+    return int(not all(e <= TOLERANCE for e in errors))
 
 
-def interleaved(runs: dict[str, Callable[..., Any]], arguments: tuple[Any, ...]) -> dict[str, list[float]]:
-    """Seconds a call of each, in every round."""
-    often = {}
-    for name, run in runs.items():
-        start = time.perf_counter()
-        run(*arguments)
-        often[name] = max(1, int(0.02 / max(time.perf_counter() - start, 1e-7)))
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
-        for name, run in runs.items():
-            start = time.process_time()
-            for _ in range(often[name]):
-                run(*arguments)
-            times[name].append((time.process_time() - start) / often[name])
-    return times
+def inner(options: argparse.Namespace, allocator: str, growth: bool) -> dict[str, Any]:
+    """The figures of another process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", "tests.bench", *options.programs, WORK, str(path), "--budget", str(options.budget)]
+        command += ["--columns", ",".join(options.columns), *([] if growth else ["--no-growth"])]
+        # what numba compiles is compiled anew, so that the time of a first call is that of a first call
+        place = {**os.environ, **THREADS, **ALLOCATORS[allocator], "SYMGRAD_CACHE_DIR": str(Path(folder) / "cache")}
+        ran = subprocess.run(command, env=place)
+        if ran.returncode:
+            raise SystemExit(ran.returncode)
+        made: dict[str, Any] = json.loads(path.read_text())
+        return made
 
 
-def error(made: Any, wanted: Any) -> float:
-    """The largest difference of value and gradients, relative to the largest entry."""
-    pairs = zip((made[0], *made[1]), (wanted[0], *wanted[1]), strict=True)
-    return max(float(np.max(np.abs(np.subtract(a, b))) / (np.max(np.abs(b)) + 1e-300)) for a, b in pairs)
+def kept_at() -> Path:
+    """Where figures are kept if nothing else is said."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "symgrad" / "bench.json"
+
+
+def words(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").partition(":")[2])
+    made.add_argument("programs", nargs="*", help="programs to run (all if none)")
+    made.add_argument("--columns", type=words, default="numpy,hand,numba,hand_numba,autograd,jax,torch", help="what is timed, by commas")
+    made.add_argument("--allocators", type=words, default=",".join(ALLOCATORS), help="'default', 'kept', or both by a comma")
+    made.add_argument("--budget", type=float, default=1.5, help="seconds for the rounds of a program, and for each size that grows")
+    made.add_argument("--growth", action=argparse.BooleanOptionalAction, default=True, help="measure how cost grows, too")
+    made.add_argument("--save", type=Path, default=kept_at(), metavar="FILE", help="where the figures are kept, as JSON")
+    made.add_argument("--compare", type=Path, metavar="FILE", help="say what got slower since these figures")
+    made.add_argument(WORK, type=Path, help=argparse.SUPPRESS)
+    return made
 
 
 if __name__ == "__main__":

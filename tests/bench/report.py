@@ -1,0 +1,114 @@
+"""Figures to tables, and to what got slower since figures of another time."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tests.bench.columns import COLUMNS
+from tests.bench.measure import Figures
+
+SLOWER = 1.10  #: what is said to have become slower
+ALLOWED = 1.2  #: times the adjoint by hand
+TOLERANCE = 1e-9
+
+
+def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
+    """One line a program: its own time, each column relative to that, and what else was measured."""
+    shown = [c for c in columns if any(c in f["ratios"] for f in results.values())]
+    heads = [
+        "function",
+        *(COLUMNS[c].title for c in shown),
+        "/ hand",
+        "/ hand jit",
+        "memory",
+        "by hand",
+        "generate",
+        "compile",
+        "by hand",
+        "error",
+    ]
+    lines = [line("program", heads)]
+    for name, f in results.items():
+        words = [time_text(f["time"]), *(text(f["ratios"].get(c), "{:.3g}x") for c in shown)]
+        words += [text(f.get("direct"), "{:.2f}"), text(f.get("direct_numba"), "{:.2f}")]
+        words += [size_text(f["memory"].get(c)) for c in ("numpy", "hand")]
+        words += [time_text(f.get("generation")), time_text(f.get("compilation"))]
+        words += [time_text(f.get("compilation_by_hand")), text(max(f["errors"].values(), default=None), "{:.0e}")]
+        lines.append(line(name, words))
+    for key, what in (("direct", "symgrad / by hand"), ("direct_numba", "symgrad jit / by hand jit")):
+        found = {name: f[key] for name, f in results.items() if key in f}
+        if found:
+            worst = max(found, key=found.__getitem__)
+            over = sum(v > ALLOWED for v in found.values())
+            lines.append(f"{what}: geometric mean {mean(found.values()):.3f}, worst {found[worst]:.2f} ({worst}), {over} above {ALLOWED}")
+    for name, f in results.items():
+        lines += [f"not in the table: {name}, {COLUMNS[c].title}: {why}" for c, why in f["refused"].items()]
+        lines += [f"WRONG: {name}, {COLUMNS[c].title}: error {e:.1e}" for c, e in f["errors"].items() if not e <= TOLERANCE]
+    return lines
+
+
+def line(name: str, words: Sequence[str]) -> str:
+    return f"{name:16s}" + "".join(f"{word:>12s}" for word in words)
+
+
+def text(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
+
+
+def time_text(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"
+
+
+def size_text(size: int | None) -> str:
+    if size is None:
+        return "-"
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+
+
+def mean(values: Iterable[float]) -> float:
+    """The geometric mean."""
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def growth_table(growth: Mapping[str, Mapping[str, Figures]], generation: Mapping[str, Figures]) -> list[str]:
+    """The exponents; those that are too large stand with a mark."""
+    lines = ["how time grows (exponent; the gradient's may be as large as the function's, or as the work's)"] if growth else []
+    for name, axes in growth.items():
+        for axis, f in axes.items():
+            words = ", ".join(f"{c} {e:.2f}" for c, e in f["exponents"].items())
+            mark = f"   TOO LARGE: {', '.join(f['large'])}" if f["large"] else ""
+            lines.append(f"  {name:16s}{axis:6s} {f['sizes'][0]}..{f['sizes'][-1]}: work {f['work']:g}, {words}{mark}")
+    lines += ["how time to generate grows with the number of statements"] if generation else []
+    for name, f in generation.items():
+        times = ", ".join(f"{n}: {time_text(s)}" for n, s in zip(f["lengths"], f["seconds"], strict=True))
+        lines.append(f"  {name:16s}exponent {f['exponent']:.2f} ({times}){'   TOO LARGE' if f['large'] else ''}")
+    return lines
+
+
+def compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What got slower by more than a tenth: ratios to the function itself, memory, time to generate and to compile."""
+    before, after = dict(flat(old)), dict(flat(new))
+    both = [key for key in after if key in before and before[key] > 0]
+    found = sorted(((after[key] / before[key], key) for key in both if after[key] > SLOWER * before[key]), reverse=True)
+    lines = [f"  {factor:5.2f} times  {key}: {before[key]:.3g} -> {after[key]:.3g}" for factor, key in found]
+    better = sum(after[key] * SLOWER < before[key] for key in both)
+    return [f"compared with the figures before: {len(found)} worse, {better} better by a tenth or more, of {len(both)}", *lines]
+
+
+def flat(results: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Every figure that is compared, by a name of its own."""
+    for allocator, programs in results.get("programs", {}).items():
+        for name, f in programs.items():
+            yield from ((f"{name}, {c} / function, {allocator}", r) for c, r in f["ratios"].items())
+            yield from ((f"{name}, memory of {c}, {allocator}", float(m)) for c, m in f["memory"].items() if c == "numpy")
+            yield from ((f"{name}, {key}, {allocator}", f[key]) for key in ("generation", "compilation") if key in f)
+    for name, f in results.get("generation", {}).items():
+        yield f"generation of {f['lengths'][-1]} {name}", f["seconds"][-1]
