@@ -124,9 +124,10 @@ def classifier_adjoint(w1: Any, b1: Any, w2: Any, b2: Any, x: Any, labels: Any) 
     return value, (x.T @ h_grad, h_grad.sum(0), h.T @ s, s.sum(0))
 
 
-def classified(n: int) -> tuple[Any, ...]:
+def classified(n: int, hidden: int) -> tuple[Any, ...]:
     labels = np.arange(n) % 10
-    return 0.1 * numbers(64, 128), 0.1 * numbers(128), 0.1 * numbers(128, 10), numbers(10), numbers(n, 64, seed=8), labels
+    weights = 0.1 * numbers(64, hidden), 0.1 * numbers(hidden), 0.1 * numbers(hidden, 10), numbers(10)
+    return *weights, numbers(n, 64, seed=8), labels
 
 
 # ------------------------------------------------------------------ a mixture of normal distributions
@@ -208,7 +209,7 @@ CASES = (
     Case("attention_large", attention, attention_adjoint, (0, 1, 2), lambda n: tuple(numbers(3, n, 64)),
          {"n": 512}, {"n": 3}, {}, None, ALL_PEERS),
     Case("classifier", classifier, classifier_adjoint, (0, 1, 2, 3), classified,
-         {"n": 32}, {"n": 2}, {"n": 1}, None, ("autograd", "jax")),
+         {"n": 32, "hidden": 128}, {"n": 2, "hidden": 3}, {"n": 1, "hidden": 1}, None, ("autograd", "jax")),
     Case("mixture", mixture, mixture_adjoint, (1, 2, 3), lambda n: (numbers(n, 8), numbers(10, 8), 0.1 * numbers(10), numbers(10)),
          {"n": 500}, {"n": 3}, {"n": 1}, None, ALL_PEERS),
     Case("clusters", clusters, clusters_adjoint, (1,), lambda n: (numbers(n, 4), numbers(8, 4, seed=8)),
