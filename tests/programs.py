@@ -3757,3 +3757,197 @@ def store_in_a_loop_in_a_while(x):
             k += 1
             x[x > 1.2] = x[2]
     return np.sum(x * x)
+
+
+# ------------------------------------------------------------------ match
+
+matching = Group("match")
+
+
+@matching(lambda n: (vector(n), "squares"))
+def match_on_a_word(x, how):
+    match how:
+        case "sum" | "total":
+            return np.sum(x)
+        case "squares":
+            return np.sum(x * x)
+        case _:
+            raise ValueError(how)
+
+
+@matching()
+def match_on_a_count(x):
+    total = 0.0
+    for k in range(len(x)):
+        match k % 3:
+            case 0:
+                total = total + x[k]
+            case 1:
+                total = total * x[k]
+            case _:
+                if total > 2.0:
+                    continue
+                total = total - x[k] ** 2
+    return total
+
+
+@matching(one_matrix)
+def match_on_a_shape(x):
+    match x.shape:
+        case (n,):
+            return np.sum(x) * n
+        case (n, m) if n > 100:
+            return np.sum(x) * m
+        case (n, m):
+            return np.sum(x * x) * n + m
+
+
+@matching()
+def match_with_guards(x):
+    total = 0.0
+    for pair in zip(x[:-1], x[1:]):
+        match pair:
+            case (a, b) if a > b:
+                total += a * b
+            case (a, 0.0):
+                total += a
+            case (a, b) if a + b > 1.5:
+                total += np.sin(a) - b
+            case _:
+                return total * 2.0
+    return total
+
+
+@matching()
+def match_on_structure(x):
+    total = 0.0
+    for shape in ({"kind": "circle", "r": x[0]}, {"kind": "box", "sides": [x[1], x[2], x[3]]}, {"kind": "box", "sides": [x[0]]}, x[2]):
+        match shape:
+            case {"kind": "circle", "r": r}:
+                total += 3.0 * r * r
+            case {"kind": "box", "sides": [first, *others]}:
+                total += first * sum(others) + len(others)
+            case None | True:
+                total += 1.0
+            case number:
+                total *= number
+    return total
+
+
+class Disc:
+    __match_args__ = ("radius",)
+
+    def __init__(self, radius, at):
+        self.radius = radius
+        self.at = at
+
+
+@dataclass
+class Oblong:
+    width: float
+    height: float
+
+
+@matching()
+def match_on_a_class(x):
+    total = 0.0
+    for thing in (Disc(x[0], x[1]), Oblong(x[2], x[3]), Disc(x[1], 0.0)):
+        match thing:
+            case Disc(r, at=0.0):
+                total += r
+            case Disc(r, at=at):
+                total += r * r * at
+            case Oblong(width=a, height=b):
+                total += a * b
+    return total
+
+
+# ------------------------------------------------------------------ objects of NumPy's that are indexed or called
+
+objects = Group("objects")
+
+
+@objects()
+def rows_joined(x):
+    return np.sum(np.r_[x[0], x[1:3], 0:3, np.zeros(2), 2.0 * x] ** 2 * np.arange(len(x) + 8))
+
+
+@objects()
+def columns_joined(x):
+    made = np.c_[x, x * x, np.ones(len(x))]
+    return np.sum(made[:, 0] * made[:, 1]) + np.sum(made.T @ made)
+
+
+@objects(one_matrix)
+def flat_read(x):
+    total = x.flat[1] * x.T.flat[1] + np.sum(x.flat[2:] ** 2)
+    for a in x.T.flat:
+        total = total * 0.9 + a * a
+    return total
+
+
+@objects()
+def flat_written(x):
+    y = np.zeros((2, len(x) // 2))
+    y.flat[:] = x
+    y.flat[::2] *= 2.0
+    y.flat[[1, 3]] = x[:2] * y[0, 0]
+    y.flat[-1] += x[0] ** 2
+    return np.sum(y * y * np.arange(1.0, len(x) + 1).reshape(2, -1))
+
+
+@objects()
+def flat_of_columns_written(x):
+    y = np.ones((len(x), 3)).T
+    y.flat[1] = x[0] * x[1]
+    y.flat[[2, 5]] = x[2:4]
+    return np.sum(y * y * np.arange(3.0 * len(x)).reshape(3, -1))
+
+
+@objects()
+def put_in_place(x):
+    y = np.zeros((3, len(x)))
+    y.put([1, -2], x[:2])
+    np.put(y, np.array([3, 6]), x[2] * x[3])
+    z = x.copy()
+    z.put(1, z[0] * z[2])
+    return np.sum(y * y) * z[1]
+
+
+@objects()
+def places_that_are_not_zero(x):
+    (i,) = (x > 1.0).nonzero()
+    table = x.reshape(2, -1)
+    rows, columns = np.where(table < 1.2)
+    return np.sum(x[i] ** 2) + np.sum(table[rows, columns] ** 3)
+
+
+def bent(a):
+    return a * a if a > 1.0 else 3.0 * a
+
+
+def mixed(a, b):
+    total = 0.0
+    for k in range(2):
+        total = total + a * np.sin(b) ** k
+    return total
+
+
+bent_everywhere = np.vectorize(bent)
+mixed_everywhere = np.vectorize(mixed, otypes=[float])
+
+
+@objects(one_matrix)
+def vectorized_outside(x):
+    return np.sum(bent_everywhere(x) ** 2) + bent_everywhere(x[0, 0])
+
+
+@objects(two_vectors, wrt=(0, 1))
+def vectorized_of_two(x, y):
+    return np.sum(mixed_everywhere(x, y[0])) + np.sum(mixed_everywhere(x[:, None], y[None, :2]) ** 2)
+
+
+@objects()
+def vectorized_inside(x):
+    scaled = np.vectorize(lambda a: a * x[0] + np.cos(a))
+    return np.sum(scaled(x) * x)

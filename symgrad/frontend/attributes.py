@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Above, Binding, Bound, External, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Above, Binding, Bound, External, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import apply_row
@@ -103,6 +103,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
         case "real" if type_.kind in ("float", "int", "bool"):
             return owner
+        case "flat" if isinstance(owner, Ref) and type_.shape is not None:
+            return Iter("flat", (owner,))
     return Bound(owner, attr)
 
 

@@ -20,9 +20,10 @@ from symgrad.frontend.iterate import append, items_of, known_items
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, unwrap
 from symgrad.frontend.operators import binary, comparison, truth
-from symgrad.frontend.rows import apply_row
+from symgrad.frontend.rows import apply_row, call_row
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
+from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -416,6 +417,15 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
 SPECIAL[np.array] = _array(True)
 for _converter in (np.asarray, np.asanyarray, np.ascontiguousarray):
     SPECIAL[_converter] = _array(False)
+
+
+@special(np.where)
+def where(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if len(args) == 1 and not kwargs:
+        return ctx.apply(Static(np.nonzero, "np.nonzero"), args, {}, node)
+    spelled = spelling.spelled(np.where)
+    assert spelled is not None
+    return call_row(ctx, spelled, args, kwargs, node)
 
 
 @special(np.copyto)

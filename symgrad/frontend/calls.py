@@ -25,6 +25,7 @@ from symgrad.frontend.opaque import FOLLOWED, LIBRARIES, opaque
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.ufuncs import ufunc_method
+from symgrad.frontend.vectorize import from_outside
 from symgrad.ops import spelling
 from symgrad.ops.composed import COMPOSED
 
@@ -138,6 +139,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_function(ctx, composed, args, kwargs, node)
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
+    if isinstance(value, np.vectorize):
+        return ctx.apply(from_outside(ctx, value, node), args, kwargs, node)
     if isinstance(value, types.MethodType):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)

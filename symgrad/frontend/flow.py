@@ -70,7 +70,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
 
 STATEMENT_WORDS = {
     "ClassDef": "a class definition", "AsyncFor": "an async for", "AsyncWith": "an async with", "AsyncFunctionDef": "an async function",
-    "Match": "a match statement", "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
+    "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
     "ImportFrom": "an import",
 }  # fmt: skip
 

@@ -178,12 +178,21 @@ def over_reversed(ctx: Lowering, parts: tuple[Binding], node: ast.AST) -> list[B
     return Items((last, Const(-1), Const(-1)), counters.item, inner.counts and counters is inner)
 
 
+def flattened(ctx: Lowering, ref: Ref) -> Ref:
+    """The elements of an array, by rows, as a vector that is read."""
+    made = ctx.make(ctx.call("reshape", ctx.read(ref), Const(-1)))
+    assert isinstance(made, Ref)
+    ctx.state.pair(made.location, ref.location)
+    return made
+
+
 ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
     "range": over_range,
     "enumerate": over_enumerate,
     "zip": over_zip,
     "reversed": over_reversed,
     "items": lambda ctx, parts, node: list(parts),
+    "flat": lambda ctx, parts, node: of_memory(ctx, flattened(ctx, parts[0]), node),
 }
 
 

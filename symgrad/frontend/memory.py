@@ -14,6 +14,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import outside
 from symgrad.ir.core import NONE, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ops import composed
 from symgrad.ops.indexing import is_basic
 
 
@@ -98,6 +99,12 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
         case Obj(key) if key.kind == "dict":
             return load_dict(ctx, owner, index_of(ctx, node), whole)
+        case Iter(kind="flat", parts=(Ref() as whole_array,)):
+            index = index_of(ctx, node)
+            made = in_a_row(ctx, whole_array)
+            return ctx.make(ctx.call("take", ctx.read(made, whole), *index.operands, index=index.spec))
+        case External(value) if value is np.r_ or value is np.c_:
+            return joined(ctx, value, index_of(ctx, node), whole)
         case External(value, text):
             return load_external(ctx, value, text, index_of(ctx, node), whole)
         case Static(value) if isinstance(value, str):
@@ -231,6 +238,8 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             ctx.state.heap[key] = tuple(content.items())
         case Ref() | Num():
             raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
+        case Iter(kind="flat", parts=(Ref() as target,)):
+            store_flat(ctx, target, index_of(ctx, node), value, whole)
         case Obj(key):
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case _:
@@ -248,6 +257,56 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         # NumPy copies where the two sides of a store overlap; the copy is an op here
         operand = ctx.call("copy", operand)
     ctx.store(owner, operand, index.step)
+
+
+def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: ast.AST) -> None:
+    """``x.flat[index] = value``: counted by rows; NumPy repeats a value that is too short, which is refused when it runs."""
+    if not isinstance(ctx.type_of(value), Scalar) and getattr(ctx.type_of(value), "rank", 1) != 1:
+        value = in_a_row(ctx, value) if isinstance(value, Ref) else value
+    if is_in_a_row(ctx, target):
+        made = in_a_row(ctx, target)
+        assert isinstance(made, Ref)
+        store_array(ctx, made, index, value, node)
+    elif index.spec == "i":
+        places = ctx.make(index.operands[0])
+        ctx.apply(Static(np.put, "np.put"), [target, places, value], {}, node)
+    else:
+        raise UnsupportedSyntax("a slice of .flat is written to, of an array that may not lie by rows", ctx.loc(node), "index the array")
+
+
+def is_in_a_row(ctx: Lowering, ref: Ref) -> bool:
+    """Are the elements of an array one after the other in memory?"""
+    type_, root = ctx.type_of(ref), ctx.state.memory[ref.location].type
+    return getattr(type_, "rank", None) == 1 or all(getattr(t, "layout", "?") in ("C", "CF") for t in (type_, root))
+
+
+def in_a_row(ctx: Lowering, ref: Ref) -> Binding:
+    """An array as a vector, by rows: a view where it can be one, else a copy."""
+    if getattr(ctx.type_of(ref), "rank", None) == 1:
+        return ref
+    if is_in_a_row(ctx, ref):
+        return Ref(ref.location, (*ref.path, Step(".reshape:1", (Const(-1),))))
+    return ctx.make(ctx.call("flatten", ctx.read(ref)))
+
+
+def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
+    """``np.r_[...]`` and ``np.c_[...]`` of numbers, arrays and ranges."""
+    parts: list[Binding] = []
+    types: list[Any] = []
+    for item in index.bindings:
+        if isinstance(item, Static) or isinstance(item, Num) and isinstance(item.operand.type, Unknown):
+            raise UnsupportedSyntax("this item of np.r_ or np.c_ cannot be differentiated", ctx.loc(node), "use np.concatenate")
+        if isinstance(item, tuple):
+            start, stop, step = (None if p is None else ctx.read(p, node) for p in item)
+            if stop is None or any(getattr(o.type, "kind", "int") != "int" for o in (start, stop, step) if o is not None):
+                raise UnsupportedSyntax("a range in np.r_ is made of integers", ctx.loc(node), "use np.arange or np.linspace")
+            item = ctx.make(ctx.call("arange", start or Const(0), stop, step or Const(1), dtype=None))
+        parts.append(item)
+        types.append(ctx.type_of(item))
+    plain = all(isinstance(t, Scalar) or getattr(t, "dtype", None) in ("f64", "i64") for t in types)
+    if not plain and any(isinstance(t, Scalar) for t in types):
+        raise UnsupportedSyntax("numbers beside such an array in np.r_ or np.c_ are not supported", ctx.loc(node), "use np.concatenate")
+    return ctx.apply(Static(composed.joined_rows if kind is np.r_ else composed.joined_columns), [Tup(tuple(parts))], {}, node)
 
 
 def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:

@@ -101,6 +101,16 @@ def array_sort(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) ->
     return Static(None)
 
 
+@method("array", "put")
+def array_put(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    return ctx.apply(Static(np.put, "np.put"), [owner, *args], {}, node)
+
+
+@method("array", "nonzero")
+def array_nonzero(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    return ctx.apply(Static(np.nonzero, "np.nonzero"), [owner, *args], {}, node)
+
+
 @method("array", "tolist")
 def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
     made = ctx.make(ctx.call("list_from", ctx.read(owner, node)))

@@ -28,7 +28,9 @@ def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
                 continue
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 found |= {(a.asname or a.name).split(".")[0] for a in names}
-            case ast.ExceptHandler(name=str(name)):
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)):
                 found.add(name)
         stack += ast.iter_child_nodes(node)
     return found

@@ -393,6 +393,36 @@ def broadcast_arrays(*args: Any) -> Any:
     return tuple([np.broadcast_to(a, np.shape(whole)).copy() for a in args])
 
 
+def joined_rows(parts: Any) -> Any:
+    """``np.r_[...]``: numbers and arrays one after the other."""
+    return np.concatenate([np.atleast_1d(part) for part in parts])
+
+
+def joined_columns(parts: Any) -> Any:
+    """``np.c_[...]``: vectors are columns."""
+    need(np.ndim(parts[0]) < 3, "np.c_ is supported for vectors and matrices")
+    return np.concatenate([np.reshape(part, (-1, 1)) if np.ndim(part) < 2 else part for part in parts], axis=1)
+
+
+def vectorized(function: Any, args: Any) -> Any:
+    """``np.vectorize(function)(*args)``: one call for each element."""
+    if len(args) == 1 and np.ndim(args[0]) > 0:
+        return np.reshape(np.array([function(item) for item in np.ravel(args[0])]), np.shape(args[0]))
+    whole = args[0]
+    for a in args[1:]:
+        whole = whole + a
+    if np.ndim(whole) == 0:
+        return function(*args)
+    flat = [np.ravel(np.broadcast_to(a, np.shape(whole))) for a in args]
+    made = [function(*items) for items in zip(*flat)]
+    return np.reshape(np.array(made), np.shape(whole))
+
+
+def vectorized_as_float(function: Any, args: Any) -> Any:
+    """The same with ``otypes=[float]``."""
+    return 1.0 * vectorized(function, args)
+
+
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: both flat unless an axis is given."""
     if axis is None:
@@ -678,9 +708,13 @@ def fill_diagonal(a: Any, val: Any) -> None:
 
 
 def put(a: Any, ind: Any, v: Any) -> None:
-    """``np.put`` into a vector: one value, or as many as places."""
-    need(np.ndim(a) == 1, "np.put is supported for vectors; index the array")
-    a[np.asarray(ind)] = v
+    """``np.put`` into a vector or matrix, counted by rows: one value, or as many as places."""
+    if np.ndim(a) == 1:
+        a[np.asarray(ind)] = v
+    else:
+        need(np.ndim(a) == 2, "np.put is supported for vectors and matrices; index the array")
+        places = np.asarray(ind)
+        a[places // a.shape[1], places % a.shape[1]] = v
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:

@@ -1,0 +1,204 @@
+"""``match``: each case is a test and the names that its pattern binds, one after the other as with ``elif``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, is_list
+from symgrad.frontend.context import Lowering, statement
+from symgrad.frontend.flow import branch, choose, run
+from symgrad.frontend.operands import known_value, static_binding
+from symgrad.frontend.operators import comparison, truth
+from symgrad.frontend.outside import outside
+from symgrad.frontend.targets import bind
+from symgrad.ir.core import FALSE, TRUE, Const, Operand
+
+#: what a pattern asks, and what it binds if that holds
+Case = tuple[Operand, dict[str, Binding]]
+NEVER: Case = (FALSE, {})
+
+
+@statement(ast.Match)
+def match_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    return cases(ctx, ctx.evaluate(node.subject), node.cases, rest)
+
+
+def cases(ctx: Lowering, subject: Binding, left: list[ast.match_case], rest: list[ast.stmt]) -> bool:
+    """The first of the cases that fits; ``rest`` follows the statement."""
+    if not left:
+        return False
+    case, *others = left
+    test, names = matched(ctx, case.pattern, subject)
+
+    def bound() -> None:
+        for name, binding in names.items():
+            bind(ctx, ast.copy_location(ast.Name(name, ast.Store()), case.pattern), binding)
+
+    def guarded() -> Binding:
+        assert case.guard is not None
+        bound()
+        return Num(truth(ctx, ctx.evaluate(case.guard), case.guard))
+
+    def then() -> None:
+        bound()
+        run(ctx, case.body)
+
+    if case.guard is not None:
+        if isinstance(test, Const):
+            test = truth(ctx, guarded(), case.guard) if test.value else FALSE
+        else:
+            test = truth(ctx, choose(ctx, test, case.guard, guarded, lambda: Num(FALSE)), case.guard)
+    return branch(ctx, test, then, lambda: void(cases(ctx, subject, others, [])), rest, ctx.loc(case.pattern))
+
+
+def void(_: bool) -> None:
+    """The cases left stand in a branch of their own: nothing follows them there."""
+
+
+def matched(ctx: Lowering, pattern: ast.pattern, subject: Binding) -> Case:
+    """Does a value fit a pattern?"""
+    match pattern:
+        case ast.MatchValue(value=value):
+            return equal(ctx, subject, ctx.evaluate(value), pattern), {}
+        case ast.MatchSingleton(value=value):
+            return same(ctx, subject, value, pattern), {}
+        case ast.MatchAs(pattern=inner, name=name):
+            test, names = (TRUE, {}) if inner is None else matched(ctx, inner, subject)
+            return test, names if name is None else {**names, name: subject}
+        case ast.MatchOr(patterns=patterns):
+            return any_of(ctx, [matched(ctx, p, subject) for p in patterns], pattern)
+        case ast.MatchSequence(patterns=patterns):
+            return sequence(ctx, patterns, subject, pattern)
+        case ast.MatchMapping():
+            return mapping(ctx, pattern, subject)
+        case ast.MatchClass():
+            return instance(ctx, pattern, subject)
+    raise UnsupportedSyntax("this pattern cannot be differentiated", ctx.loc(pattern))
+
+
+def equal(ctx: Lowering, subject: Binding, value: Binding, node: ast.AST) -> Operand:
+    """``subject == value``, for a value that is a literal or has a dotted name."""
+    if isinstance(subject, Tup | Obj | External) and not isinstance(value, Tup):
+        return FALSE
+    return truth(ctx, comparison(ctx, ast.Eq(), subject, value, node), node)
+
+
+def same(ctx: Lowering, subject: Binding, value: bool | None, node: ast.AST) -> Operand:
+    """``subject is value``, for None, True and False."""
+    if known := known_value(subject):
+        return Const(known[0] is value)
+    if not isinstance(subject, Num | Ref):
+        return FALSE
+    return truth(ctx, comparison(ctx, ast.Is(), subject, Static(None) if value is None else Num(Const(value)), node), node)
+
+
+def all_of(ctx: Lowering, parts: list[Case]) -> Case:
+    """Every part fits."""
+    names = {name: binding for _, bound in parts for name, binding in bound.items()}
+    tests = [test for test, _ in parts if not (isinstance(test, Const) and test.value)]
+    if any(isinstance(test, Const) for test in tests):
+        return NEVER
+    made: Operand = TRUE
+    for test in tests:
+        made = test if made is TRUE else ctx.call("logical_and", made, test)
+    return made, names
+
+
+def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
+    """The first that fits; which one it is must not matter for the names, unless it is known."""
+    open_: list[Case] = []
+    for test, names in parts:
+        if isinstance(test, Const) and not test.value:
+            continue
+        open_.append((test, names))
+        if isinstance(test, Const):
+            break
+    if not open_:
+        return NEVER
+    if any(names != open_[0][1] for _, names in open_):
+        raise UnsupportedSyntax("alternatives that bind different values cannot be differentiated", ctx.loc(node), "write two cases")
+    if isinstance(open_[-1][0], Const):
+        return TRUE, open_[0][1]
+    made = open_[0][0]
+    for test, _ in open_[1:]:
+        made = ctx.call("logical_or", made, test)
+    return made, open_[0][1]
+
+
+def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
+    """The items of a sequence; None for what is none: numbers, strings, and arrays too."""
+    match subject:
+        case Tup(items):
+            return list(items)
+        case Obj(key) if key.kind == "list":
+            if isinstance(ctx.state.heap[key], Ref):
+                raise UnknownType("how long this list is is not known", ctx.loc(node), "test len(...)")
+            return [b for _, b in ctx.state.entries(key)]
+        case Ref() if is_list(ctx.type_of(subject)):
+            raise UnknownType("how long this list is is not known", ctx.loc(node), "test len(...)")
+        case Static(value) if isinstance(value, tuple | list):
+            return [static_binding(v) for v in value]
+        case External(value, text) if isinstance(value, tuple | list):
+            return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
+    return None
+
+
+def sequence(ctx: Lowering, patterns: list[ast.pattern], subject: Binding, node: ast.AST) -> Case:
+    """``[a, b, *rest]``."""
+    items = items_in(ctx, subject, node)
+    star = next((k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+    if items is None or len(items) != len(patterns) if star is None else items is None or len(items) < len(patterns) - 1:
+        return NEVER
+    assert items is not None
+    if star is None:
+        return all_of(ctx, [matched(ctx, p, item) for p, item in zip(patterns, items, strict=True)])
+    after = len(patterns) - star - 1
+    middle = patterns[star]
+    assert isinstance(middle, ast.MatchStar)
+    end = len(items) - after
+    parts = [matched(ctx, p, item) for p, item in zip(patterns[:star], items[:star], strict=True)]
+    parts += [matched(ctx, p, item) for p, item in zip(patterns[star + 1 :], items[end:], strict=True)]
+    if middle.name is not None:
+        parts.append((TRUE, {middle.name: ctx.new_object("list", enumerate(items[star:end]))}))
+    return all_of(ctx, parts)
+
+
+def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
+    """``{"kind": "circle", "radius": r, **rest}``."""
+    match subject:
+        case Obj(key) if key.kind == "dict":
+            ctx.check_keys(key, pattern)
+            content = dict(ctx.state.entries(key))
+        case External(value, text) if isinstance(value, Mapping):
+            content = {k: outside(ctx, v, f"{text}[{k!r}]", str(k)) for k, v in value.items()}
+        case _:
+            return NEVER
+    parts: list[Case] = []
+    for key_node, inner in zip(pattern.keys, pattern.patterns, strict=True):
+        wanted = known_value(ctx.evaluate(key_node))
+        if not wanted or wanted[0] not in content:
+            return NEVER
+        parts.append(matched(ctx, inner, content.pop(wanted[0])))
+    if pattern.rest is not None:
+        parts.append((TRUE, {pattern.rest: ctx.new_object("dict", content.items())}))
+    return all_of(ctx, parts)
+
+
+def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
+    """``Circle(radius=r)``, ``Circle(r)``, for classes of the user's."""
+    cls = ctx.evaluate(pattern.cls)
+    known = subject.key.cls if isinstance(subject, Obj) else subject.kind if isinstance(subject, Tup) else None
+    known = type(subject.value) if isinstance(subject, External) else known
+    if not (isinstance(cls, Static) and isinstance(cls.value, type) and cls.value.__module__ != "builtins"):
+        raise UnsupportedSyntax("this class cannot be matched here", ctx.loc(pattern.cls), "use isinstance")
+    if not (isinstance(known, type) and issubclass(known, cls.value)):
+        return NEVER
+    names = [*getattr(cls.value, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
+    inner = [*pattern.patterns, *pattern.kwd_patterns]
+    if len(names) != len(inner):
+        raise UnsupportedSyntax(f"{cls.value.__name__} has fewer positional patterns", ctx.loc(pattern))
+    return all_of(ctx, [matched(ctx, p, attribute_of(ctx, subject, name, pattern)) for p, name in zip(inner, names, strict=True)])

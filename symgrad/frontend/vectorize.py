@@ -1,0 +1,91 @@
+"""``np.vectorize(function)``: a call is a loop over the elements, in which the function is inlined."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.context import Lowering, Raised, callee, special
+from symgrad.frontend.outside import owner_name
+from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
+from symgrad.ir.types import FLOAT
+from symgrad.ops import composed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectorized(Binding):
+    """A function that is called for each element."""
+
+    function: Binding
+    as_float: bool = False  #: the results are made floats
+
+
+@special(np.vectorize)
+def vectorize(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if len(args) != 1 or kwargs:
+        raise UnsupportedArgument("np.vectorize is supported without keywords", ctx.loc(node))
+    return Vectorized(args[0])
+
+
+def from_outside(ctx: Lowering, value: np.vectorize, node: ast.AST) -> Binding:
+    """One made outside the function."""
+    as_float = value.otypes is not None and [np.dtype(t) for t in value.otypes] == [np.dtype(float)]
+    if not (as_float or value.otypes is None) or value.excluded or value.signature is not None:
+        raise UnsupportedArgument("np.vectorize is supported without keywords, or with otypes=[float]", ctx.loc(node))
+    return Vectorized(Static(value.pyfunc, owner_name(ctx, value.pyfunc)), as_float)
+
+
+@callee(Vectorized)
+def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if kwargs or not args:
+        raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node))
+    if not held.as_float:
+        check_kinds(ctx, held.function, len(args), node)
+    function = Static(composed.vectorized_as_float if held.as_float else composed.vectorized)
+    return ctx.apply(function, [held.function, Tup(tuple(args))], {}, node)
+
+
+def check_kinds(ctx: Lowering, function: Binding, count: int, node: ast.AST) -> None:
+    """NumPy makes all results what the first one is: an integer first would cut the others."""
+    entry = ctx.state
+    ctx.state = entry.copy()
+    refusals = len(ctx.refusals)
+    try:
+        with ctx.inside(Block()) as scratch:
+            made = ctx.apply(function, [Num(Value(FLOAT)) for _ in range(count)], {}, node)
+            kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num) else set()
+    except Raised:
+        return
+    finally:
+        ctx.state = entry
+        del ctx.refusals[refusals:]  # they come again where it is called
+    if len(kinds) > 1:
+        what = "np.vectorize makes all results what the first one is, and this function returns integers and floats"
+        raise UnsupportedArgument(what, ctx.loc(node), "return floats only, 0.0 instead of 0")
+
+
+def kinds_of(operand: Operand, block: Block) -> set[Any]:
+    """The kinds of number that a value may be: those on each path to it."""
+    sources: dict[Value, list[Operand]] = {}
+    for op in walk(block):
+        match op:
+            case If():
+                sources |= {out: [block.yields[k] for block in op.blocks] for k, out in enumerate(op.outs)}
+            case For() | While():
+                for out, argument, start, end in zip(op.outs, op.carried, op.inits, op.body.yields, strict=False):
+                    sources[out] = sources[argument] = [start, end]
+    kinds, pending, seen = set(), [operand], set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Value) and value in sources:
+            if value not in seen:
+                seen.add(value)
+                pending += sources[value]
+        else:
+            kinds.add(getattr(value.type, "kind", None))
+    return kinds - {None}

@@ -1,0 +1,79 @@
+"""What constructs are refused for: a program, and what the message says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import SymgradError
+
+X = np.array([0.9, 1.3, 0.7, 1.6])
+Refused = tuple[Callable[..., Any], str]
+REFUSED: list[Refused] = []
+
+
+def refused(says: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter a program that must be refused with these words."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        REFUSED.append((function, says))
+        return function
+
+    return enter
+
+
+@refused("alternatives that bind different values")
+def match_binds_either(x):
+    match (x[0], x[1]):
+        case (0.0, a) | (a, _):
+            return a * x[2]
+    return x[0]
+
+
+@refused("use isinstance")
+def match_on_a_builtin_class(x):
+    match x[0]:
+        case float(a):
+            return a * x[1]
+    return x[0]
+
+
+@refused("return floats only, 0.0 instead of 0")
+def vectorized_integers_and_floats(x):
+    return np.sum(np.vectorize(lambda a: a * 2.0 if a > 1.0 else 0)(x))
+
+
+@refused("without keywords")
+def vectorized_with_keywords(x):
+    return np.sum(np.vectorize(lambda a: a * 2.0, signature="()->()")(x))
+
+
+@refused("use np.concatenate")
+def joined_along_another_axis(x):
+    return np.sum(np.r_["1", x[None], x[None]])
+
+
+@refused("use np.arange or np.linspace")
+def joined_with_a_range_of_floats(x):
+    return np.sum(np.r_[0.0:1.0:5j, x])
+
+
+@refused("may not lie by rows")
+def slice_of_flat_of_columns(x):
+    y = np.zeros((2, 3)).T
+    y.flat[1:3] = x[:2]
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize(("program", "says"), REFUSED, ids=lambda p: getattr(p, "__name__", ""))
+def test_a_program_is_refused_with_a_way_out(program: Callable[..., Any], says: str) -> None:
+    program(X)  # it is a good program
+    with pytest.raises(SymgradError) as caught:
+        symgrad.grad(program)(X)
+
+    assert says in str(caught.value)
+    assert __file__ in str(caught.value)
