@@ -41,6 +41,7 @@ from symgrad.loops.lower import to_loops
 from symgrad.notes import Notes
 from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
+from symgrad.passes.cells import cells
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
@@ -48,6 +49,7 @@ from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
 from symgrad.passes.reuse import reuse
 from symgrad.passes.stacks import stacks
+from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.unread import unread
 from symgrad.runtime.load import load
 from symgrad.saving import Outside, module, outside
@@ -60,7 +62,9 @@ PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what give
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (reuse,)
+LOWER: tuple[Pass, ...] = (unbox, cells, dce, reuse)
+#: the same for halves of pullbacks, which have no plain form to fall back on
+LOWER_HALVES: tuple[Pass, ...] = (unbox_plainly, cells, dce, reuse)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",
@@ -507,7 +511,7 @@ def printed(func: Func, job: Job) -> Func:
     func = dce(unread(clone(func)))
     if job.outside is not None:
         return apart(stacks(func))
-    return simplify(func, LOWER) if job.request.optimize == "speed" else func
+    return simplify(func, LOWER_HALVES if job.request.pullback else LOWER) if job.request.optimize == "speed" else func
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
@@ -521,7 +525,8 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
         bind[value] = text
         if text in names:
             value.name = text
-    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects))
+    again = f"{name}_plain({passed_text(job)})"
+    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again))
 
 
 def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None) -> str:
@@ -546,13 +551,27 @@ def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
 def finish(job: Job, func: Func, emission: Emission, name: str) -> Compiled:
     """Load the text and say what it depends on."""
     emitted = emission(job)
-    namespace = {**emitted.namespace, **job.lowered.objects}
+    namespace = {**emitted.namespace, **job.lowered.objects, f"{name}_plain": plain_form(job, emission, name)}
     function = load(emitted.text, name, namespace)
     if job.lowered.caught:
         function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
     return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, partial(saved, job, emission, name),
                     job.request.pins, job.lowered.objects, partial(readable, job, emission))  # fmt: skip
+
+
+def plain_form(job: Job, emission: Emission, name: str) -> Callable[..., Any]:
+    """The function as it was differentiated, for where Python's numbers raise; made when it is first needed."""
+
+    @functools.cache
+    def made() -> Callable[..., Any]:
+        emitted = emission(replace(job, request=replace(job.request, optimize="read")))
+        return load(emitted.text, name, {**emitted.namespace, **job.lowered.objects})
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return made()(*args, **kwargs)
+
+    return run
 
 
 def readable(job: Job, emission: Emission) -> str:

@@ -60,6 +60,7 @@ class Header:
     lines: Lines = no_lines
     comments: bool = True
     objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
+    again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ def emit(func: Func, header: Header) -> Emitted:
     """
     funcs = called(func)
     headers = {func: header}
-    taken = {header.name}
+    taken = {header.name, header.again.partition("(")[0]}
     for other in funcs:
         if other is not func:
             headers[other] = plain_header(other, taken)
@@ -256,8 +257,7 @@ class Writer:
         """The whole definition."""
         made = ast.parse(f"def {self.header.name}({self.header.signature}): pass").body[0]
         assert isinstance(made, ast.FunctionDef)
-        body: list[ast.stmt] = [ast.Expr(ast.Constant(self.header.doc))] if self.header.doc else []
-        body += self.entry()
+        body = self.entry()
         split = self.func.split
         if split is None:
             body += self.tail(self.func.body, self.give_back, True)
@@ -265,8 +265,16 @@ class Writer:
             body += self.section(self.func.body.ops[:split], "forward")
             body += self.section(self.func.body.ops[split:], "backward")
             body += self.give_back(self.func.body.yields)
-        made.body = body or [ast.Pass()]
+        if self.func.guarded and self.header.again:
+            body = [self.guarded(body)]
+        made.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
         return made
+
+    def guarded(self, body: list[ast.stmt]) -> ast.stmt:
+        """The body, and the plain form where Python's numbers raise."""
+        again = ast.parse(self.header.again, mode="eval").body
+        kinds = ast.Tuple([self.names.use("ArithmeticError"), self.names.use("ValueError")])
+        return ast.Try(body, [ast.ExceptHandler(kinds, None, [ast.Return(again)])], [], [])
 
     def entry(self) -> list[ast.stmt]:
         """Assignments of what is bound on entry."""

@@ -231,7 +231,8 @@ class Func:
 
     ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
     leading ops that are the forward half, where the function has two. ``notes``: where stages tell
-    what they decide, if somebody asked; copies of the function share it.
+    what they decide, if somebody asked; copies of the function share it. ``guarded``: where Python's numbers
+    raise, the function as it was differentiated is called instead.
     """
 
     name: str
@@ -241,6 +242,7 @@ class Func:
     split: int | None = None
     doc: str = ""
     notes: Notes | None = None
+    guarded: bool = False
 
     @property
     def params(self) -> list[Value]:

@@ -384,6 +384,8 @@ DISTINCT_PAIRS = frozenset({"triu_indices", "tril_indices", "diag_indices"})
 def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
     """Does an index name no cell twice?"""
     index = op.settings["index"]
+    if not has_arrays(index, [a.type for a in operands]):
+        return True
     if ";" in index or "." in index or set(index) - {"i"}:
         return False
     shapes = [a.type.shape if isinstance(a.type, Array) and a.type.kind == "int" else None for a in operands]

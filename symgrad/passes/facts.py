@@ -5,6 +5,9 @@ Memory is told coarsely: values that may share it, at any time, are in one class
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
@@ -39,6 +42,15 @@ def covers(wide: Type, narrow: Type) -> bool:
     if isinstance(wide, Scalar) and isinstance(narrow, Scalar):
         return wide.kind == narrow.kind and wide.dtype in ("any", narrow.dtype)
     return wide == narrow or join(wide, narrow) == wide
+
+
+@contextmanager
+def halves_kept(func: Func) -> Iterator[None]:
+    """Let the backward half begin where it began, while a pass adds and removes ops."""
+    backward = set() if func.split is None else set(func.body.ops[func.split :])
+    yield
+    if func.split is not None:
+        func.split = next((k for k, op in enumerate(func.body.ops) if op in backward), len(func.body.ops))
 
 
 class Facts:
@@ -274,4 +286,4 @@ class Facts:
                 self.count[operand] = self.count.get(operand, 0) + change
 
 
-__all__ = ["BORROWED", "Facts", "covers", "has_memory", "is_pure"]
+__all__ = ["BORROWED", "KEEPING", "Facts", "covers", "halves_kept", "has_memory", "is_pure"]

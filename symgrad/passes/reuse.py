@@ -14,7 +14,7 @@ from symgrad.ir.types import Array, Scalar, is_plural, same_extent
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX
-from symgrad.passes.facts import BORROWED, KEEPING
+from symgrad.passes.facts import BORROWED, KEEPING, halves_kept
 
 #: rows that change an array and give its memory on
 CHANGING = frozenset({"accumulate", "add_at", "set_at"})
@@ -28,10 +28,8 @@ SLICES = frozenset({"take", "view"})
 
 def reuse(func: Func) -> Func:
     """Let elementwise ops overwrite what nobody reads again, in place."""
-    forward = set(func.body.ops[: func.split])
-    _Reuser(Places.of(func)).block(func.body)
-    if func.split is not None:
-        func.split = sum(op in forward for op in func.body.ops)
+    with halves_kept(func):
+        _Reuser(Places.of(func)).block(func.body)
     return func
 
 

@@ -1,0 +1,330 @@
+"""Turns arrays that a loop reads and writes by single elements only into lists of Python floats while the loop runs.
+
+``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it, must count
+along each axis, so that what converting costs is paid back. Works in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import FLOAT, Array, Dim, Scalar
+from symgrad.ops.cells import RANKS, nested
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import halves_kept
+
+STORES = {"set_at": "set_cell", "add_at": "add_cell"}
+#: rows that ask an array for its shape only
+SHAPES = frozenset({"shape_of", "extent"})
+#: rows through which an index follows a loop's
+AFFINE = frozenset({"add", "subtract", "multiply"})
+DEPTH = 4  #: how far back an index is followed
+
+
+def cells(func: Func) -> Func:
+    """Let loops over single elements work on lists, in place."""
+    with halves_kept(func):
+        _Lister(func).block(func.body)
+        only_floats(func.body)
+    return func
+
+
+@dataclass(slots=True)
+class Chain:
+    """One array while a loop runs: its versions inside, and how it is read and written there."""
+
+    start: Value
+    rank: int
+    versions: set[Value] = field(default_factory=set)
+    slots: dict[Op, set[int]] = field(default_factory=dict)  #: loops and branches that hand a version on, and where
+    uses: list[Call] = field(default_factory=list)
+
+
+class _Lister:
+    """Walks a function; what is made anew stands in the block of the loop."""
+
+    def __init__(self, func: Func) -> None:
+        self.readers: dict[Value, list[tuple[Op, int]]] = {}
+        self.ends: dict[Value, list[tuple[Op | None, Block, int]]] = {}  #: where a value is yielded: by which op's block
+        self.maker: dict[Value, Op] = {}
+        self.index_of: dict[Value, For] = {}
+        self.lists: dict[Value, Value] = {}  #: of arrays: the list of the same elements
+        self.enter(func.body, None)
+
+    def enter(self, block: Block, owner: Op | None) -> None:
+        for op in block.ops:
+            for k, operand in enumerate(op.operands):
+                if isinstance(operand, Value):
+                    self.readers.setdefault(operand, []).append((op, k))
+            for out in op.outs:
+                self.maker[out] = op
+            if isinstance(op, For):
+                self.index_of[op.index] = op
+            for inner in op.blocks:
+                self.enter(inner, op)
+        for k, operand in enumerate(block.yields):
+            if isinstance(operand, Value):
+                self.ends.setdefault(operand, []).append((owner, block, k))
+
+    # -------------------------------------------------------------- walking
+
+    def block(self, block: Block) -> None:
+        """Convert what the loops of a block allow, outer loops first."""
+        known = dict(self.lists)
+        done: list[Op] = []
+        for op in block.ops:
+            before: list[Op] = []
+            after: list[Op] = []
+            if isinstance(op, For | While):
+                self.loop(op, before, after)
+            for inner in op.blocks:
+                self.block(inner)
+            done += [*before, op, *after]
+        block.ops = done
+        self.lists = known
+
+    def loop(self, loop: For | While, before: list[Op], after: list[Op]) -> None:
+        inside = set(walk_with(loop))
+        defined = {value for op in inside for value in (*op.outs, *(a for b in op.blocks for a in b.args))}
+        for k in range(len(loop.inits)):
+            chain = self.carried(loop, k, inside)
+            if chain is not None:
+                self.convert(loop, k, chain, before, after)
+        for value in sorted_values(loop):
+            if value not in defined:
+                chain = self.read(value, inside)
+                if chain is not None:
+                    made = self.list_of(chain.start, loop, before)
+                    self.readers.setdefault(made, []).append((loop, 0))
+                    self.rewrite(chain, made)
+
+    # -------------------------------------------------------------- what may be converted
+
+    def read(self, value: Value, inside: set[Op]) -> Chain | None:
+        """An array from outside of which the loop reads elements only."""
+        rank = rank_of(value)
+        if rank is None:
+            return None
+        chain = Chain(value, rank, {value})
+        here = [(op, k) for op, k in self.readers.get(value, ()) if op in inside]
+        if not here or any(owner in inside for owner, _, _ in self.ends.get(value, ())):
+            return None
+        for op, k in here:
+            if isinstance(op, Call) and op.name in SHAPES:
+                continue
+            if not isinstance(op, Call) or k != 0 or op.name != "item" or not is_cell(op, rank):
+                return None
+            chain.uses.append(op)
+        return chain if self.pays(chain, inside) else None
+
+    def carried(self, loop: For | While, k: int, inside: set[Op]) -> Chain | None:
+        """An array that the loop changes, element by element."""
+        init = loop.inits[k]
+        rank = rank_of(init)
+        if rank is None or not isinstance(init, Value) or rank_of(loop.outs[k]) != rank:
+            return None
+        chain = Chain(init, rank)
+        if not (self.slot(loop, k, chain) and self.follow(loop, chain, inside) and self.closed(chain)):
+            return None
+        return chain if self.pays(chain, inside) else None
+
+    def slot(self, op: For | While, k: int, chain: Chain) -> bool:
+        """The loop hands versions on in this slot."""
+        chain.slots.setdefault(op, set()).add(k)
+        return all(rank_of(a) == chain.rank for a in (*arguments(op, k), op.outs[k]))
+
+    def follow(self, loop: For | While, chain: Chain, inside: set[Op]) -> bool:
+        """Follow the versions through their readers; False if one of these does more than read or write elements."""
+        (start,) = chain.slots[loop]
+        pending = arguments(loop, start)
+        chain.versions.update(pending)
+        while pending:
+            value = pending.pop()
+            new: list[Value] = []
+            for op, k in self.readers.get(value, ()):
+                match op:
+                    case Call() if k == 0 and op.name == "item" and is_cell(op, chain.rank):
+                        chain.uses.append(op)
+                    case Call() if k == 0 and op.name in STORES and is_cell(op, chain.rank) and is_number(op.args[1]):
+                        chain.uses.append(op)
+                        new.append(op.outs[0])
+                    case Call() if op.name in SHAPES:
+                        chain.uses.append(op)
+                    case For() | While() if (slot := k - (len(op.operands) - len(op.inits))) >= 0:
+                        if not self.slot(op, slot, chain):
+                            return False
+                        new += [*arguments(op, slot), op.outs[slot]]
+                    case _:
+                        return False
+            for owner, block, k in self.ends.get(value, ()):
+                if isinstance(owner, If):
+                    chain.slots.setdefault(owner, set()).add(k)
+                    new.append(owner.outs[k])
+                elif not isinstance(owner, For | While) or block is not owner.body or k not in chain.slots.get(owner, ()):
+                    return False
+            for version in new:
+                if version not in chain.versions and version not in loop.outs:
+                    chain.versions.add(version)
+                    pending.append(version)
+        return True
+
+    def closed(self, chain: Chain) -> bool:
+        """Is all that is handed on in the slots a version of this array?"""
+        for op, slots in chain.slots.items():
+            for block in op.blocks if isinstance(op, If) else [op.blocks[-1]]:
+                if any(block.yields[k] not in chain.versions for k in slots):
+                    return False
+        return True
+
+    def pays(self, chain: Chain, inside: set[Op]) -> bool:
+        """Does some access count along every axis?"""
+        return any(self.counts(use, chain.rank, inside) for use in chain.uses if use.name not in SHAPES)
+
+    def counts(self, use: Call, rank: int, inside: set[Op]) -> bool:
+        loops = [self.loop_of(index, DEPTH) for index in indices(use)]
+        return len({*loops}) == rank and all(found in inside and self.is_long(found) for found in loops if found is not None) and all(loops)
+
+    def loop_of(self, index: Operand, depth: int) -> For | None:
+        """The loop that an index follows."""
+        if not isinstance(index, Value):
+            return None
+        if index in self.index_of:
+            return self.index_of[index]
+        maker = self.maker.get(index)
+        if depth and isinstance(maker, Call) and maker.name in AFFINE:
+            return next((found for a in maker.args if (found := self.loop_of(a, depth - 1)) is not None), None)
+        return None
+
+    def is_long(self, loop: For) -> bool:
+        """May the loop have many rounds, and does it do all of them?"""
+        return not loop.until and any(isinstance(bound, Value) for bound in (loop.start, loop.stop))
+
+    # -------------------------------------------------------------- converting
+
+    def make(self, into: list[Op], loop: Op, name: str, *args: Operand, hint: str | None = None) -> Value:
+        row = ROWS[name]
+        made = row.law([a.type for a in args], row.settings, lambda k: Dim("?"))
+        assert not isinstance(made, tuple)
+        op = Call([Value(made, hint)], loop.loc, name, list(args), dict(row.settings))
+        into.append(op)
+        self.maker[op.outs[0]] = op
+        for k, operand in enumerate(args):
+            if isinstance(operand, Value):
+                self.readers.setdefault(operand, []).append((op, k))
+        return op.outs[0]
+
+    def list_of(self, array: Value, loop: Op, before: list[Op]) -> Value:
+        """The list of an array's elements, to be read."""
+        if array not in self.lists:
+            hint = None if array.name is None else f"{array.name}_list"
+            self.lists[array] = self.make(before, loop, "to_list", array, hint=hint)
+        return self.lists[array]
+
+    def own_list(self, array: Value, loop: Op, before: list[Op]) -> Value:
+        """A list of an array's elements that the loop may change."""
+        maker = self.maker.get(array)
+        if isinstance(maker, Call) and maker.name == "zeros_of" and isinstance(array.type, Array) and array.type.rank == 1:
+            return self.make(before, loop, "zeros_list", maker.args[0], hint=array.name)
+        made = self.lists.get(array)
+        if made is not None and len(self.readers.get(made, ())) == 1 and made not in self.ends:
+            del self.lists[array]  # the array was made of this list, which nobody else reads
+            self.readers[made].append((loop, 0))
+            return made
+        return self.make(before, loop, "to_list", array, hint=array.name)
+
+    def convert(self, loop: For | While, k: int, chain: Chain, before: list[Op], after: list[Op]) -> None:
+        """Let a loop's slot carry a list, and make an array of it afterwards."""
+        array = loop.outs[k]
+        shape = [] if chain.rank == 1 else [self.make(before, loop, "shape_of", chain.start)]
+        loop.inits[k] = self.own_list(chain.start, loop, before)
+        made = Value(nested(chain.rank), loop.outs[k].name)
+        loop.outs[k] = made
+        for use in list(chain.uses):
+            if use.name in SHAPES:
+                use.args[0] = chain.start
+        self.rewrite(chain, None)
+        for version in chain.versions:
+            version.type = nested(chain.rank)
+        again = Call([array], loop.loc, "array_of_cells" if chain.rank == 1 else "array_of_lists", [made, *shape], {})
+        after.append(again)
+        self.maker[array] = again
+        self.maker[made] = loop
+        self.readers[made] = [(again, 0)]
+        self.lists[array] = made
+
+    def rewrite(self, chain: Chain, source: Value | None) -> None:
+        """Turn reads and writes of elements into those of a list; ``source`` is read instead of the array."""
+        for use in chain.uses:
+            if use.name in SHAPES:
+                continue
+            base = use.args[0] if source is None else source
+            if use.name == "item":
+                use.name, use.args = f"cell{chain.rank}", [base, *indices(use)]
+            else:
+                use.name, use.args = f"{STORES[use.name]}{chain.rank}", [base, use.args[1], *indices(use)]
+            use.settings = {}
+
+
+def arguments(op: For | While, k: int) -> list[Value]:
+    """What a slot's value is called inside the loop."""
+    return [op.carried[k]] if isinstance(op, For) else [op.test.args[k], op.body.args[k]]
+
+
+def only_floats(block: Block) -> None:
+    """Let lists hold Python floats only, as the elements of an array are floats whatever is stored."""
+    done: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            only_floats(inner)
+        if isinstance(op, Call) and op.name.startswith(("set_cell", "add_cell")) and op.args[1].type != FLOAT:
+            value = op.args[1]
+            if isinstance(value, Const):
+                op.args[1] = Const(float(value.value))
+            else:
+                made = Value(FLOAT)
+                done.append(Call([made], op.loc, "number", [value], dict(ROWS["number"].settings)))
+                op.args[1] = made
+        done.append(op)
+    block.ops = done
+
+
+def walk_with(op: Op) -> Iterator[Op]:
+    """The op and all inside it."""
+    yield op
+    for block in op.blocks:
+        yield from walk(block)
+
+
+def sorted_values(loop: Op) -> list[Value]:
+    """The arrays read in a loop, in order."""
+    found = {o: None for op in walk_with(loop) for o in op.operands if isinstance(o, Value) and isinstance(o.type, Array)}
+    return list(found)
+
+
+def rank_of(operand: Operand) -> int | None:
+    """The rank of an array of floats that may become a list."""
+    if operand is UNDEF or isinstance(operand, Const) or not isinstance(operand.type, Array) or operand.type.dtype != "f64":
+        return None
+    return operand.type.rank if operand.type.rank in RANKS else None
+
+
+def is_cell(op: Call, rank: int) -> bool:
+    """Is the place that the op reads or writes a single element?"""
+    items = indices(op)
+    given = op.settings.get("index", "i" * len(items)) == "i" * rank == "i" * len(items)
+    return given and all(isinstance(i.type, Scalar) and i.type.kind == "int" for i in items)
+
+
+def indices(op: Call) -> list[Operand]:
+    """The operands that say the place."""
+    return op.args[1:] if op.name == "item" else op.args[2:]
+
+
+def is_number(operand: Operand) -> bool:
+    """Is it a number that a list may hold in the place of an array's element?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int")
+
+
+__all__ = ["cells"]

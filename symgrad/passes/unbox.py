@@ -1,0 +1,343 @@
+"""Lets scalar arithmetic run on Python floats where it ran on NumPy's scalars, whose every operation costs several times as much.
+
+Elements of arrays are read as ``x.item(i)``, results of NumPy functions go through ``float``, and what is computed of these
+alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted
+function starts again in the plain form: ``func.guarded`` asks for that. Works in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import NONE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
+from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.passes.facts import Facts, Node, halves_kept
+
+#: arithmetic that is the same on Python's floats, which never raises
+PLAIN = frozenset({"add", "subtract", "multiply", "negative", "positive", "abs", "accumulate", "square"})
+#: arithmetic that raises where NumPy gives inf or nan
+RISKY = frozenset({"divide", "power"})
+#: functions that the math module has too, which raises where NumPy gives inf or nan
+MATHS = frozenset({
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "hypot",
+})  # fmt: skip
+COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
+#: rows that take a Python float as well as NumPy's
+EITHER = frozenset({"number", "push", "put", "spread", "full", *(f"{kind}_cell{r}" for kind in ("set", "add") for r in (1, 2, 3))})
+#: rows that store a number to an array
+STORING = frozenset({"set_at", "add_at"})
+#: rows of tapes: where among the operands, or the results, what is kept begins
+FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
+#: effects that may be had twice
+HARMLESS = frozenset({"check", "raise_error"})
+NUMPY_FLOAT = Scalar("float", "f64")
+#: builtins that hand one of their operands back
+CHOICES = frozenset({"maximum", "minimum"})
+
+
+def unbox(func: Func) -> Func:
+    """Let scalars be Python floats, in place."""
+    if any(isinstance(op, Apply) for op in walk(func.body)):
+        return func
+    with halves_kept(func):
+        _Unboxer(func, may_start_again(func)).run()
+    return func
+
+
+def unbox_plainly(func: Func) -> Func:
+    """As ``unbox``, but only arithmetic that never raises."""
+    if not any(isinstance(op, Apply) for op in walk(func.body)):
+        with halves_kept(func):
+            _Unboxer(func, False).run()
+    return func
+
+
+def may_start_again(func: Func) -> bool:
+    """May the function be run twice, with nobody the wiser?"""
+    return not any(isinstance(op, Call) and ROWS[op.name].effect and op.name not in HARMLESS for op in walk(func.body))
+
+
+@dataclass(slots=True)
+class _Unboxer:
+    """Which values become Python floats: all that may, less those that something speaks against."""
+
+    func: Func
+    risky: bool
+    facts: Facts = field(init=False)
+    readers: dict[Value, list[Op]] = field(default_factory=dict)
+    groups: list[list[Operand]] = field(default_factory=list)  #: what is handed on: a loop's slot, a branch's result, an item of a tape
+    handed: set[Operand] = field(default_factory=set)
+    groups_of: dict[Operand, list[list[Operand]]] = field(default_factory=dict)
+    leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, and what makes them
+    order: list[Value] = field(default_factory=list)
+    unboxed: set[Operand] = field(default_factory=set)
+
+    def run(self) -> None:
+        self.facts = Facts(self.func)
+        self.enter(self.func.body, False)
+        self.tapes()
+        self.handed = {o for group in self.groups for o in group}
+        for group in self.groups:
+            for operand in group:
+                self.groups_of.setdefault(operand, []).append(group)
+        self.order = [v for v in dict.fromkeys([*self.handed, *self.facts.maker]) if isinstance(v, Value) and is_scalar(v)]
+        barred: set[Value] = set(self.func.params)
+        while True:
+            self.settle(barred)
+            idle = {leaf for leaf in self.leaves if leaf in self.unboxed and not self.pays(leaf)}
+            if not idle:
+                break
+            barred |= idle
+        if self.unboxed:
+            table: dict[Value, Operand] = {}
+            self.returned()
+            self.rewrite(self.func.body, table)
+            substitute(self.func.body, table)
+            for value in self.unboxed:
+                if isinstance(value, Value):
+                    value.type = FLOAT
+
+    def enter(self, block: Block, looped: bool) -> None:
+        for op in block.ops:
+            for operand in set(op.operands):
+                if isinstance(operand, Value):
+                    self.readers.setdefault(operand, []).append(op)
+            match op:
+                case For() | While():
+                    for k, (init, carried) in enumerate(zip(op.inits, op.carried, strict=True)):
+                        more = [op.test.args[k]] if isinstance(op, While) else []
+                        self.groups.append([init, carried, op.body.yields[k], op.outs[k], *more])
+                case If():
+                    self.groups += [list(group) for group in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)]
+                case Call() if looped and len(op.outs) == 1 and is_scalar(op.outs[0]) and is_leaf(op):
+                    self.leaves[op.outs[0]] = op
+            for inner in op.blocks:
+                self.enter(inner, looped or isinstance(op, For | While))
+
+    def tapes(self) -> None:
+        """Items pushed and popped are one group; a tape that comes from outside, or leaves, has no floats of ours."""
+        found = self.facts.find
+        items: dict[Node, dict[int, list[Operand]]] = {}
+        filled: set[Node] = set()
+        emptied: set[Node] = set()
+        for op in walk(self.func.body):
+            if isinstance(op, Call) and op.name in (*FILLING, *EMPTYING) and isinstance(op.args[0], Value):
+                tape = found((op.args[0], False))
+                (filled if op.name in FILLING else emptied).add(tape)
+                for k, item in enumerate(op.args[FILLING[op.name] :] if op.name in FILLING else op.outs[EMPTYING[op.name] :]):
+                    items.setdefault(tape, {}).setdefault(k, []).append(item)
+        outside = {found((v, False)) for v in (*self.func.params, *self.func.body.yields) if isinstance(v, Value)}
+        for tape, places in items.items():
+            known = tape in filled and tape in emptied and tape not in outside
+            self.groups += [group if known else [*group, NONE] for group in places.values()]
+
+    # -------------------------------------------------------------- the set
+
+    def settle(self, barred: set[Value]) -> None:
+        """The largest set that nothing speaks against."""
+        self.unboxed = {v for v in self.order if v not in barred}
+        before = -1
+        while before != len(self.unboxed):
+            before = len(self.unboxed)
+            for value in self.order:
+                if value in self.unboxed and not (self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))):
+                    self.unboxed.discard(value)
+            for group in self.groups:
+                if not all(map(self.is_python, group)):
+                    self.unboxed.difference_update(group)
+
+    def is_python(self, operand: Operand) -> bool:
+        """Is the operand a Python number?"""
+        if isinstance(operand, Const):
+            return type(operand.value) in (int, float)
+        return operand in self.unboxed or is_number(operand)
+
+    def is_made(self, value: Value) -> bool:
+        """Is it computed of Python floats alone?  What is handed on is seen to by its group."""
+        maker = self.facts.maker.get(value)
+        if value in self.leaves or not isinstance(maker, Call) or maker.name in EMPTYING:
+            return value in self.leaves or value in self.handed
+        return self.stays(maker) and all(map(self.is_python, maker.args[1:] if maker.name == "where" else maker.args))
+
+    def stays(self, op: Call) -> bool:
+        """Does the op give a Python float for Python floats?"""
+        via = op.settings.get("via")
+        if via == "math":
+            return op.name in CHOICES
+        if op.name in RISKY:
+            return self.risky or op.name == "divide" and is_nonzero(op.args[1])
+        return (
+            op.name in PLAIN or self.risky and op.name in MATHS or op.name == "where" and all(isinstance(a.type, Scalar) for a in op.args)
+        )
+
+    def takes(self, op: Op, value: Value) -> bool:
+        """Does the op take a Python float in the place of NumPy's, and give the same?"""
+        if isinstance(op, For | While):
+            return value in op.inits
+        if not isinstance(op, Call):
+            return False
+        if op.outs and op.outs[0] in self.unboxed and op.outs[0] not in self.leaves:
+            return op.name != "where" or op.args[0] is not value
+        if op.name in STORING:
+            return op.args[1] is value and isinstance(op.args[0].type, Array) and value not in op.args[2:]
+        if op.name in EITHER:
+            return True
+        others = [a for a in op.args if a is not value]
+        if op.name == "accumulate" or ROWS[op.name].elementwise:
+            if any(isinstance(a.type, Array) for a in others):
+                return all(a.type.dtype in ("f64", "c128") if isinstance(a.type, Array) else isinstance(a.type, Scalar) for a in others)
+            return self.takes_scalars(op, others)
+        return False
+
+    def takes_scalars(self, op: Call, others: list[Operand]) -> bool:
+        """The same for an elementwise op of scalars whose result is not unboxed."""
+        if op.settings.get("via") == "math":
+            return is_number(op.outs[0])
+        if any(is_numpy(a) and a not in self.unboxed for a in others):
+            return True  # which decides how the op behaves
+        if op.name in COMPARISONS:
+            return self.is_test(op.outs[0])
+        return op.name not in PLAIN | RISKY and is_function(op)
+
+    def is_test(self, value: Value) -> bool:
+        """Does the truth of a comparison only decide where to go, wherever it is handed on to?"""
+        pending, seen = [value], {value}
+        while pending:
+            current = pending.pop()
+            if current in self.func.body.yields:
+                return False
+            new: list[Operand] = []
+            for op in self.readers.get(current, ()):
+                if isinstance(op, Call) and op.name == "not_":
+                    new += op.outs
+                elif isinstance(op, Call) and op.name not in FILLING or not isinstance(op, Call | If | For | While):
+                    return False
+            for group in self.groups_of.get(current, ()):
+                new += group
+            for operand in new:
+                if isinstance(operand, Const) and type(operand.value) is not bool:
+                    return False
+                if isinstance(operand, Value) and operand not in seen:
+                    seen.add(operand)
+                    pending.append(operand)
+        return True
+
+    def pays(self, leaf: Value) -> bool:
+        """Is unboxing an element or a result paid back by what is computed of it?"""
+        maker = self.leaves[leaf]
+        if is_element(maker) and all(map(by_elements, self.readers.get(maker.args[0], ()))):  # type: ignore[arg-type]
+            return True  # the array may become a list
+        gain = 0
+        for op in self.readers.get(leaf, ()):
+            if isinstance(op, Call) and op.outs and op.outs[0] in self.unboxed and op.outs[0] not in self.leaves:
+                gain += 4 if op.name in MATHS else 1
+        return gain >= (1 if is_element(maker) else 2)
+
+    # -------------------------------------------------------------- rewriting
+
+    def returned(self) -> None:
+        """What was one of NumPy's scalars for certain is one again where it is returned."""
+        body = self.func.body
+        for k, value in enumerate(body.yields):
+            if value in self.unboxed and value.type == NUMPY_FLOAT:
+                made = Value(NUMPY_FLOAT, value.name if isinstance(value, Value) else None)
+                body.ops.append(Call([made], self.func.loc, "cast", [value], dict(ROWS["cast"].settings)))
+                body.yields[k] = made
+
+    def rewrite(self, block: Block, table: dict[Value, Operand]) -> None:
+        done: list[Op] = []
+        for op in block.ops:
+            for inner in op.blocks:
+                self.rewrite(inner, table)
+            if not isinstance(op, Call) or len(op.outs) != 1:
+                done.append(op)
+            elif op.name == "number" and op.args[0] in self.unboxed:
+                table[op.outs[0]] = op.args[0]
+            elif op.outs[0] in self.leaves and op.outs[0] in self.unboxed:
+                done += unboxed_leaf(op)
+            else:
+                if op.outs[0] in self.unboxed:
+                    self.plain(op)
+                elif op.name in COMPARISONS and all(map(self.is_python, op.args)):
+                    op.outs[0].type = BOOL
+                done.append(op)
+        block.ops = done
+
+    def plain(self, op: Call) -> None:
+        """Spell arithmetic of Python floats."""
+        if op.name in MATHS or op.name in RISKY and not (op.name == "divide" and is_nonzero(op.args[1])):
+            self.func.guarded = True
+        if op.name == "square":
+            op.name, op.args, op.settings = "multiply", [op.args[0], op.args[0]], dict(ROWS["multiply"].settings)
+        elif op.name in MATHS or op.name == "power" and not is_int(op.args[1]):
+            op.settings = {**op.settings, "via": "math"}
+        elif "via" in op.settings and op.name not in CHOICES:
+            op.settings = {**op.settings, "via": None}
+
+
+def is_number(operand: Operand) -> bool:
+    """Is it one of Python's numbers by its type?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int") and operand.type.dtype is None
+
+
+def is_scalar(operand: Operand) -> bool:
+    """Is it a float that is, or may be, one of NumPy's scalars?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind == "float" and operand.type.dtype in ("f64", "any")
+
+
+def is_numpy(operand: Operand) -> bool:
+    """Is it one of NumPy's scalars for certain?"""
+    return isinstance(operand.type, Scalar) and operand.type.dtype not in (None, "any")
+
+
+def is_leaf(op: Call) -> bool:
+    """Does an op that works on more than numbers give one of NumPy's floats, as one is turned into Python's?"""
+    row = ROWS[op.name]
+    if row.consumes or row.effect or row.statement or op.name in USER_ROWS or op.settings.get("via") == "math":
+        return False
+    return is_element(op) or op.outs[0].type == NUMPY_FLOAT and op.name not in PLAIN | RISKY | MATHS | {"where", *EMPTYING}
+
+
+def is_element(op: Call) -> bool:
+    """Is it the read of one element?"""
+    index, x = op.settings.get("index", ""), op.args[0].type if op.args else None
+    return (op.name == "take" and isinstance(x, Array) and x.dtype == "f64" and index == "i" * (x.rank or 0) != ""
+            and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:]))  # fmt: skip
+
+
+def by_elements(op: Op) -> bool:
+    """Does an op read or write an array by elements, or only hand it on?"""
+    if not isinstance(op, Call) or op.name in ("shape_of", "extent"):
+        return not isinstance(op, Apply)
+    return is_element(op) or op.name in STORING and op.settings["index"] in ("i", "ii", "iii")
+
+
+def is_function(op: Call) -> bool:
+    """Is the op a function of NumPy, and no operator, so that it gives the same for Python's numbers?"""
+    emit = ROWS[op.name].emit
+    return (emit if isinstance(emit, str) else emit(op.settings, [a.type for a in op.args])).startswith("np.")
+
+
+def is_nonzero(operand: Operand) -> bool:
+    """Is it a number other than 0?"""
+    return isinstance(operand, Const) and type(operand.value) in (int, float) and operand.value != 0
+
+
+def is_int(operand: Operand) -> bool:
+    """Is it an integer, to which every float may be raised?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind == "int"
+
+
+def unboxed_leaf(op: Call) -> list[Op]:
+    """Read an element, or turn a result into a float."""
+    if is_element(op):
+        op.name, op.settings = "item", dict(ROWS["item"].settings)
+        return [op]
+    out = op.outs[0]
+    op.outs[0] = inner = Value(out.type)
+    return [op, Call([out], op.loc, "number", [inner], dict(ROWS["number"].settings))]
+
+
+__all__ = ["unbox", "unbox_plainly"]

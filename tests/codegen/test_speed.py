@@ -1,0 +1,147 @@
+"""What runs fast does what the plain form does, also where Python's numbers raise and NumPy's do not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from tests.interpreter import same
+
+
+def quotients(x: Any) -> Any:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += 1.0 / x[i]
+    return s
+
+
+def roots(x: Any) -> Any:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += np.sqrt(x[i]) * x[i]
+    return s
+
+
+def fractional_powers(x: Any) -> Any:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i] ** 0.5 + x[i] ** 3 + x[i] ** -1
+    return s
+
+
+def exponentials(x: Any) -> Any:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += np.exp(x[i]) * np.log(x[i])
+    return s
+
+
+def recurrence(x: Any) -> Any:
+    y = np.zeros_like(x)
+    y[0] = x[0]
+    for i in range(1, x.shape[0]):
+        y[i] = np.tanh(y[i - 1] * 0.5 + x[i])
+    return np.sum(y * y)
+
+
+def smallest_path(x: Any) -> Any:
+    n = x.shape[0]
+    cost = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            best = x[i] - x[j]
+            cost[i, j] = best * best
+            if i > 0 and cost[i - 1, j] < cost[i, j]:
+                cost[i, j] = cost[i, j] + cost[i - 1, j] / (1.0 + x[j] * x[j])
+    return cost[n - 1, n - 1] + np.sum(cost)
+
+
+def kept_count(x: Any) -> Any:
+    y = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        y[i] = i
+        if x[i] > 0.2:
+            y[i] += x[i] * i
+    return y.sum()
+
+
+FUNCTIONS: list[Callable[..., Any]] = [quotients, roots, fractional_powers, exponentials, recurrence, smallest_path, kept_count]
+POINTS = [
+    np.array([0.3, 0.7, 1.1]), np.array([0.3, 0.0, -1.5]), np.array([-0.0, 2.0, 1e308]), np.array([np.inf, np.nan, 800.0]),
+    np.array([0.5]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("point", POINTS, ids=str)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_what_runs_and_what_is_read_agree_wherever_it_is_evaluated(function: Callable[..., Any], point: Any) -> None:
+    derived = symgrad.value_and_grad(function)
+    with np.errstate(all="ignore"):
+        value, gradient = derived(point.copy())
+        plain = derived.compiled().__globals__.get(f"{function.__name__}_value_and_grad_plain", derived)
+        wanted, expected = plain(point.copy())
+        own = function(point.copy())
+
+    assert isinstance(value, float) and not isinstance(value, complex)
+    np.testing.assert_allclose([value, wanted], [own, own], rtol=1e-13)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-13)
+    assert gradient.dtype == np.float64 and gradient.shape == point.shape
+
+
+def test_loops_over_elements_run_on_lists_and_python_floats() -> None:
+    derived = symgrad.value_and_grad(recurrence)
+    fast, plain = derived.source(np.ones(3), optimize="speed"), derived.source(np.ones(3))
+
+    assert "x_list = x.tolist()" in fast and "math.tanh" in fast and "recurrence_value_and_grad_plain(x)" in fast
+    assert "tolist" not in plain and "math" not in plain
+
+
+def test_what_the_function_raises_itself_it_raises_still() -> None:
+    def checked(x: Any) -> Any:
+        s = 0.0
+        for i in range(x.shape[0]):
+            if x[i] < 0.0:
+                raise ValueError(f"element {i} is negative")
+            s += math.log(x[i]) / x[i]
+        return s
+
+    derived = symgrad.grad(checked)
+    with pytest.raises(ValueError, match="element 1 is negative"):
+        derived(np.array([1.0, -2.0]))
+    with pytest.raises(ValueError, match="math domain error|expected a positive input"):
+        derived(np.array([1.0, 0.0]))
+
+
+def test_an_effect_is_had_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(x: Any) -> Any:
+        s = 0.0
+        for i in range(x.shape[0]):
+            print("element", i)
+            s += 1.0 / x[i]
+        return s
+
+    derived = symgrad.grad(shown)
+    with np.errstate(all="ignore"):
+        gradient = derived(np.array([1.0, 0.0]))
+
+    assert same(gradient, np.array([-1.0, -np.inf]))
+    assert capsys.readouterr().out == "element 0\nelement 1\n"
+
+
+def test_an_index_that_is_out_of_range_is_refused_as_numpy_does() -> None:
+    def beyond(x: Any, n: int) -> Any:
+        s = 0.0
+        for i in range(n):
+            s += x[i] * x[i - 1]
+        return s
+
+    derived = symgrad.grad(beyond)
+
+    assert same(derived(np.array([1.0, 2.0, 3.0]), 3), np.array([5.0, 4.0, 3.0]))
+    with pytest.raises(IndexError):
+        derived(np.array([1.0, 2.0, 3.0]), 4)
