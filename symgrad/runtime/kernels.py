@@ -83,12 +83,13 @@ def versions() -> str:
 
 
 #: modules whose compiled functions kernels call: numba does not see when these change
-HELPERS: tuple[str, ...] = ("symgrad.runtime.folds",)
+HELPERS: tuple[str, ...] = ("symgrad.runtime.folds", "symgrad.runtime.vector")
 
 
 def helper_texts() -> list[str]:
     """The texts of what kernels call."""
-    return [inspect.getsource(importlib.import_module(module)) for module in HELPERS]
+    specs = [importlib.util.find_spec(module) for module in HELPERS]
+    return [Path(spec.origin).read_text(encoding="utf-8") for spec in specs if spec is not None and spec.origin is not None]
 
 
 def type_of(value: Any) -> Any:

@@ -34,6 +34,8 @@ def compiled(**options: Any) -> Callable[..., Any]:
 vectorisable = compiled(fastmath={"contract"})
 #: for what counts on each rounding
 exact = compiled()
+#: for parts of these functions: copied before types are inferred, which is quicker than compiling them by themselves
+part = njit(error_model="numpy", inline="always")
 
 #: adding it rounds to the nearest whole number, which then stands in the low bits
 ROUNDER = 6755399441055744.0  # 1.5 * 2**52
@@ -89,7 +91,7 @@ def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
 # ------------------------------------------------------------------ exponentials
 
 
-@vectorisable
+@part
 def exp_tail(r: float) -> float:
     """``(e**r - 1 - r) / r**2`` for ``abs(r) <= ln(2) / 2``: degree 9, off by 2**-55.8 of ``e**r``."""
     return 0.5000000000000001 + r * (0.16666666666666669 + r * (0.04166666666662413 + r * (0.008333333333330062 + r * (
@@ -97,7 +99,7 @@ def exp_tail(r: float) -> float:
             2.7620088445409746e-07 + r * 2.510038549551032e-08))))))))  # fmt: skip
 
 
-@vectorisable
+@part
 def scaled(p: float, k: float, shifted: float) -> float:
     """``p * 2**k`` for p near 1, also where that is subnormal or too large; ``shifted`` is ``k + ROUNDER``."""
     tiny = k < -1020.0
@@ -146,7 +148,7 @@ def vector_expm1(x: float) -> float:
     return x if abs(x) < 5e-17 else y
 
 
-@vectorisable
+@part
 def exp_tail_above(r: float) -> float:
     """``(e**r - 1 - r) / r**2`` for r from 0 to ``ln(2)``: degree 10, off by 2**-57.4 of ``e**r - 1``."""
     return 0.5 + r * (0.16666666666666605 + r * (0.041666666666702205 + r * (0.008333333332530593 + r * (0.0013888888981531675 + r * (
@@ -204,14 +206,14 @@ def vector_cosh(x: float) -> float:
 # ------------------------------------------------------------------ logarithms
 
 
-@vectorisable
+@part
 def log_tail(z: float) -> float:
     """``2 * atanh(s) / s - 2`` for ``z = s**2 <= 0.0295``: degree 7, off by 2**-57.6 of ``2 * atanh(s)``."""
     return z * (0.666666666666667 + z * (0.3999999999989889 + z * (0.28571428626253836 + z * (0.22222211089379496 + z * (
         0.1818289243253687 + z * (0.15331611722055008 + z * 0.14617807153417325))))))  # fmt: skip
 
 
-@vectorisable
+@part
 def at_ends(x: float, y: float) -> float:
     """The logarithm y of x, put right for x that is 0, infinite or NaN; where x is negative, its sign has made y NaN."""
     y = -math.inf if x == 0.0 else y
@@ -247,7 +249,7 @@ def vector_log1p(x: float) -> float:
     return x if x == 0.0 else at_ends(u, y)
 
 
-@vectorisable
+@part
 def log_in_base(x: float, two_high: float, two_low: float, e_high: float, e_low: float) -> float:
     """The logarithm in the base of which these are the logarithms of 2 and e: as ``vector_log``, with ``ln(1 + f)`` in two parts."""
     lifted = x < SMALLEST_NORMAL
@@ -287,6 +289,12 @@ def power_tail(z: float) -> float:
         0.1538459488700718 + z * (0.1333480879881234 + z * (0.11706126464563398 + z * 0.11724327060846747)))))))  # fmt: skip
 
 
+@vectorisable
+def power_end(r: float, k: float, shifted: float) -> float:
+    """``e**r * 2**k``, as ``vector_exp`` ends."""
+    return scaled(1.0 + (r + r * r * exp_tail(r)), k, shifted)
+
+
 @exact
 def vector_power(x: float, y: float) -> float:
     """``x**y`` of real numbers, as C99's ``pow``: ``e**(y * ln(x))``, the logarithm and the product in two parts each."""
@@ -324,7 +332,7 @@ def vector_power(x: float, y: float) -> float:
     shifted = e * LOG2_E + ROUNDER
     n = shifted - ROUNDER
     r = (e - n * LN2_HIGH) + (rest - n * LN2_LOW)
-    p = scaled(1.0 + (r + r * r * exp_tail(r)), n, shifted)
+    p = power_end(r, n, shifted)
     # what is not a finite positive base, and what is 1 whatever the other is
     p = (0.0 if (a == 0.0) == (y > 0.0) else math.inf) if a == 0.0 or a == math.inf else p
     is_whole = np.floor(y) == y
@@ -337,7 +345,7 @@ def vector_power(x: float, y: float) -> float:
 # ------------------------------------------------------------------ circular functions
 
 
-@vectorisable
+@part
 def quadrants(x: float) -> tuple[float, float, int]:
     """``x - n * pi/2`` in two parts, for the nearest whole n and ``abs(x) <= CIRCULAR_LIMIT``, and an integer that ends as n does."""
     shifted = x * TWO_OVER_PI + ROUNDER
@@ -355,7 +363,7 @@ def quadrants(x: float) -> tuple[float, float, int]:
     return r, low - n * HALF_PI_4, bits(shifted)
 
 
-@vectorisable
+@part
 def sine_tail(r: float, low: float) -> float:
     """``sin(r + low) - r`` for ``abs(r) <= pi / 4``: degree 13, off by 2**-55.5 of the sine."""
     z = r * r
@@ -363,7 +371,7 @@ def sine_tail(r: float, low: float) -> float:
         2.755731608381636e-06 + z * (-2.5051127944014188e-08 + z * 1.5917848524808262e-10)))))  # fmt: skip
 
 
-@vectorisable
+@part
 def cosine_tail(r: float, low: float) -> float:
     """``cos(r + low) - (1 - r**2 / 2)``, the difference rounded, for ``abs(r) <= pi / 4``: degree 14, off by 2**-59.5 of the cosine."""
     z = r * r
@@ -373,7 +381,7 @@ def cosine_tail(r: float, low: float) -> float:
         -2.7557317260008837e-07 + z * (2.0876143827993133e-09 + z * -1.1382456778061306e-11))))) - r * low)  # fmt: skip
 
 
-@vectorisable
+@part
 def circular(x: float, quadrant: int) -> float:
     """``sin(x + quadrant * pi/2)`` for ``abs(x) <= CIRCULAR_LIMIT``."""
     r, low, turns = quadrants(x)
@@ -463,7 +471,7 @@ def vector_tan(x: float) -> float:
     return x if x == 0.0 else y
 
 
-@vectorisable
+@part
 def arctan_tail(z: float) -> float:
     """``atan(t) / t - 1`` for ``z = t**2 <= tan(pi/8)**2``."""
     return z * (-0.3333333333333333 + z * (0.19999999999995438 + z * (-0.14285714284649173 + z * (0.11111111013860688 + z * (
