@@ -513,3 +513,67 @@ def vector_arctan2(y: float, x: float) -> float:
     eighths = 2.0 - eighths if behind else eighths
     angle = eighths * HALF_PI + (t + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW))
     return from_bits(bits(angle) | (bits(y) & SIGN_BIT))
+
+
+# ------------------------------------------------------------------ the error function, cube roots
+
+
+@part
+def erf_tail(z: float) -> float:
+    """``erf(x) / x - 1`` for ``z = x**2 <= 1.25**2``: degree 13, off by 2**-56.2 of ``erf(x) / x``."""
+    return 0.1283791670955126 + z * (-0.3761263890318373 + z * (0.11283791670954207 + z * (-0.02686617064498048 + z * (
+        0.005223977624148714 + z * (-0.0008548326956891104 + z * (0.00012055330759233478 + z * (-1.4925599872684363e-05 + z * (
+        1.646131268567491e-06 + z * (-1.6356834458206445e-07 + z * (1.4735586450550828e-08 + z * (-1.1894439605227184e-09 + z * (
+        7.950782038692151e-11 + z * -3.2755449401425707e-12))))))))))))  # fmt: skip
+
+
+@part
+def erfc_part(u: float) -> float:
+    """``erfc(x) * e**(x**2)`` for ``u = (x - 1.25) / (x + 3)`` and x from 1.25 to 6: degree 13, off by 2**-55.0 of ``erf(x)``."""
+    return 0.3678229164523609 + u * (-0.8874929728494781 + u * (1.0415020372935786 + u * (-0.8845401722694286 + u * (
+        0.5156739476192747 + u * (-0.16895679891913185 + u * (-0.003593724083170822 + u * (0.026567377907172153 + u * (
+        -0.004088716164929595 + u * (-0.004284374460752999 + u * (0.0003131549801287119 + u * (0.001877091410298631 + u * (
+        -0.000917734606598322 + u * 0.00011698025928850411))))))))))))  # fmt: skip
+
+
+@vectorisable
+def vector_erf(x: float) -> float:
+    """The error function: an odd polynomial up to 1.25, one minus the complement beyond."""
+    x = float(x)
+    a = abs(x)
+    b = 6.0 if a > 6.0 else a
+    square = b * b
+    near = a + a * erf_tail(square)
+    shifted = ROUNDER - square * LOG2_E
+    k = shifted - ROUNDER
+    r = -square - k * LN2_HIGH - k * LN2_LOW
+    power = from_bits((bits(shifted) + 1023) << 52)
+    far = 1.0 - power * (1.0 + (r + r * r * exp_tail(r))) * erfc_part((b - 1.25) / (b + 3.0))
+    return from_bits(bits(near if a < 1.25 else far) | (bits(x) & SIGN_BIT))
+
+
+@part
+def cbrt_near(m: float) -> float:
+    """The cube root from sqrt(1/2) to sqrt(2): degree 9, off by 2**-30.3 of it."""
+    return 0.3511245105077292 + m * (1.5707987260045233 + m * (-2.481733635458321 + m * (3.549839066358818 + m * (
+        -3.773093263719872 + m * (2.8694229002341034 + m * (-1.5148918245905347 + m * (0.5272666805704728 + m * (
+        -0.10882583999657566 + m * 0.010092680169060973))))))))  # fmt: skip
+
+
+@vectorisable
+def vector_cbrt(x: float) -> float:
+    """The cube root of ``2**(3 * q + rest) * m``, rest from -1 to 1: that of m by a polynomial, then a step of Newton's."""
+    x = float(x)
+    a = abs(x)
+    lifted = a < SMALLEST_NORMAL
+    i = bits(a * LIFT if lifted else a) + TO_ROOT_HALF
+    k = from_bits((i >> 52) | WHOLE_BITS) - (LIFTED_ZERO if lifted else EXPONENT_ZERO)
+    m = from_bits((i & MANTISSA_BITS) + ROOT_HALF_BITS)
+    shifted = k * 0.3333333333333333 + ROUNDER
+    rest = k - 3.0 * (shifted - ROUNDER)
+    y = cbrt_near(m) * (1.2599210498948732 if rest > 0.0 else (0.7937005259840998 if rest < 0.0 else 1.0))
+    m = m * (2.0 if rest > 0.0 else (0.5 if rest < 0.0 else 1.0))
+    square = y * y
+    y -= (y * square - m) / (3.0 * square)
+    y *= from_bits((bits(shifted) + 1023) << 52)
+    return from_bits(bits(y) | (bits(x) & SIGN_BIT)) if 0.0 < a < math.inf else x

@@ -16,8 +16,10 @@ from pathlib import Path
 VECTOR = {
     "arctan": "vector_arctan",
     "arctan2": "vector_arctan2",
+    "cbrt": "vector_cbrt",
     "cos": "vector_cos",
     "cosh": "vector_cosh",
+    "erf": "vector_erf",
     "exp": "vector_exp",
     "exp2": "vector_exp2",
     "expm1": "vector_expm1",

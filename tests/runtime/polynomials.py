@@ -39,6 +39,17 @@ ATANH = ((ROOT2 - 1) / (ROOT2 + 1)) ** 2 * mpf("1.001")
 QUARTER_PI = (mp.pi / 4 * mpf("1.001")) ** 2
 EIGHTH_PI = (mpmath.tan(mp.pi / 8) * mpf("1.001")) ** 2
 
+
+def erf_share(z: Any) -> Any:
+    """``erf(x) / x`` for ``z = x**2``."""
+    return mpmath.erf(mpmath.sqrt(z)) / mpmath.sqrt(z)
+
+
+def far(u: Any) -> Any:
+    """The x of which u is ``(x - 1.25) / (x + 3)``."""
+    return (mpf("1.25") + 3 * u) / (1 - u)
+
+
 #: by the function that evaluates them; those of a square z are odd or even functions of its root
 POLYNOMIALS = {
     "exp_tail": Polynomial(lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2, HALF_LN2, 9, lambda r: r * r / mpmath.exp(r)),
@@ -54,6 +65,11 @@ POLYNOMIALS = {
     "arctan_tail": Polynomial(
         lambda z: (mpmath.atan(mpmath.sqrt(z)) / mpmath.sqrt(z) - 1) / z, 0, EIGHTH_PI, 10, lambda z: z * mpmath.sqrt(z) / mpmath.atan(mpmath.sqrt(z))
     ),
+    "erf_tail": Polynomial(lambda z: erf_share(z) - 1, 0, mpf("1.5626"), 13, lambda z: 1 / erf_share(z)),
+    "erfc_part": Polynomial(
+        lambda u: mpmath.erfc(far(u)) * mpmath.exp(far(u) ** 2), mpf("-0.0001"), mpf("4.75") / 9, 13, lambda u: mpmath.exp(-(far(u) ** 2))
+    ),
+    "cbrt_near": Polynomial(mpmath.cbrt, mpf("0.707"), mpf("1.4143"), 9, lambda m: 1 / mpmath.cbrt(m)),
 }  # fmt: skip
 
 

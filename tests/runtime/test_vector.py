@@ -31,6 +31,7 @@ INF, NAN, TINY, HUGE = math.inf, math.nan, 5e-324, sys.float_info.max
 NAMES = sorted(set(VECTOR) - {"float_power"})
 BINARY = {"power", "arctan2"}
 EXACT: dict[str, Callable[..., Any]] = {
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
     "arctan": mpmath.atan,
     "arctan2": mpmath.atan2,
     "exp2": lambda x: mpmath.power(2, x),
@@ -86,8 +87,10 @@ def samples(name: str, random: np.random.Generator, n: int) -> list[tuple[np.nda
     ranges: dict[str, list[Any]] = {
         "arctan": [sizes(TINY, HUGE), even(-4, 4), *small],
         "arctan2": [(even(-1, 1), even(-1, 1)), (sizes(TINY, HUGE), sizes(TINY, HUGE)), (sizes(1e307, HUGE), sizes(1e307, HUGE))],
+        "cbrt": [sizes(TINY, HUGE), even(-10, 10), sizes(TINY, 3e-308), np.floor(even(1, 100)) ** 3],
         "cos": circular,
         "cosh": [even(-710.4, 710.4), even(-3, 3), *small],
+        "erf": [even(-6, 6), even(-2, 2), even(1.2, 1.3), *small],
         "exp": [even(-745, 709.7), even(-745, -707), even(-1, 1), *small],
         "exp2": [even(-1074, 1024), even(-1074, -1020), even(-1, 1), *small],
         "expm1": [even(-60, 709.7), even(-2, 2), *small],
@@ -134,8 +137,10 @@ def test_functions_are_within_two_units_everywhere(name: str) -> None:
 #: arguments and results where C99 (annex F.9) leaves no choice, or where the result is exact
 ENDS: dict[str, list[tuple[Any, ...]]] = {
     "arctan": [(0.0, 0.0), (-0.0, -0.0), (INF, math.pi / 2), (-INF, -math.pi / 2), (TINY, TINY), (-TINY, -TINY), (NAN, NAN)],
+    "cbrt": [(0.0, 0.0), (-0.0, -0.0), (27.0, 3.0), (-8.0, -2.0), (2.0**-1074, 2.0**-358), (INF, INF), (-INF, -INF), (NAN, NAN)],
     "cos": [(0.0, 1.0), (-0.0, 1.0), (INF, NAN), (-INF, NAN), (NAN, NAN), (TINY, 1.0)],
     "cosh": [(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, INF), (711.0, INF), (-HUGE, INF), (NAN, NAN), (TINY, 1.0)],
+    "erf": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (6.0, 1.0), (-HUGE, -1.0), (INF, 1.0), (-INF, -1.0), (NAN, NAN)],
     "exp": [(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (709.7827128933841, INF), (HUGE, INF),
             (-HUGE, 0.0), (-745.1332191019412, 0.0), (-745.133219101941, TINY), (NAN, NAN)],
     "exp2": [(0.0, 1.0), (10.0, 1024.0), (1023.0, 2.0**1023), (1024.0, INF), (HUGE, INF), (-1022.0, 2.0**-1022), (-1074.0, TINY),
