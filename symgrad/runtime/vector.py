@@ -185,8 +185,11 @@ def vector_sinh(x: float) -> float:
     k = shifted - ROUNDER
     r = a - k * LN2_HIGH - k * LN2_LOW
     quarter = from_bits((bits(shifted) + 1021) << 52)
-    less = (quarter - 0.25) + quarter * (r + r * r * exp_tail_above(r))
-    y = 2.0 * (less + less / (4.0 * less + 1.0))
+    tail = r * r * exp_tail_above(r)
+    p = r + tail
+    less = (quarter - 0.25) + quarter * p
+    # what rounding took from p counts between once and twice
+    y = 2.0 * (less + (less / (4.0 * less + 1.0) + 1.5 * quarter * ((r - p) + tail)))
     y = a if a < 1e-8 else y
     return from_bits(bits(y) | (bits(x) & SIGN_BIT))
 
@@ -488,7 +491,9 @@ def vector_arctan(x: float) -> float:
     bottom = 1.0 if a <= TAN_PI_8 else (a + 1.0 if a <= TAN_3_PI_8 else a)
     eighths = 0.0 if a <= TAN_PI_8 else (0.5 if a <= TAN_3_PI_8 else 1.0)
     t = top / bottom
-    y = eighths * HALF_PI + (t + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW))
+    base = eighths * HALF_PI
+    y = base + t
+    y += ((base - y) + t) + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW)
     return from_bits(bits(y) | (bits(x) & SIGN_BIT))
 
 
@@ -511,7 +516,9 @@ def vector_arctan2(y: float, x: float) -> float:
     behind = bits(x) < 0
     t = -t if behind else t
     eighths = 2.0 - eighths if behind else eighths
-    angle = eighths * HALF_PI + (t + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW))
+    base = eighths * HALF_PI
+    angle = base + t
+    angle += ((base - angle) + t) + (t * arctan_tail(t * t) + eighths * HALF_PI_LOW)
     return from_bits(bits(angle) | (bits(y) & SIGN_BIT))
 
 
