@@ -37,6 +37,7 @@ ROWS = [
     {"vocabulary"},
     {"eager"},
     {"static"},
+    {"optimizer"},
     {"compat"},
     {"__main__"},
 ]

@@ -7,19 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.tensor import Tensor, default_dtype
-
-#: the generator behind all random numbers of the static and the eager API
-RANDOM = [np.random.default_rng()]
-
-
-def seed(value: int) -> None:
-    """Begin the random numbers anew."""
-    RANDOM[0] = np.random.default_rng(value)
-
-
-def generator(own: int = 0) -> np.random.Generator:
-    """The common generator, or one of its own for a seed that is not 0."""
-    return np.random.default_rng(own) if own else RANDOM[0]
+from symgrad.runtime.random import RANDOM, generator, seed
 
 
 def chosen(dtype: Any) -> np.dtype[Any]:
@@ -78,3 +66,6 @@ def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 def randint(low: int = 0, high: int | None = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
     """Random integers."""
     return Tensor(RANDOM[0].integers(low, high, tuple(shape)).astype(np.int64 if dtype is None else dtype))
+
+
+__all__ = ["arange", "full", "linspace", "normal", "ones", "rand", "randint", "randn", "seed", "uniform", "zeros"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from symgrad.functional.tensors import Tensor
 from symgrad.runtime.marks import stop_gradient
+from symgrad.runtime.random import draw
 from symgrad.runtime.special import erf
 
 # ------------------------------------------------------------------ activations
@@ -177,6 +180,11 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tens
 def one_hot(x: Tensor, num_classes: int) -> Tensor:
     """Rows of the unit matrix, in float32."""
     return (np.expand_dims(x, -1) == np.arange(num_classes)).astype("float32")
+
+
+def keep_mask(x: Tensor, axes: Any, p: float = 0.5, seed: int = 0) -> Tensor:
+    """True with probability ``1 - p``, drawn for each element along ``axes`` and alike along the others."""
+    return draw(np.shape(x), axes, p, seed)
 
 
 def dropout(x: Tensor, mask: Tensor, p: float = 0.5, mode: str = "upscale_in_train") -> Tensor:

@@ -33,6 +33,7 @@ class Graph:
 
     builder: Builder = field(default_factory=lambda: Builder(Block()))
     values: dict[Key, Operand] = field(default_factory=dict)
+    objects: dict[str, Any] = field(default_factory=dict)  #: what the ops name that is no function of NumPy or ours
     params: list[Key] = field(default_factory=list)  #: the keys of the parameters, in order
 
     @property
@@ -55,7 +56,7 @@ class Graph:
 
     def apply(self, operation: Operation, inputs: list[Operand]) -> list[Operand]:
         """Append an operation and give its results."""
-        return append(self.builder, operation, inputs)
+        return append(self.builder, operation, inputs, self.objects)
 
     def name(self, key: Key, value: Operand, name: str) -> None:
         """Let a key stand for a value, and the value be called so where it is printed."""
@@ -203,7 +204,7 @@ class Graph:
         substitute(body, replaced)
         body.args = [value for _, value in params]
         func = simplify(Func(name, body), OPTIMISE)
-        return finished(func, [key for key, _ in params], name)
+        return finished(func, [key for key, _ in params], name, self.objects)
 
 
 def strip(body: Block, table: dict[Value, Operand], results: list[Operand]) -> None:
@@ -229,7 +230,7 @@ class Compiled:
     func: Func
 
 
-def finished(func: Func, keys: list[Key], name: str) -> Compiled:
+def finished(func: Func, keys: list[Key], name: str, objects: dict[str, Any]) -> Compiled:
     """Drop parameters that nothing reads, print and load."""
     func = dce(unread(func))
     read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
@@ -240,8 +241,10 @@ def finished(func: Func, keys: list[Key], name: str) -> Compiled:
         value.name = word
     places = ", ".join(f"{{{k}}}" for k in range(len(func.body.yields)))
     result = f"({places}{',' if len(func.body.yields) == 1 else ''})" if func.body.yields else "()"
-    emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, comments=False))
-    function = load(emitted.text, name, emitted.namespace)
+    emitted = emit(
+        func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, comments=False, objects=objects)
+    )
+    function = load(emitted.text, name, {**emitted.namespace, **objects})
     scalars = tuple(isinstance(value.type, Scalar) for _, value in kept)
     return Compiled(function, tuple(key for key, _ in kept), scalars, emitted.text, func)
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import BadArgument
-from symgrad.frontend.lower import lower
+from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import from_source, read
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
 from symgrad.ir.types import Array, Dim, ShapeOf, Type
@@ -81,11 +81,11 @@ def written(operation: Operation) -> Callable[..., Any]:
 
 
 @lru_cache(maxsize=4096)
-def lowered(operation: Operation, kinds: tuple[Type, ...]) -> Func:
+def lowered(operation: Operation, kinds: tuple[Type, ...]) -> Lowered:
     """The operation as IR, for inputs of these types."""
     function = written(operation)
     names = [f"x{k}" for k, given in enumerate(operation.present) if given]
-    return lower(read(function), Signature(tuple(zip(names, kinds, strict=True)))).func
+    return lower(read(function), Signature(tuple(zip(names, kinds, strict=True))))
 
 
 def plain(type_: Type, k: int) -> Type:
@@ -96,10 +96,11 @@ def plain(type_: Type, k: int) -> Type:
     return Array(type_.dtype, shape)
 
 
-def append(builder: Builder, operation: Operation, inputs: list[Operand]) -> list[Operand]:
-    """Append the operation's ops, typed anew for these inputs, and give its results."""
-    func = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
-    return inlined(builder, func, inputs)
+def append(builder: Builder, operation: Operation, inputs: list[Operand], objects: dict[str, Any]) -> list[Operand]:
+    """Append the operation's ops, typed anew for these inputs, and give its results; ``objects`` collects what they name."""
+    made = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
+    objects.update(made.objects)
+    return inlined(builder, made.func, inputs)
 
 
 def inlined(builder: Builder, func: Func, inputs: Iterable[Operand]) -> list[Operand]:

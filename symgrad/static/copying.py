@@ -11,7 +11,7 @@ from symgrad.static.compiling import reads
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Description, Gradient, Loop, Op, Parameter, Program, Step, Variable
 
 #: settings that differ in a test
-TRAINING = (f.dropout,)
+TRAINING = (f.dropout, f.keep_mask)
 
 
 def copied(program: Program, for_test: bool) -> Program:

@@ -127,6 +127,9 @@ class Executor:
             if len(array.shape) != len(variable.shape) or any(e not in (-1, a) for e, a in zip(variable.shape, array.shape, strict=True)):
                 raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
             values[name] = array
+        for name, rate in program.schedules:
+            if name in scope.values:
+                scope.values[name] = np.asarray(rate(), scope.values[name].dtype)
         for name, variable in variables.items():
             if variable.persistable and name in scope.values:
                 values[name] = scope.values[name]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from symgrad.eager.creation import generator
+from symgrad.runtime.random import generator
 
 Array = np.ndarray[Any, Any]
 

@@ -288,6 +288,7 @@ class Program:
         self.constants: dict[str, np.ndarray[Any, Any]] = {}
         self.random_seed = 0
         self.gradient_calls = 0
+        self.schedules: list[tuple[str, Callable[[], float]]] = []  #: variables that follow a schedule, and what says their value
         self.starts: dict[str, Parameter] = {}  #: for a startup program: what it fills
         self.compiled: dict[Any, Any] = {}
 

@@ -9,6 +9,7 @@ from symgrad.functional import tensors as powers
 from symgrad.vocabulary import network, tensors
 from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.indexing import taken
+from symgrad.vocabulary.protocol import called
 
 #: methods that are functions of the same name, the tensor being the first argument
 NAMES = (
@@ -47,6 +48,12 @@ class Methods:
     __lt__, __le__ = binary("less_than"), binary("less_equal")
     __gt__, __ge__ = binary("greater_than"), binary("greater_equal")
     __and__, __or__ = binary("logical_and"), binary("logical_or")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return called(ufunc, inputs, kwargs, True) if method == "__call__" else NotImplemented
+
+    def __array_function__(self, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
+        return called(function, args, kwargs, False)
 
     def __getitem__(self, index: Any) -> Any:
         return taken(self, index)

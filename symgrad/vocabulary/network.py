@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import network as f
+from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
 from symgrad.vocabulary.dispatch import apply, extents, pair
 
@@ -160,6 +161,20 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor = None, name: str | None = No
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse: bool = False, name: str | None = None) -> Tensor:
     """Rows of the weight by their numbers."""
     return apply(f.embedding, x, weight, padding_idx=None if padding_idx is None else int(padding_idx))
+
+
+def dropout(x: Tensor, p: float = 0.5, axis: Any = None, training: bool = True, mode: str = "upscale_in_train", seed: int | None = None,
+            name: str | None = None) -> Tensor:  # fmt: skip
+    """Elements set to zero with probability ``p``; ``axis``: together along the other axes. Not in a test."""
+    if mode not in ("upscale_in_train", "downscale_in_infer"):
+        raise ValueError(f"the mode {mode!r} is not known")
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be between 0 and 1, not {p}")
+    if not training:
+        return x if mode == "upscale_in_train" else apply(tensor_functions.scale, x, scale=1.0 - p)
+    kept = range(len(x.shape)) if axis is None else [a % len(x.shape) for a in extents(axis)]
+    mask = apply(f.keep_mask, x.detach(), axes=tuple(kept), p=float(p), seed=0 if seed is None else int(seed))
+    return apply(f.dropout, x, mask, p=float(p), mode=mode)
 
 
 def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.compat.paddle import autograd, nn, static
+from symgrad.compat.paddle import autograd, nn, optimizer, regularizer, static
+from symgrad.compat.paddle.places import CPUPlace
 from symgrad.eager import Tensor, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled, to_tensor
 from symgrad.eager.creation import arange, full, linspace, normal, ones, rand, randint, randn, seed, uniform, zeros
 from symgrad.eager.tensor import default_dtype, set_default_dtype
@@ -25,13 +26,6 @@ def get_default_dtype() -> str:
     return default_dtype().name
 
 
-class CPUPlace:
-    """The place where everything runs."""
-
-    def __repr__(self) -> str:
-        return "Place(cpu)"
-
-
 def set_device(device: str) -> CPUPlace:
     """There is one device, the CPU."""
     if device != "cpu":
@@ -47,6 +41,7 @@ def is_tensor(x: Any) -> Any:
 __all__ = [
     *tensors.__all__, "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static",
     "float16", "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "is_grad_enabled",
-    "is_tensor", "linspace", "nn", "no_grad", "normal", "ones", "rand", "randint", "randn", "seed", "set_default_dtype", "set_device",
+    "is_tensor", "linspace", "nn", "no_grad", "normal", "ones", "optimizer", "rand", "randint", "randn", "regularizer", "seed",
+    "set_default_dtype", "set_device",
     "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
 ]  # fmt: skip

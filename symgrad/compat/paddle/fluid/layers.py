@@ -1,0 +1,116 @@
+"""``paddle.fluid.layers``: the older names and arguments of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.static import create_parameter, default_main_program, nn, program
+from symgrad.static import data as fed
+from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary.network import dropout, log_softmax, one_hot, relu, sigmoid, softmax, square_error_cost  # type: ignore[attr-defined]
+from symgrad.vocabulary.tensors import concat, exp, log, matmul, reshape, scale, sqrt, square, stack, tanh, transpose  # type: ignore[attr-defined]
+
+
+def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype: Any = "float32", lod_level: int = 0, type: Any = None,
+         stop_gradient: bool = True) -> Any:  # fmt: skip
+    """A variable that is fed; an axis for the batch is put in front unless ``append_batch_size`` is False."""
+    extents = list(shape)
+    if append_batch_size and -1 not in extents and None not in extents:
+        extents = [-1, *extents]
+    made = fed(name, extents, dtype)
+    made.stop_gradient = stop_gradient
+    return made
+
+
+def fc(input: Any, size: int, num_flatten_dims: int = 1, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
+       name: str | None = None) -> Any:  # fmt: skip
+    """``input @ weight + bias``."""
+    return nn.fc(input, size, num_flatten_dims, param_attr, bias_attr, act, name)
+
+
+def conv2d(input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int | None = None,
+           param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None,
+           data_format: str = "NCHW") -> Any:  # fmt: skip
+    """The correlation of images with kernels of its own."""
+    return nn.conv2d(
+        input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, use_cudnn, act, name, data_format
+    )
+
+
+def pool2d(input: Any, pool_size: Any = -1, pool_type: str = "max", pool_stride: Any = 1, pool_padding: Any = 0,
+           global_pooling: bool = False, **ignored: Any) -> Any:  # fmt: skip
+    """The largest element or the mean of each window."""
+    if global_pooling:
+        pool_size, pool_stride, pool_padding = tuple(input.shape[2:]), 1, 0
+    function: Any = {"max": network.max_pool2d, "avg": network.avg_pool2d}[pool_type]
+    return function(input, pool_size, pool_stride, pool_padding)
+
+
+def embedding(input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
+              param_attr: Any = None, dtype: Any = "float32") -> Any:  # fmt: skip
+    """Rows of a weight by their numbers."""
+    return nn.embedding(input, size, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
+
+
+batch_norm, cond, while_loop = nn.batch_norm, nn.cond, nn.while_loop
+
+
+def mean(x: Any, name: str | None = None) -> Any:
+    """The mean of everything."""
+    return tensors.mean(x)  # type: ignore[attr-defined]
+
+
+def reduce_sum(input: Any, dim: Any = None, keep_dim: bool = False, name: str | None = None) -> Any:
+    """The sum over all or some axes."""
+    return tensors.sum(input, dim, keepdim=keep_dim)
+
+
+def reduce_mean(input: Any, dim: Any = None, keep_dim: bool = False, name: str | None = None) -> Any:
+    """The mean over all or some axes."""
+    return tensors.mean(input, dim, keep_dim)  # type: ignore[attr-defined]
+
+
+def with_axis(name: str) -> Any:
+    """An operation of two variables with an activation."""
+
+    def call(x: Any, y: Any, axis: int = -1, act: str | None = None, name_: str | None = None) -> Any:
+        if axis not in (-1, len(x.shape) - len(y.shape)):
+            y = tensors.unsqueeze(y, list(range(len(y.shape), len(x.shape) - axis)))
+        return nn.activated(getattr(tensors, name)(x, y), act)
+
+    call.__name__ = call.__qualname__ = f"elementwise_{name}"
+    call.__doc__ = f"``{name}``; the axes of ``y`` begin at ``axis`` of ``x``."
+    return call
+
+
+elementwise_add, elementwise_sub = with_axis("add"), with_axis("subtract")
+elementwise_mul, elementwise_div = with_axis("multiply"), with_axis("divide")
+
+
+def cross_entropy(input: Any, label: Any, soft_label: bool = False, ignore_index: int = -100) -> Any:
+    """``-log(input)`` at the label, for rows that are distributions."""
+    logs = tensors.log(input)  # type: ignore[attr-defined]
+    if soft_label:
+        return tensors.negative(tensors.sum(logs * label, -1, keepdim=True))  # type: ignore[attr-defined]
+    return tensors.negative(tensors.take_along_axis(logs, label, -1))  # type: ignore[attr-defined]
+
+
+def softmax_with_cross_entropy(logits: Any, label: Any, soft_label: bool = False, axis: int = -1) -> Any:
+    """``-log(softmax(logits))`` at the label."""
+    return network.softmax_with_cross_entropy(logits, label, soft_label, axis)
+
+
+def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Any:
+    """One number, everywhere."""
+    return program.constant(default_main_program(), np.full(tuple(shape), value, dtype))
+
+
+__all__ = [
+    "batch_norm", "concat", "cond", "conv2d", "create_parameter", "cross_entropy", "data", "dropout", "elementwise_add", "elementwise_div",
+    "elementwise_mul", "elementwise_sub", "embedding", "exp", "fc", "fill_constant", "log", "log_softmax", "matmul", "mean", "one_hot",
+    "pool2d", "reduce_mean", "reduce_sum", "relu", "reshape", "scale", "sigmoid", "softmax", "softmax_with_cross_entropy", "sqrt",
+    "square", "square_error_cost", "stack", "tanh", "transpose", "while_loop",
+]  # fmt: skip

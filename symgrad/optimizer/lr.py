@@ -1,0 +1,173 @@
+"""Schedules of learning rates: ``step()`` goes on to the next epoch, ``get_lr()`` is the rate of this one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+class LRScheduler:
+    """Base of all schedules: ``rate(epoch)`` says the rate."""
+
+    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1) -> None:
+        self.base_lr = float(learning_rate)
+        self.last_epoch = last_epoch
+        self.last_lr = self.base_lr
+        self.step()
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        raise NotImplementedError
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on to the next epoch, or to a given one."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        self.last_lr = self.rate(self.last_epoch)
+
+    def get_lr(self) -> float:
+        """The rate of this epoch."""
+        return self.last_lr
+
+    def __call__(self) -> float:
+        return self.last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on later."""
+        return {"last_epoch": self.last_epoch, "last_lr": self.last_lr}
+
+    def set_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.last_epoch, self.last_lr = int(state["last_epoch"]), float(state["last_lr"])
+
+
+class ExponentialDecay(LRScheduler):
+    """``rate * gamma ** epoch``."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return float(self.base_lr * self.gamma**epoch)
+
+
+class StepDecay(LRScheduler):
+    """``rate * gamma ** (epoch // step_size)``."""
+
+    def __init__(self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return float(self.base_lr * self.gamma ** (epoch // self.step_size))
+
+
+class MultiStepDecay(LRScheduler):
+    """``rate * gamma ** (how many milestones lie behind)``."""
+
+    def __init__(self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.milestones, self.gamma = list(milestones), gamma
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return float(self.base_lr * self.gamma ** sum(epoch >= m for m in self.milestones))
+
+
+class PiecewiseDecay(LRScheduler):
+    """``values[k]`` between two boundaries."""
+
+    def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1) -> None:
+        if len(values) != len(boundaries) + 1:
+            raise ValueError("there must be one value more than boundaries")
+        self.boundaries, self.values = list(boundaries), list(values)
+        super().__init__(values[0], last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return float(self.values[sum(epoch >= b for b in self.boundaries)])
+
+
+class PolynomialDecay(LRScheduler):
+    """From the rate to ``end_lr`` in ``decay_steps``, as a power of what is left."""
+
+    def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0, cycle: bool = False,
+                 last_epoch: int = -1) -> None:  # fmt: skip
+        self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        steps = self.decay_steps
+        if self.cycle:
+            steps *= max(math.ceil(epoch / steps), 1)
+        else:
+            epoch = min(epoch, steps)
+        return float((self.base_lr - self.end_lr) * (1 - epoch / steps) ** self.power + self.end_lr)
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """From the rate to ``eta_min`` and back along a cosine of half period ``T_max`` (Loshchilov and Hutter 2017)."""
+
+    def __init__(self, learning_rate: float, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.half, self.eta_min = T_max, eta_min
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * epoch / self.half)) / 2
+
+
+class NaturalExpDecay(LRScheduler):
+    """``rate * exp(-gamma * epoch)``."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return self.base_lr * math.exp(-self.gamma * epoch)
+
+
+class InverseTimeDecay(LRScheduler):
+    """``rate / (1 + gamma * epoch)``."""
+
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return self.base_lr / (1 + self.gamma * epoch)
+
+
+class LambdaDecay(LRScheduler):
+    """``rate * function(epoch)``."""
+
+    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1) -> None:
+        self.function = lr_lambda
+        super().__init__(learning_rate, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return self.base_lr * self.function(epoch)
+
+
+class LinearWarmup(LRScheduler):
+    """A line from ``start_lr`` to ``end_lr`` in ``warmup_steps``, then the rate or another schedule."""
+
+    def __init__(self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float, last_epoch: int = -1) -> None:
+        self.after, self.warmup_steps, self.start_lr, self.end_lr = learning_rate, warmup_steps, start_lr, end_lr
+        super().__init__(end_lr, last_epoch)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        if epoch < self.warmup_steps:
+            return self.start_lr + (self.end_lr - self.start_lr) * epoch / self.warmup_steps
+        if isinstance(self.after, LRScheduler):
+            return self.after.rate(epoch - self.warmup_steps)
+        return float(self.after)

@@ -1,0 +1,243 @@
+"""The optimisers: each says which function makes its step and what it remembers for a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import MODE, switch
+from symgrad.eager.tensor import Tensor
+from symgrad.functional import updates
+from symgrad.optimizer.lr import LRScheduler
+from symgrad.optimizer.regularizers import regularizer
+from symgrad.static.backward import append_backward
+from symgrad.static.executor import global_scope
+from symgrad.static.initializers import Constant
+from symgrad.static.mode import in_static_mode
+from symgrad.static.parameters import ParamAttr
+from symgrad.static.program import Parameter, Program, Variable, create_parameter, program_guard
+from symgrad.static.program import append as append_operation
+from symgrad.vocabulary.dispatch import apply
+
+Pairs = list[tuple[Any, Any]]
+
+
+class Optimizer:
+    """Base of the optimisers.
+
+    ``learning_rate``: a number or a schedule. ``parameters``: tensors to change, for ``step()``; a program's are found by
+    ``minimize``. ``weight_decay``: a coefficient or a regulariser. ``grad_clip``: a clipping of gradients.
+    """
+
+    function: Callable[..., Any]
+    #: what is remembered for a parameter: name, first value, and whether it is one number
+    memory: tuple[tuple[str, float, bool], ...] = ()
+
+    def __init__(self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        self.learning_rate, self.weight_decay, self.grad_clip, self.name = learning_rate, regularizer(weight_decay), grad_clip, name
+        self.parameters = None if parameters is None else list(parameters)
+        self.settings: dict[str, Any] = {}
+        self.remembered: dict[int, list[np.ndarray[Any, Any]]] = {}
+        self.rates: list[Variable] = []
+
+    # ---------------------------------------------------------------- the rate
+
+    def get_lr(self) -> float:
+        """The learning rate of the next step."""
+        return self.learning_rate.get_lr() if isinstance(self.learning_rate, LRScheduler) else float(self.learning_rate)
+
+    def set_lr(self, value: float) -> None:
+        """Another learning rate; not where a schedule says it."""
+        if isinstance(self.learning_rate, LRScheduler):
+            raise RuntimeError("the learning rate follows a schedule")
+        self.learning_rate = float(value)
+        for rate in self.rates:
+            global_scope().var(rate.name).set(np.asarray(value, rate.dtype))
+
+    # ---------------------------------------------------------------- what is done to gradients first
+
+    def prepared(self, pairs: Pairs) -> Pairs:
+        """The gradients clipped, then with the terms of regularisers added."""
+        if self.grad_clip is not None:
+            pairs = self.grad_clip(pairs)
+        made = []
+        for parameter, gradient in pairs:
+            own = getattr(getattr(parameter, "attributes", None), "regularizer", None) or self.weight_decay
+            made.append((parameter, gradient if own is None else own.added(gradient, parameter)))
+        return made
+
+    # ---------------------------------------------------------------- programs
+
+    def minimize(self, loss: Any, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
+                 parameter_list: Any = None) -> tuple[list[Any], Pairs]:  # fmt: skip
+        """Append the gradient of ``loss`` and a step of every parameter; for tensors: ``step()`` after ``loss.backward()``."""
+        if not in_static_mode():
+            if not isinstance(loss, Tensor):
+                raise TypeError(f"loss must be a Tensor, not {type(loss).__name__}")
+            self.step()
+            return [], [(p, p.grad) for p in self.chosen()]
+        wanted = parameters if parameter_list is None else parameter_list
+        pairs = append_backward(loss, wanted if wanted is not None else self.parameters, no_grad_set)
+        with program_guard(loss.program, startup_program):
+            return self.apply_gradients(pairs), pairs
+
+    def backward(self, loss: Variable, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
+                 callbacks: Any = None) -> Pairs:  # fmt: skip
+        """Append the gradient of ``loss``."""
+        pairs: Pairs = append_backward(loss, parameters if parameters is not None else self.parameters, no_grad_set, callbacks)
+        return pairs
+
+    def apply_gradients(self, params_grads: Pairs) -> list[Any]:
+        """Append a step of every parameter."""
+        before = len(params_grads[0][0].program.global_block().ops) if params_grads else 0
+        for parameter, gradient in self.prepared(list(params_grads)):
+            block = parameter.program.global_block()
+            outs = [parameter]
+            for part, value, single in self.memory:
+                shape = [] if single else parameter.shape
+                hidden = ParamAttr(trainable=False)
+                name = block.program.names.new(f"{parameter.name}_{part}")
+                kept = create_parameter(shape, parameter.dtype, name, hidden, default_initializer=Constant(value))
+                kept.stop_gradient = True
+                outs.append(kept)
+            made = append_operation(self.function, parameter, gradient, self.rate_of(parameter), *outs[1:], **self.said(parameter))
+            assign(outs, made if isinstance(made, list) else [made])
+        return params_grads[0][0].program.global_block().ops[before:] if params_grads else []
+
+    def rate_of(self, parameter: Parameter) -> Variable:
+        """The variable that holds the learning rate, as large as the parameter's own factor says."""
+        block = parameter.program.global_block()
+        factor = getattr(parameter.attributes, "learning_rate", 1.0)
+        for rate in self.rates:
+            if rate.program is parameter.program and rate.dtype == parameter.dtype:
+                return rate if factor == 1.0 else rate * factor
+        name = block.program.names.new("learning_rate")
+        hidden = ParamAttr(trainable=False)
+        made = create_parameter([], parameter.dtype, name, hidden, default_initializer=Constant(self.get_lr()))
+        made.stop_gradient = True
+        block.program.schedules.append((made.name, self.get_lr))
+        self.rates.append(made)
+        return made if factor == 1.0 else made * factor
+
+    def said(self, parameter: Any) -> dict[str, Any]:
+        """The settings of a parameter's step."""
+        return self.settings
+
+    # ---------------------------------------------------------------- tensors
+
+    def chosen(self) -> list[Tensor]:
+        """The tensors to change."""
+        if self.parameters is None:
+            raise ValueError("say which tensors are to be changed: parameters=[...]")
+        return [p for p in self.parameters if not p.stop_gradient]
+
+    def step(self) -> None:
+        """Change every tensor that has a gradient."""
+        with switch(False):
+            pairs = self.prepared([(p, p.grad) for p in self.chosen() if p.grad is not None])
+            for parameter, gradient in pairs:
+                kept = self.remembered.get(id(parameter))
+                if kept is None:
+                    shape = parameter.numpy().shape
+                    kept = [np.full(() if single else shape, value, parameter.dtype) for _, value, single in self.memory]
+                rate = np.asarray(self.get_lr(), parameter.dtype)
+                made = apply(self.function, parameter, gradient, rate, *kept, **self.said(parameter))
+                outs = made if isinstance(made, list) else [made]
+                parameter.set_value(outs[0])
+                self.remembered[id(parameter)] = [o.numpy() for o in outs[1:]]
+        assert MODE is not None
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Clear the gradients of all tensors."""
+        for parameter in self.parameters or ():
+            parameter.clear_gradient(set_to_zero)
+
+    clear_gradients = clear_grad
+
+
+def assign(kept: list[Any], made: list[Any]) -> None:
+    """From here on, and in the next run, variables have other values."""
+    step, op = made[0].block.steps[-1], made[0].block.ops[-1]
+    names = {new.name: old.name for old, new in zip(kept, made, strict=True)}
+    step.outputs = tuple(names.get(name, name) for name in step.outputs)
+    op.desc.outputs = [names.get(name, name) for name in op.desc.outputs]
+    for new in made:
+        del new.block.vars[new.name]
+
+
+class SGD(Optimizer):
+    """A step down the gradient."""
+
+    function = staticmethod(updates.sgd)
+
+
+class Momentum(Optimizer):
+    """Gradient descent with momentum."""
+
+    function = staticmethod(updates.momentum)
+    memory = (("velocity", 0.0, False),)
+
+    def __init__(self, learning_rate: Any = 0.001, momentum: float = 0.9, parameters: Any = None, use_nesterov: bool = False,
+                 weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.settings = {"mu": float(momentum), "nesterov": bool(use_nesterov)}
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015)."""
+
+    function = staticmethod(updates.adam)
+    memory = (("moment1", 0.0, False), ("moment2", 0.0, False), ("beta1_pow_acc", 1.0, True), ("beta2_pow_acc", 1.0, True))
+
+    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
+                 weight_decay: Any = None, grad_clip: Any = None, name: str | None = None, **ignored: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.settings = {"beta1": float(beta1), "beta2": float(beta2), "epsilon": float(epsilon)}
+
+
+class AdamW(Adam):
+    """Adam with decay of the parameters themselves (Loshchilov and Hutter 2019)."""
+
+    function = staticmethod(updates.adamw)
+
+    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
+                 weight_decay: float = 0.01, apply_decay_param_fun: Callable[[str], bool] | None = None, grad_clip: Any = None,
+                 name: str | None = None, **ignored: Any) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name)
+        self.decay, self.decays = float(weight_decay), apply_decay_param_fun
+
+    def said(self, parameter: Any) -> dict[str, Any]:
+        """The settings of a parameter's step."""
+        decays = self.decays is None or self.decays(parameter.name)
+        return {**self.settings, "decay": self.decay if decays else 0.0}
+
+
+class RMSProp(Optimizer):
+    """RMSProp (Hinton 2012)."""
+
+    function = staticmethod(updates.rmsprop)
+    memory = (("mean_square", 0.0, False), ("momentum", 0.0, False))
+
+    def __init__(self, learning_rate: Any, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0, centered: bool = False,
+                 parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.settings = {"rho": float(rho), "epsilon": float(epsilon), "mu": float(momentum)}
+        if centered:
+            self.function = updates.rmsprop_centered  # type: ignore[assignment]
+            self.memory = (*self.memory, ("mean_grad", 0.0, False))  # type: ignore[assignment]
+
+
+class Adagrad(Optimizer):
+    """AdaGrad (Duchi et al. 2011)."""
+
+    function = staticmethod(updates.adagrad)
+    memory = (("moment", 0.0, False),)
+
+    def __init__(self, learning_rate: Any, epsilon: float = 1e-6, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
+                 name: str | None = None, initial_accumulator_value: float = 0.0) -> None:  # fmt: skip
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.settings = {"epsilon": float(epsilon)}
+        self.memory = (("moment", float(initial_accumulator_value), False),)

@@ -1,0 +1,45 @@
+"""The documented examples of the gradient APIs, with the import line changed and nothing else, and their documented results."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MARK = "# prints: "
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "paddle"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+def test_prints_what_is_documented(path: Path) -> None:
+    expected = [line.removeprefix(MARK) for line in path.read_text().splitlines() if line.startswith(MARK)]
+    ran = subprocess.run([sys.executable, "-W", "error", str(path)], capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    assert expected
+    assert ran.stdout.splitlines() == expected
+
+
+def test_older_spellings_build_the_same_network() -> None:
+    import symgrad.compat.paddle as paddle
+    import symgrad.compat.paddle.fluid as fluid
+
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        image = fluid.layers.data(name="image", shape=[1, 6, 6])
+        hidden = fluid.layers.conv2d(image, 2, 3, act="relu")
+        pooled = fluid.layers.pool2d(hidden, 2, "max", 2)
+        out = fluid.layers.fc(pooled, 3, act="softmax")
+        label = fluid.layers.data(name="label", shape=[1], dtype="int64")
+        loss = fluid.layers.mean(fluid.layers.cross_entropy(out, label))
+        fluid.optimizer.SGDOptimizer(0.5).minimize(loss)
+    paddle.disable_static()
+    values = np.random.default_rng(0).normal(size=(8, 1, 6, 6)).astype("float32")
+    labels = np.arange(8).reshape(8, 1) % 3
+    executor = fluid.Executor(fluid.CPUPlace())
+    with fluid.scope_guard(fluid.global_scope().__class__()):
+        executor.run(startup)
+        losses = [float(executor.run(main, {"image": values, "label": labels}, [loss])[0]) for _ in range(40)]
+    assert losses[-1] < 0.5 * losses[0]
