@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.comments import Lines
-from symgrad.codegen.expressions import NUMPY_TYPES, clean
+from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
 from symgrad.codegen.python import Header, emit, no_lines, replaced, result_text
 from symgrad.codegen.seam import docstring
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.runtime.find import find
 
 LEFT = "# left to NumPy, which raises too, or goes on"
 DECORATOR = '@njit(error_model="numpy", cache=True)'
@@ -107,7 +108,7 @@ def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines
     """The text of a module with one kernel, whose parameters are those of the function."""
     words = distinct([value.name for value in func.params], {name, "np", "math", "njit"})
     emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, "", lines))
-    imports = [*import_lines(emitted.namespace), "from numba import njit"]
+    imports = ["from numba import njit", *import_lines({"np": np, **emitted.namespace})]
     return "\n".join([docstring(f"{name}, written by symgrad."), "", *imports, "", "", DECORATOR, emitted.text])
 
 
@@ -253,15 +254,17 @@ def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
 
 
 def import_lines(namespace: Mapping[str, Any]) -> list[str]:
-    """The imports that give these names: modules, and functions by the modules that define them."""
+    """The lines that give these names: imports of modules, and of functions from the modules that define them; numbers."""
     made = []
     for name, value in namespace.items():
-        if isinstance(value, ModuleType):
+        if isinstance(value, bool | int | float | np.generic):
+            made.append(f"{name} = {ast.unparse(literal(value, Names(frozenset(), find)))}")
+        elif isinstance(value, ModuleType):
             made.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
         else:
             own = value.__name__
             made.append(f"from {value.__module__} import {own}" + ("" if own == name else f" as {name}"))
-    return sorted(made)
+    return sorted(made, key=lambda line: (" = " in line, line))
 
 
 def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: list[tuple[str, Operand]]) -> str:

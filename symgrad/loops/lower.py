@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.loops.bound import bound
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
@@ -27,7 +28,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = apart(stacks(clone(func)))
+    func = bound(apart(stacks(clone(func))))
     lowering = Lowering(func)
     lowering.run()
     body = lowering.writer.scopes[1].block

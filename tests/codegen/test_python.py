@@ -420,9 +420,9 @@ def test_time_grows_with_length_only() -> None:
         for k in range(length):
             values.append(build.call("tanh", build.call("add", values[max(0, k - 3)], values[-1]), hint=f"h{k % 7}"))
         build.block.yields = [values[-1]]
-        start = time.perf_counter()
+        start = time.process_time()
         emit(Func("f", build.block), Header("f", "x"))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds(1000) for _ in range(2)) < 2.0
 

@@ -1,0 +1,144 @@
+"""Names that are unbound on some paths: a bool is carried beside each, and where one is read unbound the kernel is left.
+
+Python raises there. numba would read whatever is in the register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import FALSE, NONE, TRUE, Block, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.types import BOOL, Array, Scalar, Tape, Type
+from symgrad.loops.reach import OutOfReach
+from symgrad.ops.build import Builder, symbols
+
+LITERALS = {"float": 0.0, "int": 0, "bool": False}
+
+
+def bound(func: Func) -> Func:
+    """Give every name a value on every path, in place, with a check where it may be read without one."""
+    work = Bound(unsure(func))
+    if work.unsure or any(is_unbound(y) for y in func.body.yields):
+        work.builder.taken = symbols(func)
+        work.block(func.body, set())
+        with work.builder.inside(func.body):
+            work.read(func.body.yields, set())
+    return func
+
+
+def is_unbound(operand: Operand) -> bool:
+    return isinstance(operand, Const) and isinstance(operand.value, Undef)
+
+
+def unsure(func: Func) -> set[Value]:
+    """The values that may be unbound: results of branches and carried values, joined with what is unbound."""
+    joins: list[tuple[Value, list[Operand]]] = []
+    for op in walk(func.body):
+        match op:
+            case If():
+                joins += [(o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)]
+            case For() | While():
+                tested = op.test.args if isinstance(op, While) else op.carried
+                for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
+                    joins += [(v, [init, end]) for v in dict.fromkeys((test, slot, out))]
+    found: set[Value] = set()
+    while more := {v for v, parts in joins if v not in found and any(is_unbound(p) or p in found for p in parts)}:
+        found |= more
+    return found
+
+
+@dataclass(slots=True)
+class Bound:
+    """The rewriting: which values may be unbound, and the bool beside each."""
+
+    unsure: set[Value]
+    flags: dict[Value, Value] = field(default_factory=dict)
+    builder: Builder = field(default_factory=Builder)
+
+    def flag(self, operand: Operand) -> Operand:
+        """Is it bound?"""
+        if is_unbound(operand):
+            return FALSE
+        return self.flags[operand] if isinstance(operand, Value) and operand in self.unsure else TRUE
+
+    def beside(self, values: list[Value]) -> list[Value]:
+        """New values for the bools of those that may be unbound."""
+        made = [Value(BOOL, f"{v.name or 'value'}_bound") for v in values if v in self.unsure]
+        self.flags.update(zip((v for v in values if v in self.unsure), made, strict=True))
+        return made
+
+    def read(self, operands: list[Operand], known: set[Value]) -> None:
+        """A check for each of them that may be unbound and is not known to be bound here."""
+        for operand in operands:
+            if is_unbound(operand):
+                raise OutOfReach("a name that is not bound", self.builder.loc)
+            if isinstance(operand, Value) and operand in self.unsure and operand not in known:
+                known.add(operand)
+                self.builder.call_many("check", self.flags[operand], NONE)
+
+    def block(self, block: Block, known: set[Value]) -> None:
+        """Rewrite a block; ``known`` are values that have been found bound before it."""
+        old, block.ops = block.ops, []
+        with self.builder.inside(block):
+            for op in old:
+                with self.builder.at(op.loc):
+                    self.op(op, known)
+
+    def op(self, op: Op, known: set[Value]) -> None:
+        match op:
+            case If():
+                self.read([op.test], known)
+                self.branch(op, known)
+            case For():
+                self.read([op.start, op.stop, op.step], known)
+                self.loop(op, known)
+            case While():
+                self.loop(op, known)
+            case _:
+                self.read(op.operands, known)
+                self.builder.append(op)
+
+    def branch(self, op: If, known: set[Value]) -> None:
+        here = [o in self.unsure for o in op.outs]
+        for inner in op.blocks:
+            self.block(inner, set(known))
+            self.close(inner, op.outs, here)
+        op.outs += self.beside(op.outs)
+        self.builder.append(op)
+
+    def loop(self, op: For | While, known: set[Value]) -> None:
+        slots, count = list(op.carried), len(op.carried)
+        here = [s in self.unsure for s in slots]
+        flags = [self.flag(i) for i, unsure in zip(op.inits, here, strict=True) if unsure]
+        op.inits = [self.filled(i, s) for i, s in zip(op.inits, slots, strict=True)] + flags
+        blocks = [op.test, op.body] if isinstance(op, While) else [op.body]
+        for inner in blocks:
+            inner.args += self.beside(inner.args[-count:] if count else [])
+        for inner in blocks:
+            self.block(inner, set(known))
+        self.close(op.body, slots, here)
+        op.outs = op.outs[:count] + self.beside(op.outs[:count]) + op.outs[count:]
+        self.builder.append(op)
+
+    def close(self, block: Block, slots: list[Value], here: list[bool]) -> None:
+        """The end of a block: something for what is unbound, and the bools."""
+        count = len(slots)
+        handed, rest = block.yields[:count], block.yields[count:]
+        flags = [self.flag(y) for y, unsure in zip(handed, here, strict=True) if unsure]
+        with self.builder.inside(block):
+            handed = [self.filled(y, s) for y, s in zip(handed, slots, strict=True)]
+        block.yields = [*handed, *flags, *rest]
+
+    def filled(self, operand: Operand, slot: Value) -> Operand:
+        """Something of the slot's type for what is unbound; nobody reads it."""
+        return self.anything(slot.type) if is_unbound(operand) else operand
+
+    def anything(self, type_: Type) -> Operand:
+        match type_:
+            case Scalar(kind=kind) if kind in LITERALS:
+                return Const(LITERALS[kind])
+            case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+                return self.builder.call("zeros", *[Const(0)] * len(shape), dtype=dtype)
+            case Tape():
+                return self.builder.call("tape")
+        raise OutOfReach(f"a name that is unbound on some path, else {type_}", self.builder.loc)
