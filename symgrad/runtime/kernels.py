@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import inspect
 import linecache
 import platform
 import sys
@@ -77,19 +76,13 @@ def in_memory(text: str, name: str) -> types.ModuleType:
 def versions() -> str:
     """A name for all that compiled code depends on besides its text and the processor, which numba looks at itself."""
     numba, llvmlite = importlib.import_module("numba"), importlib.import_module("llvmlite")
-    parts = [numba.__version__, llvmlite.__version__, np.__version__, platform.python_version()]
-    parts += [inspect.getsource(sys.modules[__name__]), *helper_texts()]
+    parts = [numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), *helper_texts()]
     return f"kernels-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
 
 
-#: modules whose compiled functions kernels call: numba does not see when these change
-HELPERS: tuple[str, ...] = ("symgrad.runtime.folds", "symgrad.runtime.vector")
-
-
 def helper_texts() -> list[str]:
-    """The texts of what kernels call."""
-    specs = [importlib.util.find_spec(module) for module in HELPERS]
-    return [Path(spec.origin).read_text(encoding="utf-8") for spec in specs if spec is not None and spec.origin is not None]
+    """The texts of what kernels call: numba does not see when a function that it has compiled into another one changes."""
+    return [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
 
 
 def type_of(value: Any) -> Any:

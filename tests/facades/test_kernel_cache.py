@@ -1,0 +1,147 @@
+"""Kernels on the disk: found by the next process, in a directory that is the user's alone, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import symgrad
+from symgrad.runtime import cache, kernels
+
+pytest.importorskip("numba")
+
+#: numba has started when its first function is loaded; what is timed is ours
+PROGRAM = """
+import sys, time
+import numba, symgrad
+warm = symgrad.from_source("def warm(x): return x * x")
+symgrad.grad(warm, jit=True)(1.0)
+f = symgrad.from_source('''
+def rosenbrock(x):
+    s = 0.0
+    for i in range(len(x) - 1):
+        a, b = x[i + 1] - x[i] * x[i], 1.0 - x[i]
+        s += 100.0 * a * a + b * b
+    return s
+''')
+import numpy as np
+start = time.process_time()
+derivative = symgrad.value_and_grad(f, jit=True)
+value, gradient = derivative(np.arange(3.0))
+taken = time.process_time() - start
+kernel = derivative.compiled.__self__.compiled(np.arange(3.0)).__globals__["rosenbrock_value_and_grad_kernel"]
+print(taken, sum(kernel.stats.cache_hits.values()), value, *gradient)
+"""
+
+
+def run(place: Path) -> list[float]:
+    """What a process prints that keeps its kernels there."""
+    root = str(Path(symgrad.__file__).parent.parent)
+    given = {**os.environ, "PYTHONPATH": root, "SYMGRAD_CACHE_DIR": str(place), "NUMBA_CACHE_DIR": ""}
+    ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=given)
+    assert ran.returncode == 0, ran.stderr
+    return [float(word) for word in ran.stdout.split()]
+
+
+def test_the_next_process_finds_what_was_compiled(tmp_path: Path) -> None:
+    first, *rest = run(tmp_path / "new")
+    again, *found = run(tmp_path / "new")
+    print(f"first call {first:.3f} s, in the next process {again:.3f} s")
+
+    assert rest[0] == 0
+    assert found[0] == 1
+    assert rest[1:] == found[1:]
+    assert rest[1] == 201.0
+    assert again < 0.1
+    (directory,) = (tmp_path / "new").iterdir()
+    assert directory.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture()
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "root"))
+    return tmp_path / "root"
+
+
+def test_the_directory_is_private(place: Path) -> None:
+    made = cache.private_directory("kernels")
+    assert made == place / "kernels"
+    assert made.stat().st_mode & 0o777 == 0o700
+    made.chmod(0o755)
+    assert cache.private_directory("kernels") == made
+    assert made.stat().st_mode & 0o777 == 0o700, "closed to those who could only read"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes and owners are those of POSIX")
+def test_a_directory_that_others_can_write_to_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = cache.private_directory("kernels")
+    assert made is not None
+    made.chmod(0o770)
+    assert cache.private_directory("kernels") is None
+    made.chmod(0o700)
+    place.chmod(0o777)
+    assert cache.private_directory("kernels") is None
+    place.chmod(0o1777)
+    assert cache.private_directory("kernels") == made
+    (place / "link").symlink_to(made)
+    assert cache.private_directory("link") is None
+    uid = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    assert cache.private_directory("kernels") is None
+
+
+@pytest.mark.parametrize("value", ["", "off", "file/below"])
+def test_without_a_place_kernels_are_compiled_in_memory(value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(cache.VARIABLE, value)
+    assert cache.private_directory("kernels") is None
+    derivative = symgrad.grad(symgrad.from_source("def cubed(x): return x * x * x"), jit=True)
+    assert derivative(2.0) == 12.0
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "kernel.py"
+    threads = [threading.Thread(target=cache.keep, args=("x = 1\n" * 1000, path)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() == "x = 1\n" * 1000
+    assert list(tmp_path.iterdir()) == [path]
+    path.write_text("x = 1\n")  # cut off by something else
+    assert cache.keep("x = 2\n", path)
+    assert path.read_text() == "x = 2\n"
+
+    def full(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert not cache.keep("x = 3\n", path)
+    assert (path.read_text(), list(tmp_path.iterdir())) == ("x = 2\n", [path])
+
+
+def test_a_disk_that_fills_up_is_no_matter(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.caching import FunctionCache
+
+    def full(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(FunctionCache, "save_overload", full)
+    assert symgrad.grad(symgrad.from_source("def fourth(x): return x * x * x * x"), jit=True)(2.0) == 32.0
+
+
+def test_kernels_of_other_helpers_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels.versions.cache_clear()
+    before = kernels.versions()
+    monkeypatch.setattr(kernels, "helper_texts", lambda: ["def plus(a, b): return a - b"])
+    kernels.versions.cache_clear()
+    assert kernels.versions() != before
+    kernels.versions.cache_clear()
