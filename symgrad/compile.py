@@ -38,6 +38,7 @@ from symgrad.ir.verify import verify
 from symgrad.jit import Pending
 from symgrad.location import Loc
 from symgrad.loops.lower import to_loops
+from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.passes.apart import apart
 from symgrad.passes.cancel import cancel
@@ -245,13 +246,17 @@ def carries(type_: Type) -> bool:
 # ------------------------------------------------------------------ the pipeline
 
 
-def lowered_for(function: types.FunctionType, signature: Signature, request: Request) -> tuple[Source, Lowered]:
+def lowered_for(function: types.FunctionType, signature: Signature, request: Request,
+                notes: Notes | None = None) -> tuple[Source, Lowered]:  # fmt: skip
     """Lower a function; one that we wrote is taken from its IR, not read back from its text."""
     own = getattr(function, PROGRAM, None)
     source = read(function if own is None else inspect.unwrap(function))
     if own is not None:
-        return source, own()
-    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins))
+        lowered: Lowered = own()
+        for func in reachable(lowered.func):
+            func.notes = notes
+        return source, lowered
+    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins), notes=notes)
 
 
 def derive_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
@@ -295,11 +300,7 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
 
 def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
     """Run the stages."""
-    source, lowered = lowered_for(function, signature, request)
-    for func in reachable(lowered.func):
-        func.notes = notes
-    if notes is not None:
-        tell_copies(notes, source.loc(source.node), lowered.mutated)
+    source, lowered = lowered_for(function, signature, request, notes)
     job = Job(source, signature, request, lowered)
     if request.primal:
         return function_itself(job)
@@ -360,13 +361,18 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
     def clean(stage: str) -> Func:
         return simplify(to_loops(job.stages[stage]), OPTIMISE)
 
-    return replace(compiled, pending=Pending(job.source.function, compiled, partial(emission, clean, surface), job.request.jit == "auto"))
+    pending = Pending(job.source.function, compiled, partial(emission, clean, surface), job.request.jit == "auto")
+    if job.lowered.func.notes is not None:
+        tell_kernel(job.lowered.func.notes, pending, job.source.loc(job.source.node))
+    return replace(compiled, pending=pending)
 
 
-def tell_copies(notes: Notes, loc: Loc, mutated: Sequence[str]) -> None:
-    """Which arguments the frontend has copied on entry."""
-    for name in mutated:
-        notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
+def tell_kernel(notes: Notes, pending: Pending, loc: Loc) -> None:
+    """What keeps a derivative from being compiled."""
+    made = pending.texts()
+    if isinstance(made, OutOfReach):
+        message = f"kernels cannot hold {made.reason}, so the whole derivative runs as NumPy code"
+        notes.add("numba", "uncompiled", made.loc or loc, message)
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:

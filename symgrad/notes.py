@@ -18,6 +18,9 @@ STAGES = ("frontend", "passes", "activity", "reverse", "plan", "codegen", "numba
 
 #: kinds of notes, in the order in which they are printed for one line, each with what it tells
 KINDS: dict[str, str] = {
+    "pinned": "an integer whose value is part of the code",
+    "inlined": "a function that is called here: its lines are listed below",
+    "unrolled": "a loop that is written out, and why",
     "copied": "an array is copied, and why",
     "active": "the value carries a derivative",
     "inactive": "the value carries none, and why",
@@ -32,6 +35,7 @@ KINDS: dict[str, str] = {
     "forward": "what the line became in the forward half",
     "backward": "what it became in the backward half",
     "emitted": "what it became in a function that has no two halves",
+    "uncompiled": "what keeps the derivative from being compiled by numba",
     "unproved": "what an analysis could not prove, what that costs, and what the user could change",
 }
 

@@ -407,6 +407,8 @@ class Sweep:
             return
         assert op.func is not None
         forward, backward = self.pairs.pair(op.func, tuple(wanted), tuple(k for k, _ in grads), op.loc)
+        if self.func.notes is not None:
+            self.func.notes.add("reverse", "rule", op.loc, f"{forward.name} keeps what {backward.name} needs", name=f"{op.func.name}(...)")
         given = [self.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]
         box = Value(Tape(), "box")
         op.func = forward

@@ -37,6 +37,7 @@ from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Type, Unknown
 from symgrad.location import NOWHERE, Loc
+from symgrad.notes import Notes
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 
@@ -170,6 +171,7 @@ class Lowering:
     recursive: dict[Any, Any] = field(default_factory=dict)
     closed: dict[Func, list[Value]] = field(default_factory=dict)  #: what each function of the program reads from around it
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
+    notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over

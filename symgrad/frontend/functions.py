@@ -22,6 +22,8 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
         source = held[function.__code__] = read(function)
     if calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack):
         return call_recursive(ctx, source, args, kwargs, node)
+    if ctx.notes is not None:
+        ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)
     frame = Frame(source, None, local_names(source.node))
     return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, source.function.__code__)
 

@@ -97,6 +97,8 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
     """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready."""
     loop = Loop(0)
     ctx.state.names[loop.exit] = Num(Const(NEXT))
+    if ctx.notes is not None:
+        ctx.notes.add("frontend", "unrolled", ctx.loc(node), "each round is written out, since what they go over is known one by one")
 
     def rounds(place: int) -> None:
         ctx.state.names[loop.stop] = Num(FALSE)

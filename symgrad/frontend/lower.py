@@ -24,8 +24,10 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
+from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List
 from symgrad.location import Loc
+from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Signature, Tree
 from symgrad.signature import Static as StaticArgument
@@ -62,23 +64,46 @@ class Result:
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
-          pins: Mapping[str, Any] | None = None) -> Lowered:  # fmt: skip
+          pins: Mapping[str, Any] | None = None, notes: Notes | None = None) -> Lowered:  # fmt: skip
     """Lower a function for a signature. Every offence of the function is reported at once.
 
-    ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
+    ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
+    what is told of decisions, here and in the stages that get the function.
     """
     captured: list[Captured] = []
     refused: SymgradError | None = None
     for _ in range(RESTARTS):
+        told = None if notes is None else Notes()
         try:
-            return Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None).lowered()
+            made = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told).lowered()
         except Recapture as found:
             captured.append(found.captured)
         except SymgradError as error:
             if refused is not None:
                 raise refused from None
             refused = error  # with its loops written out the function may still be followed
+        else:
+            if notes is not None:
+                tell(notes, source, made, told or (), pins or {}, refused)
+            return made
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
+
+
+def tell(notes: Notes, source: Source, made: Lowered, told: Iterable[Note], pins: Mapping[str, Any], refused: SymgradError | None) -> None:
+    """Hand on what was told, with what concerns the whole function; the stages that follow tell the same collector."""
+    loc = source.loc(source.node)
+    for name in made.mutated:
+        notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
+    for text, value in pins.items():
+        notes.add("frontend", "pinned", loc, f"{value!r} is part of the code, which is made anew for another value", name=text)
+    if refused is not None:
+        what = f"that it can be followed with loops as loops ({refused.what}), so those of a known number of rounds are written out"
+        hint = refused.hint or "keep the types and shapes of what a loop carries the same in each round"
+        notes.add("frontend", "unproved", refused.loc or loc, what, hint=hint)
+    for note in told:
+        notes.add(note.stage, note.kind, note.loc, note.message, name=note.name, hint=note.hint)
+    for func in reachable(made.func):
+        func.notes = notes
 
 
 @dataclass(slots=True)
@@ -92,6 +117,7 @@ class Attempt:
     no_grad: frozenset[str]
     pins: Mapping[str, Any]
     unroll: bool
+    notes: Notes | None = None
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
 
@@ -100,7 +126,13 @@ class Attempt:
         frame = Frame(self.source, None, local_names(node), top=True)
         body = Block()
         ctx = Lowering(
-            Builder(body, self.source.loc(node)), frame, no_grad=self.no_grad, derive=self.derive, pins=self.pins, unroll=self.unroll
+            Builder(body, self.source.loc(node)),
+            frame,
+            no_grad=self.no_grad,
+            derive=self.derive,
+            pins=self.pins,
+            unroll=self.unroll,
+            notes=self.notes,
         )
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, 0))

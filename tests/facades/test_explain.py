@@ -126,6 +126,25 @@ def unknown(x: Any) -> Any:
     return np.sum(x * x)
 
 
+def scaled(x: Any, factors: Any, axis: int) -> Any:
+    for factor in factors:
+        x = twice(x) * factor
+    return np.sum(np.sum(x, axis=axis))
+
+
+def by_name(x: Any) -> Any:
+    table = {"a0": x, "a1": x * 2.0}
+    total = 0.0
+    for k in range(2):
+        total = total + np.sum(np.sin(table[f"a{k}"]))
+    return total
+
+
+def text_of(x: Any) -> Any:
+    print(f"{len(x)} numbers")
+    return np.sum(x * x)
+
+
 VECTOR = np.arange(1.0, 7.0)
 INDEX = np.array([0, 2])
 LOOP = (VECTOR, 0.5, 3)
@@ -149,6 +168,11 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (twice, (0.5,), None, "moved", 2, "sin", "is what line {1} computes"),
     (relax, LOOP, "x", "lowered", 1, "max", "the result does not change with it, so its derivative is not taken"),
     (recur, LOOP, ("x", "w"), "lowered", 3, "sum", "(a * b).sum() is a.dot(b)"),
+    (scaled, (np.ones((2, 3)), (1.0, 2.0), 0), None, "pinned", 0, "axis", "0 is part of the code"),
+    (scaled, (np.ones((2, 3)), (1.0, 2.0), 0), None, "inlined", 2, "twice", "its lines become part of this function"),
+    (scaled, (np.ones((2, 3)), (1.0, 2.0), 0), None, "unrolled", 1, "", "each round is written out"),
+    (by_name, (VECTOR,), None, "unproved", 4, "", "that it can be followed with loops as loops"),
+    (power, (0.5, 3), None, "rule", 1, "power(...)", "power_forward keeps what power_backward needs"),
     (recur, LOOP, ("x", "w"), "forward", 2, "", "for _ in range(n):"),
     (recur, LOOP, ("x", "w"), "backward", 2, "", "for _ in reversed(range(n)):"),
     (power, (0.5, 3), None, "emitted", 1, "", "power_forward(x, n - 1)"),
@@ -175,8 +199,15 @@ def test_what_is_told(function: Callable[..., Any], args: Any, wrt: Any, kind: s
     assert any(at == line and about == name and words in message for at, about, message in found), found
 
 
+def test_what_cannot_be_compiled_is_told() -> None:
+    pytest.importorskip("numba")
+    text = symgrad.grad(text_of, jit=True).explain(VECTOR)
+
+    assert re.search(r"uncompiled +kernels cannot hold .*, so the whole derivative runs as NumPy code", text), text
+
+
 def test_every_kind_and_every_doubt_is_provoked() -> None:
-    assert {told[3] for told in TOLD} == set(KINDS)
+    assert {told[3] for told in TOLD} == set(KINDS) - {"uncompiled"}
     assert {doubt.message for doubt in DOUBTS.values()} <= {told[6] for told in TOLD}
 
 
