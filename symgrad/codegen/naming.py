@@ -338,8 +338,8 @@ def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
     lifetimes.function(func)
     now = lifetimes.clock  # of the first moment; from here on time runs forwards from 0
     made = Classes()
-    slots = {v for op in _loops(func.body) for v in op.outs}
-    counters = {op.outs[-1] for op in _loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
+    slots = {v for op in loops(func.body) for v in op.outs}
+    counters = {op.outs[-1] for op in loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     named = names_of_memory(func.body, layout, {})
     for value in variables(func.body, layout):
         if value not in made.occupied:
@@ -358,12 +358,12 @@ def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
     return made, 1 - now
 
 
-def _loops(block: Block) -> Iterator[Op]:
+def loops(block: Block) -> Iterator[Op]:
     for op in block.ops:
         if op.blocks:
             yield op
             for inner in op.blocks:
-                yield from _loops(inner)
+                yield from loops(inner)
 
 
 @dataclass(slots=True)
@@ -466,22 +466,25 @@ def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: 
     made, moments = classes_of(func, layout)
     everyone = list(variables(func.body, layout))
     roots = {value: made.find(value) for value in everyone}
-    bases = {root: clean(preferred(made, root)) for root in dict.fromkeys(roots.values())}
-    register = Register(set(bases.values()), moments, len(bases) + len(reserved))
+    indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
+    bases = {root: clean(preferred(made, root, "i" if root in indices else "t")) for root in dict.fromkeys(roots.values())}
+    register = Register(set(bases.values()), moments, 2 * len(bases) + len(reserved))
     name_of: dict[Value, str] = {}
     for value, name in fixed.items():
         name_of[roots[value]] = name
         register.use(name, made.stretches(roots[value]))
     kept = reserved.difference(fixed.values())
-    # what has a name of its own chooses first, so that a temporary never takes the user's ``t``
-    for root in sorted(bases, key=lambda root: not made.hints[root]):
-        if root not in name_of:
-            name_of[root] = next(name for name in register.free(bases[root], made.stretches(root)) if name not in kept)
-            register.use(name_of[root], made.stretches(root))
+    # what has a name of its own chooses first, and no temporary takes the user's ``t``, not even when that is read no more
+    for named in (True, False):
+        for root in bases:
+            if root not in name_of and bool(made.hints[root]) is named:
+                name_of[root] = next(name for name in register.free(bases[root], made.stretches(root)) if name not in kept)
+                register.use(name_of[root], made.stretches(root))
+        kept = kept.union(name_of.values())
     return {value: name_of[root] for value, root in roots.items()}
 
 
-def preferred(made: Classes, root: Value) -> str:
+def preferred(made: Classes, root: Value, otherwise: str) -> str:
     """The name a class would like: its own, or that of a class it is assigned to or from."""
     if made.hints[root]:
         return made.hints[root].most_common(1)[0][0]
@@ -489,7 +492,7 @@ def preferred(made: Classes, root: Value) -> str:
         hints = made.hints[made.find(other)]
         if hints:
             return hints.most_common(1)[0][0]
-    return shown(None)
+    return otherwise
 
 
 __all__ = ["assign_names", "values"]

@@ -223,7 +223,9 @@ def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
 
 
 #: rows that are not elementwise and yet may give a shape that one of their operands has
-SAME_SHAPE = frozenset({"copy", "set_at", "add_at", "accumulate", "cast", "zeros_like", "where", "unbroadcast", "stop_gradient"})
+SAME_SHAPE = frozenset(
+    {"copy", "set_at", "add_at", "accumulate", "cast", "zeros_like", "where", "unbroadcast", "stop_gradient", "tril", "triu"}
+)
 
 
 def shape_of_zeros(op: Call, facts: Facts) -> Operand | None:

@@ -19,7 +19,7 @@ def unread(func: Func) -> Func:
     for op in walk(func.body):
         if isinstance(op, Call):
             row = ROWS[op.name]
-            if not (row.statement or row.consumes or row.effect or row.params and row.params[-1].startswith("*")):
+            if not (row.statement or row.consumes or row.effect or "index" in row.settings or "f" in row.params):
                 drop(op, row)
     return func
 
@@ -38,8 +38,8 @@ class Hole(Const):
 def drop(op: Call, row: Row) -> None:
     """Replace the operands of one op."""
     said = text(op, row, [a.type for a in op.args])
-    for place, param in enumerate(row.params):
-        operand = op.args[place]
+    for place, operand in enumerate(op.args):
+        param = row.params[min(place, len(row.params) - 1)].lstrip("*")
         if isinstance(operand, Value) and not re.search(rf"\b{param}\b", said):
             op.args[place] = Hole(None, None, operand.type)
 
