@@ -26,8 +26,9 @@ from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
+from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Halves, Kernel, Pair, Surface, emit_kernel, emit_pair
-from symgrad.codegen.python import Emitted, Header, emit
+from symgrad.codegen.python import Emitted, emit
 from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read

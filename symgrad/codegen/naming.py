@@ -1,8 +1,7 @@
 """Gives every value that is not nested a Python variable.
 
-Liveness on the structured program gives each value the stretches of time in which its variable must
-keep it. Values that must share a variable (stores, loop slots) are joined first, then those whose
-joining saves an assignment, where lifetimes allow; at last each class takes the user's name if free.
+Values that must share a variable (stores, loop slots) are joined first, then those whose joining saves an
+assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile.
 """
 
 from __future__ import annotations
@@ -13,189 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from symgrad.codegen.expressions import clean
-from symgrad.codegen.layout import Layout, shown, values
+from symgrad.codegen.layout import Layout, shown
+from symgrad.codegen.lifetimes import Lifetimes, Stretch
+from symgrad.codegen.register import Register
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
-
-#: a stretch of time, end excluded; time runs backwards from 0
-Stretch = tuple[int, int]
-
-
-@dataclass(slots=True)
-class Lifetimes:
-    """Walks a function from its end to its start and notes when each value is needed."""
-
-    layout: Layout
-    stretches: dict[Value, list[Stretch]] = field(default_factory=dict)
-    live: dict[Value, int] = field(default_factory=dict)
-    outer: dict[Op, set[Value]] = field(default_factory=dict)
-    log: list[Value] = field(default_factory=list)  #: what became live, in order
-    clock: int = 0
-
-    def tick(self) -> int:
-        self.clock -= 1
-        return self.clock
-
-    def add(self, value: Value, start: int, end: int) -> None:
-        """Note a stretch, joined with the one that follows it."""
-        known = self.stretches.setdefault(value, [])
-        if known and known[-1][0] <= end:
-            start, end = min(start, known[-1][0]), max(end, known.pop()[1])
-        known.append((start, end))
-
-    def read(self, operands: list[Operand], time: int) -> None:
-        """The operands are evaluated at ``time``."""
-        for value in self.layout.leaves(operands):
-            self.need(value, time)
-
-    def need(self, value: Value, time: int) -> None:
-        """The value is needed up to ``time``, if not for longer."""
-        if value not in self.live:
-            self.live[value] = time
-            self.log.append(value)
-
-    def define(self, targets: Iterable[Value], time: int) -> None:
-        """The values are assigned at ``time``."""
-        for value in targets:
-            self.add(value, time, max(self.live.pop(value, time + 1), time + 1))
-
-    def function(self, func: Func) -> None:
-        """Walk a whole function."""
-        end = self.tick()
-        self.read(func.body.yields, end)
-        self.define(self.layout.popped(func.body.yields), end)
-        self.ops(func.body)
-        self.define(func.params, self.tick())
-
-    def ops(self, block: Block) -> None:
-        """Walk the ops of a block, last first."""
-        for op in reversed(block.ops):
-            if not self.layout.is_root(op):
-                continue
-            match op:
-                case If() if op not in self.layout.choices:
-                    self.walk_if(op)
-                case For():
-                    self.walk_for(op)
-                case While():
-                    self.walk_while(op)
-                case _:
-                    time = self.tick()
-                    self.define(op.outs, time)
-                    self.define(self.layout.popped(self.layout.inputs(op)), time)
-                    self.read(self.layout.inputs(op), time)
-
-    def walk_if(self, op: If) -> None:
-        """Both branches end by assigning the outs; a value may live in one branch only."""
-        join = self.tick()
-        self.define(op.outs, join)
-        merged: dict[Value, None] = {}
-        first, end = len(self.log), join
-        for block in (op.orelse, op.then):
-            for out in op.outs:
-                self.add(out, end - 1, end)
-            for value in merged:
-                del self.live[value]  # needed in the other branch only
-            self.clock = end - 1
-            self.read(block.yields, self.clock)
-            self.ops(block)
-            end = self.tick()
-            # what is needed after the branches too lives through both, and is not in the log
-            for value in dict.fromkeys(self.log[first:]):
-                if value in self.live:
-                    self.add(value, end, self.live[value])
-                    merged[value] = None
-            del self.log[first:]
-            for value in merged:
-                self.live[value] = end
-        time = self.tick()
-        for value in merged:
-            self.live[value] = end
-        self.log += merged
-        self.define(self.layout.popped([op.test]), time)
-        self.read([op.test], time)
-
-    def around(self, op: Op, time: int) -> None:
-        """What is needed after a loop, or read in it and defined outside, lives through it."""
-        for value in self.outside(op):
-            self.need(value, time)
-
-    def outside(self, op: Op) -> set[Value]:
-        """Variables read in a loop and defined outside of it."""
-        if op not in self.outer:
-            read: set[Value] = set()
-            inner: set[Value] = set()
-            for block in op.blocks:
-                inner.update(block.args)
-                read.update(self.layout.leaves(block.yields))
-                for child in block.ops:
-                    inner.update(child.outs)
-                    if self.layout.is_root(child):
-                        read.update(self.layout.leaves(self.layout.inputs(child)))
-                    if child.blocks:
-                        read |= self.outside(child)
-            self.outer[op] = read - inner
-        return self.outer[op]
-
-    def walk_for(self, op: For) -> None:
-        """Time runs: carried variables set, bounds read, then the body."""
-        exit_ = self.tick()
-        self.define(op.outs, exit_)
-        self.around(op, exit_)
-        end = self.tick()
-        self.read(op.body.yields, end)
-        self.define(self.layout.popped(op.body.yields), end)
-        self.ops(op.body)
-        start = self.tick()
-        self.define(op.body.args, start)
-        bounds = self.tick()
-        self.define(self.layout.popped([op.start, op.stop, op.step]), bounds)
-        self.read([op.start, op.stop, op.step], bounds)
-        self.enter(op.carried, op.inits, start)
-        if op.until and self.layout.count.get(op.outs[-1]):
-            self.add_early(op.outs[-1], self.clock, exit_)
-
-    def walk_while(self, op: While) -> None:
-        """Carried variables live through the test into the body."""
-        exit_ = self.tick()
-        self.define(op.outs, exit_)
-        self.around(op, exit_)
-        end = self.tick()
-        self.read(op.body.yields, end)
-        self.define(self.layout.popped(op.body.yields), end)
-        self.ops(op.body)
-        start = self.tick()
-        self.define(op.body.args, start)
-        self.around(op, start)
-        tested = self.tick()
-        self.read(op.test.yields, tested)
-        self.define(self.layout.popped(op.test.yields), tested)
-        self.ops(op.test)
-        first = self.tick()
-        self.define(op.test.args, first)
-        for argument in op.carried:
-            self.add_early(argument, first, start)
-        self.enter(op.carried, op.inits, start)
-        if self.layout.count.get(op.outs[-1]):
-            self.add_early(op.outs[-1], self.clock, exit_)
-
-    def enter(self, carried: list[Value], inits: list[Operand], start: int) -> None:
-        """The carried variables are assigned before the loop and kept till its body."""
-        time = self.tick()
-        for argument in carried:
-            self.add_early(argument, time, start)
-        self.define(self.layout.popped(inits), time)
-        self.read(inits, time)
-
-    def add_early(self, value: Value, start: int, end: int) -> None:
-        """Note a stretch that may overlap those noted."""
-        known = sorted([*self.stretches.get(value, []), (start, end)], reverse=True)
-        self.stretches[value] = []
-        for stretch in known:
-            self.add(value, *stretch)
-
-
-# ------------------------------------------------------------------ classes
 
 
 class Occupied:
@@ -366,98 +187,6 @@ def loops(block: Block) -> Iterator[Op]:
                 yield from loops(inner)
 
 
-@dataclass(slots=True)
-class Timeline:
-    """The numbers in use at each moment: a tree over time, each node of which is half as long as the one above, with sets as bits.
-
-    The node above ``k`` is ``k // 2``; the moment ``t`` is ``t + size``.
-    """
-
-    size: int  #: a power of two, not less than the number of moments
-    throughout: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at all its moments
-    sometime: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at one of its moments
-
-    def nodes(self, start: int, end: int) -> Iterator[int]:
-        """The few nodes that make up a stretch."""
-        left, right = start + self.size, end + self.size
-        while left < right:
-            if left & 1:
-                yield left
-            if right & 1:
-                yield right - 1
-            left, right = (left + 1) >> 1, right >> 1
-
-    def use(self, number: int, stretches: list[Stretch]) -> None:
-        """The number is in use during the stretches."""
-        bit = 1 << number
-        for start, end in stretches:
-            for node in self.nodes(start, end):
-                self.throughout[node] = self.throughout.get(node, 0) | bit
-                while node and not (known := self.sometime.get(node, 0)) & bit:
-                    self.sometime[node] = known | bit
-                    node >>= 1
-
-    def used(self, stretches: list[Stretch]) -> int:
-        """What is in use at some moment of the stretches."""
-        found = 0
-        for start, end in stretches if self.sometime else ():
-            for node in self.nodes(start, end):
-                found |= self.sometime.get(node, 0)
-            for node in (start + self.size, end - 1 + self.size):
-                while node:
-                    found |= self.throughout.get(node, 0)
-                    node >>= 1
-        return found
-
-
-def numbered(base: str, k: int) -> str:
-    """The k-th name like ``base``.
-
-    >>> numbered("x", 0), numbered("x", 2)
-    ('x', 'x_2')
-    """
-    return f"{base}_{k}" if k else base
-
-
-@dataclass(slots=True)
-class Register:
-    """Which names are in use when."""
-
-    bases: set[str]  #: what names are made of
-    moments: int
-    most: int  #: no number in a name need be greater
-    timelines: dict[str, Timeline] = field(default_factory=dict)
-
-    def timeline(self, base: str) -> Timeline:
-        """When each name like ``base`` is in use."""
-        if base not in self.timelines:
-            self.timelines[base] = Timeline(1 << self.moments.bit_length())
-        return self.timelines[base]
-
-    def use(self, name: str, stretches: list[Stretch]) -> None:
-        """The name is in use; ``x_2`` may have been made of ``x`` or of ``x_2``."""
-        if name in self.bases:
-            self.timeline(name).use(0, stretches)
-        base, _, digits = name.rpartition("_")
-        if (
-            base in self.bases
-            and digits.isascii()
-            and digits.isdecimal()
-            and digits[0] != "0"
-            and len(digits) < 10
-            and int(digits) <= self.most
-        ):
-            self.timeline(base).use(int(digits), stretches)
-
-    def free(self, base: str, stretches: list[Stretch]) -> Iterator[str]:
-        """The names like ``base`` that are in use at no moment of the stretches, the shortest first."""
-        used = self.timeline(base).used(stretches)
-        while True:
-            bit = ~used & (used + 1)
-            yield numbered(base, bit.bit_length() - 1)
-            used |= bit
-
-
 def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
     """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
 
@@ -495,4 +224,4 @@ def preferred(made: Classes, root: Value, otherwise: str) -> str:
     return otherwise
 
 
-__all__ = ["assign_names", "values"]
+__all__ = ["assign_names"]

@@ -17,8 +17,10 @@ import numpy as np
 
 from symgrad.codegen.comments import Lines
 from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
-from symgrad.codegen.python import Header, emit, no_lines, replaced, result_text
+from symgrad.codegen.header import Header, no_lines, result_text
+from symgrad.codegen.python import emit
 from symgrad.codegen.seam import docstring
+from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find

@@ -14,7 +14,8 @@ from symgrad.adjoint.activity import matters, may_be_active
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
-from symgrad.codegen.python import Header, emit
+from symgrad.codegen.header import Header
+from symgrad.codegen.python import emit
 from symgrad.compile import OPTIMISE, argument_names, simplify
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute
 from symgrad.ir.types import INT, Scalar, Type, join

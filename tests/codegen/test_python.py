@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.codegen.python import Emitted, Header, emit
+from symgrad.codegen.header import Header
+from symgrad.codegen.python import Emitted, emit
 from symgrad.ir.core import UNDEF, Apply, Block, Const, For, Func, If, Value
 from symgrad.ir.parse import parse
 from symgrad.ir.types import FLOAT, INT, Array

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from symgrad.codegen.python import Header, emit
+from symgrad.codegen.header import Header
+from symgrad.codegen.python import emit
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.passes.reuse import reuse

@@ -30,8 +30,7 @@ def lu_grad(matrix):
         t_3 = np.ravel(t_3) @ t_grad
         A_grad[k, t:] += t_3
         A_grad[t:, k] += t_4
-        t_grad = A_grad[t:, k].copy()          # 99: A[k + 1 :, k] /= A[k, k]
-        t_grad /= t_1
+        t_grad = A_grad[t:, k] / t_1           # 99: A[k + 1 :, k] /= A[k, k]
         t_1 = t_grad.dot(t_2)
         A_grad[t:, k] = t_grad
         A_grad[k, k] -= t_1

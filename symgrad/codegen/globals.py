@@ -1,0 +1,49 @@
+"""The names that the text of a function takes from its module, entered before its variables are named."""
+
+from __future__ import annotations
+
+from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
+from symgrad.ir.core import Call, Const, Func, Operand, walk
+from symgrad.ops.declare import ROWS, Row
+
+#: builtins that the printer itself uses
+BUILTINS = ("range", "reversed", "slice", "complex")
+
+
+def collect(func: Func, names: Names) -> set[str]:
+    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind."""
+    for name in ("np", "math", *BUILTINS):
+        if name in names.hidden:
+            names.use(name)
+    inner: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    for op in walk(func.body):
+        if isinstance(op, Call):
+            text = text_of(op)
+            if (op.name, text) not in seen:
+                seen.add((op.name, text))
+                inner |= bound_inside(text)
+                for name in asked_of_the_module(ROWS[op.name], text):
+                    names.use(name)
+            for value in op.settings.values():
+                literal(value, names)
+        collect_constants(op.operands, names)
+        for block in op.blocks:
+            collect_constants(block.yields, names)
+    collect_constants(func.body.yields, names)
+    return inner
+
+
+def asked_of_the_module(row: Row, text: str) -> list[str]:
+    """The names in a row's text that are neither its own nor bound in it."""
+    if row.emit in ("push", "pop"):
+        return []
+    own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
+    return [name for name in mentions(text) if name not in own]
+
+
+def collect_constants(operands: list[Operand], names: Names) -> None:
+    """Enter the names of constants."""
+    for operand in operands:
+        if isinstance(operand, Const):
+            constant(operand, names)

@@ -1,0 +1,70 @@
+"""What an emitted function looks like from outside: its name, its parameters, what it does with its results."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.codegen.comments import Lines
+from symgrad.codegen.expressions import clean
+from symgrad.ir.core import Func, Value
+
+
+def no_lines(file: str, line: int) -> str:
+    """No source at hand."""
+    return ""
+
+
+@dataclass(slots=True)
+class Header:
+    """The outside of an emitted function.
+
+    ``signature`` is the text between the parentheses; ``bind`` gives, for parameters of the
+    ``Func`` that are no names of the signature, the expression evaluated on entry; ``result`` is a
+    template over the results; ``lines`` gives the text of a line of a file.
+    """
+
+    name: str
+    signature: str
+    bind: dict[Value, str] = field(default_factory=dict)
+    result: str = ""
+    doc: str = ""
+    lines: Lines = no_lines
+    comments: bool = True
+    objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
+    again: str = ""  #: the call of the plain form, for a function that is ``guarded``
+
+
+def plain_header(func: Func, taken: set[str]) -> Header:
+    """The header of a function that only emitted code calls."""
+    base = name = clean(func.name)
+    k = 0
+    while name in taken:
+        k += 1
+        name = f"{base}_{k}"
+    words: list[str] = []
+    bind: dict[Value, str] = {}
+    for value in func.params:
+        word = base = clean(value.name or "t")
+        k = 0
+        while word in words:
+            k += 1
+            word = f"{base}_{k}"
+        words.append(word)
+        bind[value] = word
+    return Header(name, ", ".join(words), bind, doc=func.doc)
+
+
+def outer_names(header: Header) -> set[str]:
+    """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
+    texts = [f"lambda {header.signature}: 0", *header.bind.values(), result_text(header.result, 64)]
+    nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
+    made = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return made | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def result_text(template: str, number: int) -> str:
+    """The template with placeholders."""
+    return template.format(*(f"__result_{k}__" for k in range(number)))

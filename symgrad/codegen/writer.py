@@ -1,0 +1,447 @@
+"""Writes one function: control flow becomes ``for``, ``while``, ``if``, ``break`` and ``return`` again, ops statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from symgrad.codegen.comments import Mark
+from symgrad.codegen.expressions import Names, constant, has_path, same_operand, spell
+from symgrad.codegen.globals import BUILTINS
+from symgrad.codegen.header import Header, result_text
+from symgrad.codegen.layout import Layout, is_pop, plan
+from symgrad.codegen.naming import assign_names
+from symgrad.codegen.trees import assign, method, negated, replaced, subtracted, tuple_of
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
+from symgrad.ir.types import Array, Scalar
+from symgrad.location import Loc
+from symgrad.ops.declare import ROWS
+
+LEAVES = (ast.Break, ast.Return, ast.Raise)
+Finish = Callable[[list[Operand]], list[ast.stmt]]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes one function."""
+
+    func: Func
+    header: Header
+    names: Names
+    headers: dict[Func, Header]
+    marks: dict[ast.stmt, Mark]
+    inner: set[str]  #: names that rows' texts bind
+    layout: Layout = field(init=False)
+    name_of: dict[Value, str] = field(init=False)
+    template: ast.expr | None = field(init=False)
+    flags: int = 0
+
+    def __post_init__(self) -> None:
+        func, header = self.func, self.header
+        once = True
+        self.template = None
+        if header.result:
+            text = result_text(header.result, len(func.body.yields))
+            self.template = ast.parse(text, mode="eval").body
+            once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
+        self.layout = plan(func, nest_results=once)
+        own = {node.arg for node in ast.walk(ast.parse(f"lambda {header.signature}: 0", mode="eval")) if isinstance(node, ast.arg)}
+        fixed: dict[Value, str] = {}
+        for value in func.params:
+            bound = header.bind.get(value, value.name or "")
+            if bound in own and bound not in fixed.values():
+                fixed[value] = bound
+        reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
+        self.name_of = assign_names(func, self.layout, fixed, reserved)
+
+    # ------------------------------------------------------------------ the function
+
+    def function(self) -> ast.stmt:
+        """The whole definition."""
+        made = ast.parse(f"def {self.header.name}({self.header.signature}): pass").body[0]
+        assert isinstance(made, ast.FunctionDef)
+        body = self.entry()
+        split = self.func.split
+        if split is None:
+            body += self.tail(self.func.body, self.give_back, True)
+        else:
+            body += self.section(self.func.body.ops[:split], "forward")
+            body += self.section(self.func.body.ops[split:], "backward")
+            body += self.give_back(self.func.body.yields)
+        if self.func.guarded and self.header.again:
+            body = [self.guarded(body)]
+        made.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
+        return made
+
+    def guarded(self, body: list[ast.stmt]) -> ast.stmt:
+        """The body, and the plain form where Python's numbers raise."""
+        again = ast.parse(self.header.again, mode="eval").body
+        kinds = ast.Tuple([self.names.use("ArithmeticError"), self.names.use("ValueError")])
+        return ast.Try(body, [ast.ExceptHandler(kinds, None, [ast.Return(again)])], [], [])
+
+    def entry(self) -> list[ast.stmt]:
+        """Assignments of what is bound on entry."""
+        made: list[ast.stmt] = []
+        for value in self.func.params:
+            text = self.header.bind.get(value)
+            if text is not None and text != self.name_of[value]:
+                made.append(assign(ast.Name(self.name_of[value]), ast.parse(text, mode="eval").body))
+        return made
+
+    def section(self, ops: list[Op], name: str) -> list[ast.stmt]:
+        """One half of a gradient, with its mark on the first statement."""
+        made = self.ops(ops)
+        if made:
+            self.marks.setdefault(made[0], Mark()).section = name
+        return made
+
+    def give_back(self, yields: list[Operand]) -> list[ast.stmt]:
+        """The ``return``."""
+        operands = [self.expression(y) for y in yields]
+        if self.template is None:
+            return [ast.Return(tuple_of(operands))] if operands else []
+        space = {f"__result_{k}__": operand for k, operand in enumerate(operands)}
+        return [ast.Return(replaced(self.template, space))]
+
+    # ------------------------------------------------------------------ expressions
+
+    def expression(self, operand: Operand, borrow: bool = False) -> ast.expr:
+        """What is printed where an operand is read; ``borrow``: it is read at once."""
+        if isinstance(operand, Const):
+            return constant(operand, self.names)
+        if operand not in self.layout.nested:
+            return ast.Name(self.name_of[operand])
+        op = self.layout.producer[operand]
+        if isinstance(op, If):
+            return self.choice(op)
+        if isinstance(op, Apply):
+            return self.application(op)
+        assert isinstance(op, Call)
+        if is_pop(op):
+            return method(self.expression(op.args[0]), "pop")
+        made = spell(op, self.layout.text(op), self.operands(op), self.names, borrow).value
+        assert made is not None
+        return made
+
+    def choice(self, op: If) -> ast.expr:
+        """``a if test else b``, ``a and b``, ``a or b``."""
+        test = self.expression(op.test)
+        then, orelse = (block.yields[0] for block in op.blocks)
+        if op not in self.layout.shortcuts:
+            return ast.IfExp(test, self.expression(then), self.expression(orelse))
+        is_and = self.layout.shortcuts[op]
+        rest = self.expression(then if is_and else orelse)
+        kind = ast.And if is_and else ast.Or
+        parts = rest.values if isinstance(rest, ast.BoolOp) and isinstance(rest.op, kind) else [rest]
+        return ast.BoolOp(kind(), [test, *parts])
+
+    def application(self, op: Apply) -> ast.expr:
+        """A call of another emitted function."""
+        assert op.func is not None
+        return ast.Call(ast.Name(self.headers[op.func].name), [self.expression(a) for a in op.args], [])
+
+    def operands(self, op: Call) -> list[ast.expr]:
+        """The expressions of a call's operands."""
+        row = ROWS[op.name]
+        reads = row.elementwise or row.statement and row.consumes and has_path(row)
+        return [self.expression(a, bool(reads)) for a in op.args]
+
+    def target(self, values: list[Value]) -> ast.expr:
+        """The variables that are assigned."""
+        return tuple_of([ast.Name(self.name_of[v]) for v in values])
+
+    # ------------------------------------------------------------------ blocks
+
+    def ops(self, ops: list[Op]) -> list[ast.stmt]:
+        """The statements of ops."""
+        made: list[ast.stmt] = []
+        for op in ops:
+            if self.layout.is_root(op):
+                made += self.marked(self.statement(op), op)
+        return made
+
+    def marked(self, statements: list[ast.stmt], op: Op) -> list[ast.stmt]:
+        """Note where statements come from."""
+        for statement in statements:
+            if statement not in self.marks:
+                self.marks[statement] = Mark(op.loc, op in self.layout.backward, self.func.split is None)
+        return statements
+
+    def tail(
+        self, block: Block, finish: Finish, splits: bool, in_loop: bool = False, yields: list[Operand] | None = None
+    ) -> list[ast.stmt]:
+        """The statements of a block and of its end.
+
+        If the end ``splits``, or the user wrote ``continue``, an ``if`` that stands last takes the end into its branches.
+        """
+        yields = block.yields if yields is None else yields
+        roots = [op for op in block.ops if self.layout.is_root(op)]
+        last = roots[-1] if roots else None
+        if not isinstance(last, If) or last in self.layout.choices or not self.splittable(last, block, yields, in_loop):
+            return self.ops(roots) + finish(yields)
+        skips = in_loop and self.goes_on_after(last)
+        if not splits and not skips:
+            return self.ops(roots) + finish(yields)
+        made = self.ops(roots[:-1])
+        sides: list[list[ast.stmt]] = []
+        for inner in (last.then, last.orelse):
+            table = dict(zip(last.outs, inner.yields, strict=True))
+            ending = [table.get(y, y) if isinstance(y, Value) else y for y in yields]
+            sides.append(self.tail(inner, finish, splits, in_loop, ending))
+        return made + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
+
+    def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
+        """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
+        if not in_loop and any(isinstance(y, Const) and isinstance(y.value, Undef) for inner in last.blocks for y in inner.yields):
+            return False
+        if any(isinstance(y, Value) and y in self.layout.nested for y in yields):
+            return False
+        handed = [y for y in block.yields if isinstance(y, Value)]
+        return bool(last.outs) and all(self.layout.count.get(out, 0) == sum(y is out for y in handed) for out in last.outs)
+
+    def goes_on_after(self, op: If) -> bool:
+        """Does the other branch stand no deeper in the user's source than the ``if``, which then ended in ``continue``?"""
+        if op in self.layout.backward or not op.orelse.ops:
+            return False
+        mine, theirs = (self.depth_of(place) for place in (op.loc, op.orelse.ops[0].loc))
+        return mine is not None and theirs is not None and theirs <= mine and op.loc.line < op.orelse.ops[0].loc.line
+
+    def depth_of(self, loc: Loc) -> int | None:
+        """How far a line of the source is indented."""
+        text = loc.text or self.header.lines(loc.file, loc.line)
+        return len(text) - len(text.lstrip()) if text.strip() else None
+
+    def guard(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], skips: bool = False) -> list[ast.stmt]:
+        """An ``if``; a branch that leaves comes first and the other stands after it."""
+        if then and isinstance(then[-1], LEAVES):
+            return [ast.If(test, then, []), *orelse]
+        if orelse and isinstance(orelse[-1], LEAVES):
+            return [ast.If(negated(test), orelse, []), *then]
+        if skips and orelse:
+            return [ast.If(test, [*then, ast.Continue()], []), *orelse]
+        return self.branch(test, then, orelse)
+
+    def branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+        """An ``if`` without empty branches."""
+        if then:
+            return [ast.If(test, then, orelse)]
+        if orelse:
+            return [ast.If(negated(test), orelse, [])]
+        return [] if isinstance(test, ast.Name | ast.Constant) else [ast.Expr(test)]
+
+    def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
+        """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
+        pending: list[tuple[str, Operand, set[str]]] = []
+        for target, operand in pairs:
+            if isinstance(operand, Const) and isinstance(operand.value, Undef):
+                continue
+            name = self.name_of[target]
+            if isinstance(operand, Value) and operand not in self.layout.nested and self.name_of[operand] == name:
+                continue
+            pending.append((name, operand, {self.name_of[v] for v in self.layout.leaves([operand])}))
+        made: list[ast.stmt] = []
+        while pending:
+            free = next((p for p in pending if not any(p[0] in other[2] for other in pending if other is not p)), None)
+            if free is None:
+                together = ast.Tuple([ast.Name(p[0]) for p in pending])
+                made.append(assign(together, ast.Tuple([self.expression(p[1]) for p in pending])))
+                break
+            pending.remove(free)
+            made.append(assign(ast.Name(free[0]), self.expression(free[1])))
+        return made
+
+    # ------------------------------------------------------------------ statements
+
+    def statement(self, op: Op) -> list[ast.stmt]:
+        """The statements of one op."""
+        match op:
+            case Call():
+                return self.call(op)
+            case If() if op in self.layout.choices:
+                return [assign(self.target(op.outs), self.choice(op))]
+            case If():
+                return self.print_if(op)
+            case For():
+                return self.print_for(op)
+            case While():
+                return self.print_while(op)
+            case Apply():
+                call = self.application(op)
+                return [assign(self.target(op.outs), call)] if op.outs else [ast.Expr(call)]
+        raise AssertionError(op)
+
+    def call(self, op: Call) -> list[ast.stmt]:
+        """One row."""
+        row = ROWS[op.name]
+        before: list[ast.stmt] = []
+        if row.consumes and op.outs:
+            before = self.copies([(op.outs[0], op.args[0])])
+        if row.emit == "push":
+            return before + self.push(op)
+        if row.emit == "pop":
+            return before + self.pop(op)
+        short = self.augmented(op)
+        if short is not None:
+            return [*before, short]
+        operands = self.operands(op)
+        outs: dict[str, ast.expr] = {}
+        if row.consumes and op.outs:
+            operands[0] = ast.Name(self.name_of[op.outs[0]])
+        elif row.statement:
+            outs = {name: ast.Name(self.name_of[v]) for name, v in zip(row.outs, op.outs, strict=False)}
+        spelled = spell(op, self.layout.text(op), operands, self.names, outs=outs)
+        if spelled.value is None:
+            return before + [subtracted(statement) for statement in spelled.statements]
+        if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
+            return [*before, self.summed(op, spelled.value) or assign(self.target(op.outs), spelled.value)]
+        return [*before, ast.Expr(spelled.value)]
+
+    def push(self, op: Call) -> list[ast.stmt]:
+        """``tape.append(value)``, or a tuple of several."""
+        items = [self.expression(a) for a in op.args[1:]]
+        return [ast.Expr(method(ast.Name(self.name_of[op.outs[0]]), "append", tuple_of(items)))] if items else []
+
+    def pop(self, op: Call) -> list[ast.stmt]:
+        """``value = tape.pop()``."""
+        made = method(ast.Name(self.name_of[op.outs[0]]), "pop")
+        values = op.outs[1:]
+        if not values:
+            return []
+        if not any(self.layout.count.get(v) for v in values):
+            return [ast.Expr(made)]
+        return [assign(self.target(values), made)]
+
+    def augmented(self, op: Call) -> ast.stmt | None:
+        """``x[path] += v``, where the value stored is what stands there, and something."""
+        if self.layout.text(op) != "x[path] = v" or op.args[1] not in self.layout.nested:
+            return None
+        value = op.args[1]
+        assert isinstance(value, Value)
+        made = self.layout.producer[value]
+        if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
+            return None
+        old = self.layout.producer[made.args[0]]
+        expression = spell(made, self.layout.text(made), [ast.Name("x"), ast.Name("y")], self.names).value
+        if not isinstance(old, Call) or self.layout.text(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
+            return None
+        if not isinstance(expression.left, ast.Name) or expression.left.id != "x":
+            return None
+        if not isinstance(expression.right, ast.Name) or expression.right.id != "y":
+            return None
+        place, read = [op.args[0], *op.args[2:]], old.args
+        if old.settings["index"] != op.settings["index"] or len(place) != len(read) or not all(map(same_operand, place, read)):
+            return None
+        if isinstance(value.type, Array) and value.type.dtype != getattr(op.args[0].type, "dtype", None):
+            return None
+        operands = self.operands(op)
+        operands[1] = ast.Constant(0)
+        (store,) = spell(op, self.layout.text(op), [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
+        assert isinstance(store, ast.Assign)
+        target = store.targets[0]
+        assert isinstance(target, ast.Name | ast.Subscript)
+        return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
+
+    def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
+        """``total += v`` for a number of the backward half that is given a new value."""
+        if op not in self.layout.backward or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
+            return None
+        name = self.name_of[op.outs[0]]
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.left, ast.Name) and value.left.id == name:
+            return ast.AugAssign(value.left, value.op, value.right)
+        return None
+
+    # ------------------------------------------------------------------ control flow
+
+    def print_if(self, op: If) -> list[ast.stmt]:
+        """``if``; each branch ends by assigning the variables of the outs."""
+
+        def finish(yields: list[Operand]) -> list[ast.stmt]:
+            return self.copies([(o, y) for o, y in zip(op.outs, yields, strict=True) if self.layout.count.get(o)])
+
+        then, orelse = (self.tail(block, finish, False) for block in op.blocks)
+        return self.branch(self.expression(op.test), then, orelse)
+
+    def needed(self, op: For | While) -> set[Value]:
+        """The carried variables that somebody reads, in the loop or after it."""
+        count = self.layout.count
+        tested = op.test.args if isinstance(op, While) else op.carried
+        return {a for a, t, o in zip(op.carried, tested, op.outs, strict=False) if count.get(a) or count.get(t) or count.get(o)}
+
+    def loop_end(self, targets: list[Value], needed: set[Value], until: bool) -> Finish:
+        """What stands at the end of a round: the carried variables of the next, and the way out."""
+
+        def finish(yields: list[Operand]) -> list[ast.stmt]:
+            copies = self.copies([(t, y) for t, y in zip(targets, yields, strict=False) if t in needed])
+            return self.leave(copies, yields[-1]) if until else copies
+
+        return finish
+
+    def leave(self, copies: list[ast.stmt], test: Operand) -> list[ast.stmt]:
+        """Copies, then ``break`` if the test, evaluated before them, says so."""
+        if isinstance(test, Const):
+            return [*copies, ast.Break()] if test.value else copies
+        condition = self.expression(test)
+        written = {n.id for c in copies if isinstance(c, ast.Assign) for t in c.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        if written & {self.name_of[v] for v in self.layout.leaves([test])}:
+            flag = self.fresh("leave")
+            return [assign(ast.Name(flag), condition), *copies, ast.If(ast.Name(flag), [ast.Break()], [])]
+        return [*copies, ast.If(condition, [ast.Break()], [])]
+
+    def fresh(self, base: str) -> str:
+        """A variable that nothing else uses."""
+        taken = {*self.name_of.values(), *self.names.reserved()}
+        name = base
+        while name in taken:
+            self.flags += 1
+            name = f"{base}_{self.flags}"
+        return name
+
+    def enter(self, op: For | While) -> list[ast.stmt]:
+        """Assignments before a loop."""
+        needed = self.needed(op)
+        made = self.copies([(c, i) for c, i in zip(op.carried, op.inits, strict=True) if c in needed])
+        if self.counts(op):
+            made.append(assign(ast.Name(self.name_of[op.outs[-1]]), ast.Constant(0)))
+        for statement in made:
+            self.marks[statement] = Mark()  # the line belongs beside the loop's own
+        return made
+
+    def counts(self, op: For | While) -> bool:
+        """Does somebody want to know the number of rounds?"""
+        return len(op.outs) > len(op.carried) and bool(self.layout.count.get(op.outs[-1]))
+
+    def body(self, op: For | While, before: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements of a round."""
+        if self.counts(op):
+            before = [*before, ast.AugAssign(ast.Name(self.name_of[op.outs[-1]]), ast.Add(), ast.Constant(1))]
+        splits = op.until and isinstance(op.body.yields[-1], Value)
+        made = before + self.tail(op.body, self.loop_end(op.carried, self.needed(op), op.until), splits, True)
+        return made or [ast.Pass()]
+
+    def print_for(self, op: For) -> list[ast.stmt]:
+        """``for i in range(...)``."""
+        bounds = [self.expression(o) for o in (op.start, op.stop, op.step)]
+        if is_int(op.step, 1):
+            bounds.pop()
+            if is_int(op.start, 0):
+                bounds.pop(0)
+        over: ast.expr = ast.Call(self.names.use("range"), bounds, [])
+        if op.backward:
+            over = ast.Call(self.names.use("reversed"), [over], [])
+        return [*self.enter(op), ast.For(ast.Name(self.name_of[op.index]), over, self.body(op, []), [])]
+
+    def print_while(self, op: While) -> list[ast.stmt]:
+        """``while test``, or a loop without end that is left when the test fails."""
+        entry = self.enter(op)
+        before = self.ops(op.test.ops)
+        test = self.expression(op.test.yields[0])
+        if before:
+            before = [*before, ast.If(negated(test), [ast.Break()], [])]
+            test = ast.Constant(True)
+        return [*entry, ast.While(test, self.body(op, before), [])]
+
+
+def is_int(operand: Operand, value: int) -> bool:
+    """Is the operand this very literal?"""
+    return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
