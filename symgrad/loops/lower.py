@@ -11,6 +11,7 @@ from symgrad.ir.types import Array, Object, Scalar, ShapeOf, Tape, Type, Undefin
 from symgrad.loops.bound import bound
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
+from symgrad.loops.contract import contract
 from symgrad.loops.merge import merge
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.rules import RULES, pointwise, price_of
@@ -35,6 +36,7 @@ def to_loops(func: Func) -> Func:
     body.ops = [*lowering.writer.entry.ops, *body.ops]
     made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
     merge(body, lowering.writer)
+    contract(body, lowering.writer)
     versions(made)
     return made
 

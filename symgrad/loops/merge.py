@@ -1,10 +1,139 @@
-"""Merges loop nests that stand beside one another. Works in place, on what ``Writer`` wrote."""
+"""Merges loop nests that stand beside one another, where each round of the second needs of the first only the same round.
+
+    for i: t[i] = exp(x[i])           for i:
+    for i: total += t[i]        ->        t[i] = exp(x[i]); total += t[i]
+
+Works in place, on what ``Writer`` wrote. Outer loops are merged first, then what stands in them.
+"""
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block
-from symgrad.loops.writer import Writer
+from dataclasses import dataclass
+
+from symgrad.ir.core import Block, For, Op, Operand, Value, substitute
+from symgrad.loops.accesses import Access, Summary, arrays, conflict, linear, summary
+from symgrad.loops.writer import Writer, key_of
+
+#: how far back a nest is looked for
+NEAR = 40
+#: how many pairs of arrays a loop may have one of which is written: LLVM compares no more to see that they do not overlap
+PAIRS = 8
 
 
 def merge(block: Block, writer: Writer) -> None:
-    """Merge what may be merged."""
+    """Merge what may be merged, in a block and all inside it."""
+    Merging(writer, occurrences(block)).block(block)
+
+
+def occurrences(block: Block) -> dict[Value, int]:
+    """How often each value is accessed."""
+    count: dict[Value, int] = {}
+    for op in block.ops:
+        for access in summary(op).accesses:
+            count[access.handle] = count.get(access.handle, 0) + 1
+    for y in block.yields:
+        if isinstance(y, Value):
+            count[y] = count.get(y, 0) + 1
+    return count
+
+
+@dataclass
+class Merging:
+    """The pass."""
+
+    writer: Writer
+    count: dict[Value, int]
+
+    def block(self, block: Block) -> None:
+        done: list[tuple[Op, Summary]] = []
+        for op in block.ops:
+            made = summary(op)
+            if not (isinstance(op, For) and op in self.writer.nests and self.joined(op, made, done)):
+                done.append((op, made))
+        block.ops = [op for op, _ in done]
+        for op in block.ops:
+            for inner in op.blocks:
+                self.block(inner)
+
+    def joined(self, op: For, own: Summary, done: list[tuple[Op, Summary]]) -> bool:
+        """Put a nest into one that stands before it, if there is one that it may be merged with."""
+        for place in range(len(done) - 1, max(len(done) - 1 - NEAR, -1), -1):
+            other, theirs = done[place]
+            if isinstance(other, For) and other in self.writer.nests and self.same_range(other, op) and self.may_join(other, theirs, op, own):
+                order = self.cleared(done, place, own)
+                if order is not None:
+                    done[place:] = order
+                    substitute(op.body, {op.index: other.index})
+                    other.body.ops += op.body.ops
+                    k = next(k for k, (each, _) in enumerate(done) if each is other)
+                    done[k] = (other, summary(other))
+                    return True
+            if theirs.checks and conflict(theirs, own):
+                return False
+        return False
+
+    def same_range(self, a: For, b: For) -> bool:
+        return key_of(self.writer.same(a.stop)) == key_of(self.writer.same(b.stop))
+
+    def cleared(self, done: list[tuple[Op, Summary]], place: int, own: Summary) -> list[tuple[Op, Summary]] | None:
+        """What stands from ``place`` on, in an order in which the nest at ``place`` and the new one are neighbours."""
+        target = done[place]
+        before: list[tuple[Op, Summary]] = []
+        after: list[tuple[Op, Summary]] = []
+        for pair in done[place + 1 :]:
+            held = conflict(target[1], pair[1]) or any(conflict(a[1], pair[1]) for a in after)
+            if not held and not pair[0].blocks:
+                before.append(pair)
+            elif not pair[1].checks and not conflict(pair[1], own):
+                after.append(pair)
+            elif not held:
+                before.append(pair)
+            else:
+                return None
+        if any(conflict(pair[1], own) for pair in after):
+            return None
+        return [*before, target, *after]
+
+    def may_join(self, first: For, theirs: Summary, second: For, own: Summary) -> bool:
+        """Does each round of the second need of the first only the same round?"""
+        written = theirs.written | own.written
+        shared = theirs.touched & own.touched & written
+        for handle in shared:
+            mine = [a for a in theirs.accesses if a.handle is handle]
+            others = [a for a in own.accesses if a.handle is handle]
+            if not self.same_round(mine, first.index, others, second.index):
+                return False
+        if theirs.defined & own.used:
+            return False
+        inner = any(op.blocks for op in first.body.ops) or any(op.blocks for op in second.body.ops)
+        return inner or self.stays_light(theirs, own)
+
+    def same_round(self, mine: list[Access], index: Value, others: list[Access], other_index: Value) -> bool:
+        """Is there an axis along which all accesses move alike with the loop?"""
+        ranks = {len(a.index) if a.index is not None else 0 for a in [*mine, *others]}
+        if len(ranks) != 1:
+            return False
+        for axis in range(ranks.pop()):
+            ways = {linear(self.writer, at(a, axis), index) for a in mine} | {linear(self.writer, at(a, axis), other_index) for a in others}
+            if len(ways) == 1 and None not in ways:
+                return True
+        return False
+
+    def stays_light(self, theirs: Summary, own: Summary) -> bool:
+        """Can LLVM still see that the arrays of the loop do not overlap?"""
+        both = [*theirs.accesses, *own.accesses]
+        return self.pairs(both) <= max(PAIRS, self.pairs(theirs.accesses), self.pairs(own.accesses))
+
+    def pairs(self, accesses: list[Access]) -> int:
+        """Pairs of arrays that have to be told apart; what nobody else reads will be no array."""
+        here: dict[Value, int] = {}
+        for a in accesses:
+            here[a.handle] = here.get(a.handle, 0) + 1
+        kept = {h for h in arrays(accesses) if self.count.get(h, 0) > here[h]}
+        written = {a.handle for a in accesses if a.writes} & kept
+        return len(written) * len(kept - written) + len(written) * (len(written) - 1) // 2
+
+
+def at(access: Access, axis: int) -> Operand:
+    assert access.index is not None
+    return access.index[axis]

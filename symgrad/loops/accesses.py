@@ -1,0 +1,145 @@
+"""What ops read and write, as ``Writer`` wrote them: which memory, and at which index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, Op, Operand, Value
+from symgrad.ir.types import Array, Tape
+from symgrad.loops.writer import Writer, key_of, number
+from symgrad.ops.declare import ROWS
+
+#: rows that look only at the shape of an array
+SHAPES = frozenset({"extent", "shape_of"})
+#: rows that raise, or read what an effect may have changed
+Index = tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write; ``index`` None: of the whole, or of a running number."""
+
+    handle: Value
+    writes: bool
+    index: Index | None
+
+
+@dataclass(slots=True)
+class Summary:
+    """What an op, with all inside it, reads and writes."""
+
+    defined: set[Value] = field(default_factory=set)
+    used: set[Value] = field(default_factory=set)
+    accesses: list[Access] = field(default_factory=list)
+    checks: bool = False
+
+    @property
+    def written(self) -> set[Value]:
+        return {a.handle for a in self.accesses if a.writes}
+
+    @property
+    def touched(self) -> set[Value]:
+        return {a.handle for a in self.accesses}
+
+
+def summary(op: Op) -> Summary:
+    """Gather what an op does."""
+    made = Summary(set(op.outs))
+    made.used.update(o for o in op.operands if isinstance(o, Value))
+    made.accesses += own_accesses(op)
+    made.checks = isinstance(op, Call) and op.name != "let" and ROWS[op.name].effect
+    for block in op.blocks:
+        made.used.update(y for y in block.yields if isinstance(y, Value))
+        made.accesses += [Access(y, False, None) for y in block.yields if isinstance(y, Value)]
+        for inner in block.ops:
+            part = summary(inner)
+            made.used |= part.used
+            made.defined |= part.defined
+            made.accesses += part.accesses
+            made.checks = made.checks or part.checks
+    return made
+
+
+def own_accesses(op: Op) -> Iterator[Access]:
+    """The accesses of an op itself. Any value may be a running number, so that every operand is a read."""
+    if isinstance(op, Call):
+        if op.name == "take":
+            yield from element(op.args[0], op.args[1:], False)
+            yield from wholes(op.args[1:])
+            return
+        if op.name in ("set_at", "add_at"):
+            yield from element(op.args[0], op.args[2:], True)
+            yield from wholes(op.args[1:])
+            return
+        if op.name == "let" or ROWS[op.name].consumes:
+            assert isinstance(op.args[0], Value)
+            yield Access(op.args[0], True, None)
+            yield from wholes(op.args[1:])
+            return
+        if op.name in SHAPES:
+            return
+    yield from wholes(op.operands)
+
+
+def element(handle: Operand, index: Iterable[Operand], writes: bool) -> Iterator[Access]:
+    if isinstance(handle, Value):
+        yield Access(handle, writes, tuple(index))
+
+
+def wholes(operands: Iterable[Operand]) -> Iterator[Access]:
+    for operand in operands:
+        if isinstance(operand, Value):
+            yield Access(operand, False, None)
+
+
+def conflict(first: Summary, second: Summary) -> bool:
+    """Must the first stay before the second?"""
+    if first.defined & second.used:
+        return True
+    return bool(first.written & second.touched or first.touched & second.written)
+
+
+def linear(writer: Writer, operand: Operand, index: Value) -> object | None:
+    """How an operand moves with a loop's index, one step for one: equal for equal functions; None if it does not."""
+    if operand is index:
+        return ("+", 0)
+    op = writer.maker.get(operand) if isinstance(operand, Value) else None
+    if op is None or op.name not in ("add", "subtract"):
+        return None
+    a, b = op.args
+    left, right = linear(writer, a, index), linear(writer, b, index)
+    if left is not None and right is None and not depends(writer, b, index):
+        return (op.name, left, key_of(b))
+    if right is not None and left is None and not depends(writer, a, index):
+        return (op.name, key_of(a), right)
+    return None
+
+
+def depends(writer: Writer, operand: Operand, index: Value) -> bool:
+    """Is the operand computed from the index?"""
+    if operand is index:
+        return True
+    op = writer.maker.get(operand) if isinstance(operand, Value) else None
+    return op is not None and any(depends(writer, a, index) for a in op.args)
+
+
+def arrays(accesses: Iterable[Access]) -> set[Value]:
+    """The arrays among what is accessed element by element."""
+    return {a.handle for a in accesses if a.index is not None and isinstance(a.handle.type, Array)}
+
+
+def is_memory(value: Value) -> bool:
+    return isinstance(value.type, Array | Tape)
+
+
+def blocks_in(block: Block) -> Iterator[Block]:
+    """The blocks inside a block."""
+    for op in block.ops:
+        for inner in op.blocks:
+            yield inner
+            yield from blocks_in(inner)
+
+
+def is_one(operand: Operand) -> bool:
+    return number(operand) == 1
