@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Op, Operand, Value
-from symgrad.ir.types import Array, Tape
-from symgrad.loops.writer import Writer, key_of, number
+from symgrad.ir.core import Call, Op, Operand, Value
+from symgrad.ir.types import Array
+from symgrad.loops.writer import Writer, key_of
 from symgrad.ops.declare import ROWS
 
 #: rows that look only at the shape of an array
 SHAPES = frozenset({"extent", "shape_of"})
-#: rows that raise, or read what an effect may have changed
 Index = tuple[Operand, ...]
 
 
@@ -127,19 +126,3 @@ def depends(writer: Writer, operand: Operand, index: Value) -> bool:
 def arrays(accesses: Iterable[Access]) -> set[Value]:
     """The arrays among what is accessed element by element."""
     return {a.handle for a in accesses if a.index is not None and isinstance(a.handle.type, Array)}
-
-
-def is_memory(value: Value) -> bool:
-    return isinstance(value.type, Array | Tape)
-
-
-def blocks_in(block: Block) -> Iterator[Block]:
-    """The blocks inside a block."""
-    for op in block.ops:
-        for inner in op.blocks:
-            yield inner
-            yield from blocks_in(inner)
-
-
-def is_one(operand: Operand) -> bool:
-    return number(operand) == 1

@@ -28,8 +28,27 @@ class Stacks:
     lists: list[Value]
 
 
+@dataclass(slots=True)
+class Saved:
+    """The memory of one of the values that a tape with places saves: arrays, a list of arrays (no ``extents``), an inner tape."""
+
+    type: Type
+    handles: list[Value]
+    extents: tuple[Operand, ...] | None = None
+    inner: Slots | None = None
+
+
+@dataclass(slots=True)
+class Slots:
+    """A tape with places; ``prefix`` are the rounds of the outer loops that it belongs to, ``counts`` the rounds of all."""
+
+    saved: list[Saved]
+    prefix: tuple[Operand, ...]
+    counts: tuple[Operand, ...]
+
+
 #: what a value of the program has become
-Thing = Form | Operand | tuple[Operand, ...] | Stacks
+Thing = Form | Operand | tuple[Operand, ...] | Stacks | Slots
 
 
 @dataclass(slots=True)
@@ -39,6 +58,7 @@ class Frame:
     block: Block
     last: dict[Value, int]
     alive: dict[Value, Form] = field(default_factory=dict)
+    symbols: dict[str, Operand] = field(default_factory=dict)  #: extents that arrays made here have
 
 
 class Context:
@@ -54,6 +74,7 @@ class Context:
         self.home: dict[Form, Block] = {}
         self.by_symbol: dict[str, Operand] = {}
         self.params: list[Value] = []  #: what stands for the parameters
+        self.inner: dict[Value, tuple[Slots, int, Operand]] = {}  #: inner tapes, by their first version: what they are part of
         self.wants = memory_wanted(func)
 
     # -------------------------------------------------------------- values
@@ -89,7 +110,8 @@ class Context:
         """An extent that the arguments say."""
         if isinstance(extent, int):
             return Const(extent)
-        found = self.by_symbol.get(extent.symbol)
+        tables = [self.by_symbol, *(f.symbols for f in self.frames)]
+        found = next((t[extent.symbol] for t in tables if extent.symbol in t), None)
         return None if found is None else self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
 
     def memory(self, handle: Value, value: Value, extents: Sequence[Operand]) -> Form:
@@ -110,7 +132,7 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Form) and found.rank == 0:
             return found.at(())
-        if isinstance(found, Form | tuple | Stacks):
+        if isinstance(found, Form | tuple | Stacks | Slots):
             raise OutOfReach("an array where a number is needed", self.writer.loc)
         return found
 
@@ -119,9 +141,9 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Form):
             return found
-        if isinstance(found, tuple | Stacks) or not isinstance(found.type, Scalar):
+        if isinstance(found, tuple | Stacks | Slots) or not isinstance(found.type, Scalar):
             raise OutOfReach(
-                f"{found.type if not isinstance(found, tuple | Stacks) else 'a shape'} where an array is needed", self.writer.loc
+                f"{found.type if not isinstance(found, tuple | Stacks | Slots) else 'a shape'} where an array is needed", self.writer.loc
             )
         kind = {"float": "f64", "int": "i64", "bool": "bool"}
         dtype = found.type.dtype if found.type.dtype not in (None, "any") else kind.get(found.type.kind)
@@ -134,7 +156,7 @@ class Context:
             return found
         if isinstance(found, Form):
             return found.extents
-        if isinstance(found, Stacks):
+        if isinstance(found, Stacks | Slots):
             raise OutOfReach("a shape that is not known", self.writer.loc)
         return (found,)
 
@@ -143,7 +165,7 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Const) and found.value is None:
             return None
-        if isinstance(found, tuple | Stacks):
+        if isinstance(found, tuple | Stacks | Slots):
             raise OutOfReach("an index that is a tuple", self.writer.loc)
         return found
 
@@ -194,7 +216,7 @@ class Context:
             return made
         if isinstance(found, tuple):
             return self.writer.call("shape_from", *found)
-        if isinstance(found, Stacks):
+        if isinstance(found, Stacks | Slots):
             raise OutOfReach("a result that is a tape", self.func.loc)
         return found
 

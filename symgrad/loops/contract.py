@@ -5,13 +5,12 @@ An array of which nothing is left is a number. An element that was just stored i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value, substitute
 from symgrad.ir.types import Array
 from symgrad.loops.accesses import summary
-from symgrad.loops.writer import Writer, key_of, number, scalar
+from symgrad.loops.writer import Writer, key_of, scalar
 
 Keys = tuple[object, ...]
 
@@ -68,7 +67,11 @@ def store(op: Call, known: dict[Value, dict[Keys, Operand]]) -> None:
     assert isinstance(handle, Value)
     cells = known.setdefault(handle, {})
     cells.clear()
-    if isinstance(handle.type, Array) and handle.type.dtype is not None and (value.type == scalar(handle.type.dtype) or is_exact(value, handle.type.dtype)):
+    if (
+        isinstance(handle.type, Array)
+        and handle.type.dtype is not None
+        and (value.type == scalar(handle.type.dtype) or is_exact(value, handle.type.dtype))
+    ):
         cells[tuple(map(key_of, index))] = value
 
 
@@ -189,10 +192,3 @@ def remove(block: Block, handle: Value) -> None:
     for op in block.ops:
         for inner in op.blocks:
             remove(inner, handle)
-
-
-def indices(operands: Sequence[Operand]) -> Keys:
-    return tuple(map(key_of, operands))
-
-
-__all__ = ["contract", "number"]

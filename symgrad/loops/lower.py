@@ -6,15 +6,18 @@ a recipe for its elements, written out in the loops that read it, or memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
-from symgrad.ir.types import Array, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
-from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.contract import contract
+from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
-from symgrad.loops.reach import OutOfReach
-from symgrad.loops.rules import RULES, pointwise, price_of
+from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.rules import RULES, pointwise, price_of, vector_name
 from symgrad.loops.scalars import bail_out
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
@@ -29,9 +32,12 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = bound(apart(stacks(clone(func))))
-    lowering = Lowering(func)
-    lowering.run()
+    try:
+        lowering = Lowering(bound(clone(func)))
+        lowering.run()
+    except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
+        lowering = Lowering(bound(apart(stacks(clone(func)))))
+        lowering.run()
     body = lowering.writer.scopes[1].block
     body.ops = [*lowering.writer.entry.ops, *body.ops]
     made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
@@ -73,6 +79,10 @@ class Lowering(Context):
     def enter(self, value: Value, frame: Frame) -> None:
         """A value has been made: a recipe that is read often, or needs memory, gets memory at once."""
         form = self.env.get(value)
+        if isinstance(form, Form) and isinstance(value.type, Array):
+            for dim, extent in zip(value.type.shape or (), form.extents, strict=False):
+                if isinstance(dim, Dim) and dim.offset == 0 and dim.symbol != "?":
+                    frame.symbols.setdefault(dim.symbol, extent)
         if not isinstance(form, Form) or form.memory is not None:
             return
         self.home.setdefault(form, frame.block)
@@ -141,6 +151,10 @@ class Lowering(Context):
         type_ = scalar(dtype)
 
         def compute(elements: list[Operand]) -> Operand:
+            vectorised = vector_name(op, dtype)
+            if vectorised is not None:
+                found = self.writer.call(vectorised, *(cast_to(self.writer, as_float(e), "f64") for e in elements))
+                return cast_to(self.writer, found, dtype)
             one = Call([Value(type_)], self.writer.loc, op.name, elements, settings)
             (made,) = self.scalar_op(one, elements)
             return cast_to(self.writer, made, dtype)
@@ -163,6 +177,8 @@ class Lowering(Context):
                 return [handle]
             case ShapeOf(shape=shape) if shape is not None:
                 return [Value(scalar_int(), "%n") for _ in shape]
+            case Tape(indexed=True):
+                return []
             case Tape(items=items):
                 return parts_of(self, items, value.name)
             case Undefined() | Object():
@@ -177,6 +193,8 @@ class Lowering(Context):
                 self.env[value] = self.memory(handle, value, self.extents_at(handle, value.type))
             case ShapeOf():
                 self.env[value] = tuple(parts)
+            case Tape(indexed=True):
+                pass
             case Tape(items=items):
                 self.env[value] = Stacks(tuple(items), parts)
             case Undefined() | Object():
@@ -199,6 +217,8 @@ class Lowering(Context):
                 return [made]
             case ShapeOf():
                 return list(self.extents(operand))
+            case Tape(indexed=True):
+                return []
             case Tape(items=items):
                 assert isinstance(found, Stacks)
                 return given_lists(self, found, items)
@@ -222,6 +242,7 @@ class Lowering(Context):
         if op.backward:
             start, stop, step = self.reversed_bounds(start, stop, stride)
         inits = [part for i, s in zip(op.inits, op.carried, strict=True) for part in self.init(i, s)]
+        self.follow_tapes(op.inits, op.carried, op.outs)
         index = Value(op.index.type, op.index.name)
         self.env[op.index] = index
         self.writer.ranges[index] = within
@@ -232,6 +253,13 @@ class Lowering(Context):
         self.writer.build.append(For([p for parts in outs for p in parts], op.loc, start, stop, step, inits, body, op.until))
         for value, parts in zip(op.outs, outs, strict=True):
             self.open(value, parts)
+
+    def follow_tapes(self, operands: Sequence[Operand], *slots: Sequence[Value]) -> None:
+        """A tape with places is the same arrays wherever it is handed on."""
+        for values in slots:
+            for operand, value in zip(operands, values, strict=False):
+                if isinstance(value.type, Tape) and value.type.indexed:
+                    self.env[value] = self.thing(operand)
 
     def body(self, op: For | While, body: Block, arguments: list[list[Value]]) -> None:
         """The block of a loop."""
@@ -256,6 +284,7 @@ class Lowering(Context):
 
     def while_loop(self, op: While) -> None:
         inits = [part for i, s in zip(op.inits, op.carried, strict=True) for part in self.init(i, s)]
+        self.follow_tapes(op.inits, op.carried, op.test.args, op.outs)
         tested = [self.parts_for(a) for a in op.test.args]
         test = Block([p for parts in tested for p in parts])
         with self.writer.inside(test):
@@ -284,6 +313,7 @@ class Lowering(Context):
                 block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.given(y, o)]
                 self.frames.pop()
             blocks.append(block)
+        self.follow_tapes(op.then.yields, op.outs)
         outs = [self.parts_for(o) for o in op.outs]
         self.writer.build.append(If([p for parts in outs for p in parts], op.loc, test, *blocks))
         for value, parts in zip(op.outs, outs, strict=True):

@@ -59,7 +59,12 @@ class Merging:
         """Put a nest into one that stands before it, if there is one that it may be merged with."""
         for place in range(len(done) - 1, max(len(done) - 1 - NEAR, -1), -1):
             other, theirs = done[place]
-            if isinstance(other, For) and other in self.writer.nests and self.same_range(other, op) and self.may_join(other, theirs, op, own):
+            if (
+                isinstance(other, For)
+                and other in self.writer.nests
+                and self.same_range(other, op)
+                and self.may_join(other, theirs, op, own)
+            ):
                 order = self.cleared(done, place, own)
                 if order is not None:
                     done[place:] = order
@@ -73,7 +78,7 @@ class Merging:
         return False
 
     def same_range(self, a: For, b: For) -> bool:
-        return key_of(self.writer.same(a.stop)) == key_of(self.writer.same(b.stop))
+        return bool(key_of(self.writer.same(a.stop)) == key_of(self.writer.same(b.stop)))
 
     def cleared(self, done: list[tuple[Op, Summary]], place: int, own: Summary) -> list[tuple[Op, Summary]] | None:
         """What stands from ``place`` on, in an order in which the nest at ``place`` and the new one are neighbours."""

@@ -15,3 +15,7 @@ class OutOfReach(Exception):  # not an error: what the caller asked for runs, as
     def __init__(self, reason: str, loc: Loc | None = None) -> None:
         super().__init__(reason)
         self.reason, self.loc = reason, loc
+
+
+class NoPlaces(OutOfReach):
+    """The rounds of an inner loop are not known before the outer one, so that its tape has to grow."""

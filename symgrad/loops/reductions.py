@@ -133,12 +133,12 @@ def extreme_fold(writer: Writer, dtype: str, name: str) -> Fold:
         start = Const(int(info.min if largest else info.max))
 
     def step(total: Operand, v: Operand) -> Operand:
-        test = writer.call("greater" if largest else "less", v, total)
         if dtype[0] == "f":
-            test = writer.call("logical_or", test, writer.call("not_equal", v, v))
+            return writer.call("larger" if largest else "smaller", total, v)
+        test = writer.call("greater" if largest else "less", v, total)
         return cast_to(writer, writer.call("where", test, v, total, via=None), dtype)
 
-    return Fold(dtype, start, step, needs_one=True)
+    return Fold("f64" if dtype[0] == "f" else dtype, start, step, needs_one=True)
 
 
 def truth_fold(writer: Writer, name: str) -> Fold:

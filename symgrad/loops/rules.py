@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symgrad.ir.core import Call
-from symgrad.loops import arrays, products, reductions, stores, tapes
+from symgrad.ir.core import Call, Const
+from symgrad.loops import arrays, products, reductions, slots, stores, tapes
 from symgrad.loops.context import Context, Thing
 from symgrad.ops.declare import ROWS
+from symgrad.runtime.vector_text import VECTOR
 
 Rule = Callable[["Context", Call], "Thing | list[Thing]"]
 
+#: exponents that are multiplications or a square root
+SMALL_POWERS = (-2, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4)
 #: rows applied element by element that the table of rows does not mark as such
 POINTWISE = frozenset({"where", "share", "inside", "below", "above", "round", "real", "cast", "plus", "isrealobj"})
 #: what one element costs, in additions; 1 where nothing is said
@@ -28,6 +31,7 @@ PRICES = {
 }  # fmt: skip
 RULES: dict[str, Rule] = {
     **arrays.RULES, **products.RULES, **reductions.RULES, **stores.RULES, "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
+    "slots": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 
 
@@ -35,6 +39,16 @@ def pointwise(op: Call) -> bool:
     """Is the row applied element by element, with one result?"""
     row = ROWS[op.name]
     return len(op.outs) == 1 and (row.elementwise or op.name in POINTWISE)
+
+
+def vector_name(op: Call, dtype: str) -> str | None:
+    """The row of the function that computes the same and can be vectorised, for arrays of floats."""
+    name = VECTOR.get(op.name)
+    if name is None or dtype not in ("f32", "f64"):
+        return None
+    if name == "vector_power" and isinstance(op.args[1], Const) and op.args[1].value in SMALL_POWERS:
+        return None
+    return name
 
 
 def price_of(op: Call) -> int:

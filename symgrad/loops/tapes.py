@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from symgrad.ir.core import Call, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
-from symgrad.loops.context import Context, Stacks
-from symgrad.loops.forms import Form, refuse_dtype
+from symgrad.loops.context import Context, Stacks, Thing
+from symgrad.loops.forms import refuse_dtype
 from symgrad.loops.reach import OutOfReach
 
 
@@ -79,14 +79,14 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
     raise AssertionError(type_)
 
 
-def pop(lowering: Context, op: Call) -> list[Stacks | Form | Operand | tuple[Operand, ...]]:
+def pop(lowering: Context, op: Call) -> list[Thing]:
     """Take each part off its list."""
     old = lowering.thing(op.args[0])
     assert isinstance(old, Stacks)
     rest = op.outs[0].type
     assert isinstance(rest, Tape)
     pending = iter([v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)])
-    made: list[Stacks | Form | Operand | tuple[Operand, ...]] = [Stacks(rest.items, old.lists)]
+    made: list[Thing] = [Stacks(rest.items, old.lists)]
     for out, type_ in zip(op.outs[1:], rest.items, strict=True):
         match type_:
             case ShapeOf(shape=shape):

@@ -302,6 +302,10 @@ class Writer:
             settings["distinct"] = False
         self.build.block.ops.append(Call([], self.loc, how, [handle, value, *index], settings))
 
+    def keep(self, handle: Value, place: Operand, item: Value) -> None:
+        """Put an array into a list."""
+        self.build.block.ops.append(Call([], self.loc, "list_set", [handle, place, item], {}))
+
     def let(self, handle: Value, value: Operand) -> None:
         """Give a running number a new value."""
         self.build.block.ops.append(Call([], self.loc, "let", [handle, value], {}))

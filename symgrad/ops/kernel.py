@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import ShapeOf, Type
+from symgrad.ir.types import List, ShapeOf, Type
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
@@ -24,6 +24,17 @@ def _shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 # a sum whose terms may be added in any order, so that it runs in vector registers
 constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y")), emit="plus(x, y)", cheap=True)
+for _name in ("larger", "smaller"):
+    constant(f"{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.maximum(x, y)")), emit=f"{_name}(x, y)", cheap=True)
+#: functions of one number and of two in ``runtime/vector.py``
+for _name in ("arctan", "cbrt", "cos", "cosh", "erf", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"):
+    constant(f"vector_{_name}(x)", elementwise_law(lambda s: evaluator(("x",), "np.sin(x)")), emit=f"vector_{_name}(x)")
+for _name in ("arctan2", "power"):
+    constant(f"vector_{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.arctan2(x, y)")), emit=f"vector_{_name}(x, y)")
+
+# places for arrays, before these are made
+constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
+
 # shapes that are handed in and out
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)
 constant("shape_from(*extents)", _shape_law, emit="(*extents,)")

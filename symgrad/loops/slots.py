@@ -1,0 +1,215 @@
+"""Tapes with a place for each round as arrays: of the rounds, of the inner rounds, and of what is saved.
+
+What has no extents that are known before the loop is kept in a list of arrays. The tape of an inner loop is the part of the
+outer one's arrays that belongs to the round; where its rounds vary, there is room for the most.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import ONE, ZERO, Call, Const, For, Operand, Value, walk
+from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
+from symgrad.loops.context import Context, Saved, Slots, Thing
+from symgrad.loops.forms import Form, refuse_dtype
+from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.writer import number
+
+#: how numbers of Python's lie in arrays
+DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
+
+
+def first_version(context: Context, value: Operand) -> Value | None:
+    """The ``slots`` that a tape was when it was made."""
+    while isinstance(value, Value):
+        maker = context.facts.maker.get(value)
+        if isinstance(maker, Call) and maker.name == "slots":
+            return value
+        if isinstance(maker, Call) and maker.name == "put":
+            value = maker.args[0]
+        elif value in context.facts.origin:
+            value = context.facts.origin[value]
+        else:
+            return None
+    return None
+
+
+def put_of(context: Context, tape: Value) -> Call | None:
+    """The op that saves on a tape."""
+    for op in walk(context.func.body):
+        if isinstance(op, Call) and op.name == "put" and first_version(context, op.args[0]) is tape:
+            return op
+    return None
+
+
+def slots(context: Context, op: Call) -> Thing:
+    """Make the arrays of a tape, unless they are part of an outer tape's."""
+    (out,) = op.outs
+    if out in context.inner:
+        outer, position, index = context.inner[out]
+        found = outer.saved[position].inner
+        assert found is not None
+        return Slots(found.saved, (*outer.prefix, context.number(index)), found.counts)
+    saves = put_of(context, out)
+    if saves is None:
+        return Slots([], (), ())
+    return laid_out(context, saves, (context.writer.larger(context.number(op.args[0]), ZERO),))
+
+
+def laid_out(context: Context, saves: Call, counts: tuple[Operand, ...]) -> Slots:
+    """The arrays for what a ``put`` saves."""
+    made = Slots([], (), counts)
+    for position, operand in enumerate(saves.args[2:]):
+        made.saved.append(place_for(context, operand, counts))
+        tape = first_version(context, operand) if isinstance(operand.type, Tape) else None
+        if tape is not None:
+            context.inner[tape] = (made, position, saves.args[1])
+    return made
+
+
+def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
+    """Memory for one of the values that are saved each round."""
+    writer = context.writer
+    name = f"{operand.name.lstrip('%')}_tape" if isinstance(operand, Value) and operand.name else "%tape"
+    match operand.type:
+        case Scalar(kind=kind, dtype=dtype):
+            chosen = DTYPES.get(kind) if dtype in (None, "any") else dtype
+            return Saved(operand.type, [writer.empty(refuse_dtype(chosen), counts, name)])
+        case Array(dtype=dtype, shape=shape) if shape is not None:
+            refuse_dtype(dtype)
+            extents = [context.resolve(e) for e in shape]
+            known = [e for e in extents if e is not None]
+            assert dtype is not None
+            if len(known) == len(extents):
+                return Saved(operand.type, [writer.empty(dtype, (*counts, *known), name)], tuple(known))
+            return Saved(operand.type, [list_of_arrays(context, dtype, len(shape), counts, name)])
+        case ShapeOf(shape=shape) if shape is not None:
+            handles = [writer.empty("i64", counts, "%n_tape") for e in shape if context.resolve(e) is None]
+            return Saved(operand.type, handles)
+        case Tape():
+            return inner_tape(context, operand, counts)
+    raise OutOfReach(f"a saved value that is {operand.type}", writer.loc)
+
+
+def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operand, ...], name: str) -> Value:
+    """A list with a place for an array of each round."""
+    writer = context.writer
+    nothing = writer.empty(dtype, (ZERO,) * rank, "%nothing")
+    total: Operand = ONE
+    for count in counts:
+        total = writer.multiply(total, count)
+    made = writer.call("list_of_same", nothing, total, hint=name)
+    made.type = List(Array(dtype, nothing.type.shape if isinstance(nothing.type, Array) else None, "C"))
+    return made
+
+
+def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
+    """The arrays of an inner loop's tape, with room for its most rounds."""
+    tape = first_version(context, operand)
+    made = context.facts.maker.get(tape) if tape is not None else None
+    if tape is None or not isinstance(made, Call):
+        raise NoPlaces("a tape that is made elsewhere", context.writer.loc)
+    saves = put_of(context, tape)
+    if saves is None:
+        return Saved(operand.type, [], (), Slots([], (), counts))
+    bound = most(context, made.args[0])
+    if bound is None:
+        raise NoPlaces("an inner loop whose rounds are not known before the outer one", context.writer.loc)
+    return Saved(operand.type, [], (), laid_out(context, saves, (*counts, bound)))
+
+
+def most(context: Context, operand: Operand) -> Operand | None:
+    """The most that a number of rounds may be, from what is known now."""
+    if isinstance(operand, Const) or operand in context.env:
+        return context.writer.larger(context.number(operand), ZERO)
+    loop = next((op for op in walk(context.func.body) if isinstance(op, For) and op.index is operand), None)
+    if loop is not None:
+        first, last = most(context, loop.start), most(context, loop.stop)
+        return None if first is None or last is None else context.writer.larger(first, last)
+    maker = context.facts.maker.get(operand)
+    if isinstance(maker, Call) and maker.name in ("add", "subtract") and number(maker.args[1]) is not None:
+        base, shift = most(context, maker.args[0]), number(maker.args[1]) or 0
+        shift = shift if maker.name == "add" else 0
+        return None if base is None else context.writer.larger(context.writer.add(base, Const(max(shift, 0))), ZERO)
+    return None
+
+
+def put(context: Context, op: Call) -> Thing:
+    """Save the values of a round."""
+    tape = context.thing(op.args[0])
+    assert isinstance(tape, Slots)
+    index = (*tape.prefix, context.number(op.args[1]))
+    for saved, operand in zip(tape.saved, op.args[2:], strict=True):
+        save(context, tape, saved, operand, index)
+    return tape
+
+
+def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: tuple[Operand, ...]) -> None:
+    """Save one value."""
+    writer = context.writer
+    match saved.type:
+        case Scalar():
+            writer.store(saved.handles[0], context.number(operand), index)
+        case Array() if saved.extents is not None:
+            form = context.form(operand)
+            for mine, room in zip(form.extents, saved.extents, strict=True):
+                writer.require_equal(mine, room)
+            with writer.nest(saved.extents) as inner:
+                writer.store(saved.handles[0], form.at(inner), (*index, *inner))
+        case Array():
+            memory = context.materialised(operand).memory
+            assert memory is not None
+            writer.keep(saved.handles[0], flat(context, tape, index), memory)
+        case ShapeOf(shape=shape):
+            open_extents = [e for e, dim in zip(context.extents(operand), shape or (), strict=True) if context.resolve(dim) is None]
+            for handle, extent in zip(saved.handles, open_extents, strict=True):
+                writer.store(handle, extent, index)
+
+
+def flat(context: Context, tape: Slots, index: tuple[Operand, ...]) -> Operand:
+    """The place in a list of an index of several rounds."""
+    made: Operand = ZERO
+    for i, count in zip(index, tape.counts, strict=True):
+        made = context.writer.add(context.writer.multiply(made, count), i)
+    return made
+
+
+def get(context: Context, op: Call) -> list[Thing]:
+    """The values of a round."""
+    tape = context.thing(op.args[0])
+    assert isinstance(tape, Slots)
+    writer = context.writer
+    index = (*tape.prefix, context.number(op.args[1]))
+    made: list[Thing] = []
+    for saved, out in zip(tape.saved, op.outs, strict=True):
+        match saved.type:
+            case Scalar():
+                value = writer.read(saved.handles[0], index)
+                value.type, value.name = saved.type, out.name
+                made.append(value)
+            case Array(dtype=str() as dtype) if saved.extents is not None:
+                made.append(row_of(context, saved, dtype, index, out))
+            case Array():
+                handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
+                handle.type = Array(saved.type.dtype, saved.type.shape, "C")
+                made.append(context.memory(handle, out, context.extents_at(handle, handle.type)))
+            case ShapeOf(shape=shape):
+                pending = iter(saved.handles)
+                extents: list[Operand] = []
+                for dim in shape or ():
+                    known = context.resolve(dim)
+                    if known is None:
+                        known = writer.read(next(pending), index)
+                        known.type = INT
+                    extents.append(known)
+                made.append(tuple(extents))
+            case Tape():
+                inner = saved.inner
+                assert inner is not None
+                made.append(Slots(inner.saved, index, inner.counts))
+    return made
+
+
+def row_of(context: Context, saved: Saved, dtype: str, index: tuple[Operand, ...], out: Value) -> Form:
+    """One round's part of an array of saved arrays."""
+    handle = saved.handles[0]
+    cells = frozenset({handle})
+    return Form(dtype, saved.extents or (), lambda inner: context.writer.read(handle, (*index, *inner)), cells=cells, name=out.name)
