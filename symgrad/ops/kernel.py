@@ -27,7 +27,24 @@ constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y"))
 for _name in ("larger", "smaller"):
     constant(f"{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.maximum(x, y)")), emit=f"{_name}(x, y)", cheap=True)
 #: functions of one number and of two in ``runtime/vector.py``
-for _name in ("arctan", "cbrt", "cos", "cosh", "erf", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"):
+for _name in (
+    "arctan",
+    "cbrt",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
+):
     constant(f"vector_{_name}(x)", elementwise_law(lambda s: evaluator(("x",), "np.sin(x)")), emit=f"vector_{_name}(x)")
 for _name in ("arctan2", "power"):
     constant(f"vector_{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.arctan2(x, y)")), emit=f"vector_{_name}(x, y)")
