@@ -95,7 +95,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--budget", type=float, default=1.5, help="seconds for the rounds of a program, and for each size that grows")
     made.add_argument("--growth", action=argparse.BooleanOptionalAction, default=True, help="measure how cost grows, too")
     made.add_argument("--save", type=Path, default=kept_at(), metavar="FILE", help="where the figures are kept, as JSON")
-    made.add_argument("--compare", type=Path, metavar="FILE", help="say what got slower since these figures")
+    made.add_argument(
+        "--compare", type=Path, nargs="?", const=kept_at(), metavar="FILE", help="say what got slower since these figures (the last kept)"
+    )
     made.add_argument(WORK, type=Path, help=argparse.SUPPRESS)
     return made
 

@@ -141,8 +141,8 @@ COLUMNS = {
     for column in (
         Column("numpy", "symgrad", by_symgrad),
         Column("hand", "by hand", lambda case: case.adjoint),
-        Column("numba", "jit", by_symgrad_compiled, "numba"),
-        Column("hand_numba", "by hand, jit", by_hand_compiled, "numba"),
+        Column("numba", "symgrad jit", by_symgrad_compiled, "numba"),
+        Column("hand_numba", "by hand jit", by_hand_compiled, "numba"),
         Column("autograd", "autograd", for_peer("autograd", by_autograd), "autograd"),
         Column("jax", "jax", for_peer("jax", by_jax), "jax"),
         Column("torch", "torch", for_peer("torch", by_torch), "torch"),

@@ -51,7 +51,7 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
 
 
 def line(name: str, words: Sequence[str]) -> str:
-    return f"{name:16s}" + "".join(f"{word:>12s}" for word in words)
+    return f"{name:16s}" + "".join(f"{word:>13s}" for word in words)
 
 
 def text(value: float | None, form: str) -> str:

@@ -107,7 +107,7 @@ def test_a_wrong_gradient_is_said() -> None:
     lines = table({"f": figures}, ["numpy", "hand"])
 
     assert "WRONG: f, symgrad: error 1.0e-01" in lines
-    assert "not in the table: f, jit: lists" in lines
+    assert "not in the table: f, symgrad jit: lists" in lines
 
 
 def test_copies_are_new_to_symgrad() -> None:
