@@ -3951,3 +3951,62 @@ def vectorized_of_two(x, y):
 def vectorized_inside(x):
     scaled = np.vectorize(lambda a: a * x[0] + np.cos(a))
     return np.sum(scaled(x) * x)
+
+
+# ------------------------------------------------------------------ first bound in a loop, of another shape in each round
+
+growing = Group("growing")
+
+
+@growing()
+def the_last_slice(x):
+    for i in range(len(x) - 1):
+        y = x[: i + 1] * 2.0
+    return np.sum(y * y)
+
+
+@growing()
+def the_last_slice_or_an_early_sum(x):
+    for i in range(len(x) - 1):
+        y = x[: i + 1] * np.sin(x[i])
+        if x[i] > 1.4:
+            return np.sum(y) * x[-1]
+    return np.sum(y * y)
+
+
+@growing()
+def the_last_slice_changed_in_place(x):
+    for i in range(len(x) - 1):
+        y = x[: i + 1] * 2.0
+        y[0] *= x[1]
+        z = np.sum(y)
+        if z > 4.0:
+            break
+    return np.sum(y * y) * z
+
+
+@growing()
+def the_last_slice_of_loops_in_loops(x):
+    total = 0.0
+    for j in range(2):
+        for i in range(len(x) - 1):
+            y = x[j : i + 1 + j] * (1.0 + total)
+        total = total + 0.1 * np.sum(y * y)
+        y[0] = total
+    return total * np.sum(y)
+
+
+@growing()
+def the_last_mask(x):
+    k = 0
+    while k < 3:
+        chosen = x[x > 0.3 * k] ** 2
+        k += 1
+    return np.sum(chosen) * chosen[0]
+
+
+@growing(one_matrix)
+def the_last_column_product(x):
+    for i in range(x.shape[1]):
+        y = np.outer(x[:, i], x[: i + 1, 0])
+    return np.sum(y @ y.T)

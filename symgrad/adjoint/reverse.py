@@ -24,7 +24,7 @@ from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import available
 from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
-from symgrad.ir.types import INT, Array, Scalar, Tape, Type, join, same_shape
+from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type, join, same_shape
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import has_arrays
@@ -507,17 +507,23 @@ class Sweep:
         made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
         inner = self.scope(op.body, made.body, scope, index, True)
         inner.op = made
-        arrived = {k: Value(self.arriving(op, k), hinted(op.carried[k])) for k in slots}
+        renewed = self.renewed(op, slots)
+        arrived = {k: Value(loose(op.carried[k].type) if k in renewed else self.arriving(op, k), hinted(op.carried[k])) for k in slots}
         made.body.args += arrived.values()
         with self.builder.inside(made.body):
             for k in slots:
                 target = op.body.yields[k]
                 if isinstance(target, Value) and target in self.active:
-                    self.ledger.contribute(inner, target, Cotangent(arrived[k], True))
+                    self.ledger.contribute(inner, target, self.arrival(arrived[k], target, k in renewed))
             self.mark(inner, 0, len(op.body.ops))
             self.block(inner)
             start = len(made.body.ops)
-            made.body.yields = [self.ledger.owned(inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+            made.body.yields = [
+                Const(0.0)
+                if k in renewed and op.carried[k] not in inner.table
+                else self.ledger.owned(inner.table.get(op.carried[k]), op.carried[k])
+                for k in slots
+            ]
             made.body.yields += [self.ledger.owned(inner.table[v], v) for v in inner.slots]
             self.mark(inner, start, -1)
         made.inits = [self.ledger.owned(grads[k], op.outs[k]) for k in slots]
@@ -536,6 +542,26 @@ class Sweep:
     def arriving(self, op: For | While, k: int) -> Type:
         """What a round of the reversed loop is handed for a slot: the cotangent of what the round yielded, not of what it began with."""
         return cotangent_type(like(op.body.yields[k].type, op.carried[k].type))
+
+    def renewed(self, op: For | While, slots: list[int]) -> set[int]:
+        """The slots that no round reads, whose value before the first round, which may have none, nobody can be asked the form of.
+
+        Only what the last round yields to them has a cotangent; in the others it is the number 0.
+        """
+        known = {e.symbol for p in self.func.params if isinstance(p.type, Array) for e in p.type.shape or () if isinstance(e, Dim)}
+        found = set()
+        for k in slots:
+            value = op.carried[k]
+            if value in self.unbound and not isinstance(value.type, Scalar | List | Tape) and not is_settled(value.type, known):
+                if all(rests(block.args[k - len(op.carried)], block) for block in op.blocks):
+                    found.add(k)
+        return found
+
+    def arrival(self, grad: Value, target: Value, renewed: bool) -> Cotangent:
+        """The cotangent of what a round yields; of a slot that is renewed it may be the number 0."""
+        if not renewed or target in self.unbound or not isinstance(target.type, Array):
+            return Cotangent(grad, True)
+        return Cotangent(self.builder.call("renewed", grad, self.builder.call("shape_of", target), hint=hinted(target)), False)
 
     def header(self, op: For | While) -> For:
         """The reversed loop's range; with an exit, over the rounds that were begun."""
@@ -607,6 +633,33 @@ def like(here: Type, type_: Type) -> Type:
     if not isinstance(here, Array) or not isinstance(type_, Array) or here.shape is None or type_.shape is None:
         return type_
     return type_ if same_shape(here.shape, type_.shape) else Array(type_.dtype, here.shape)
+
+
+def rests(value: Value, block: Block) -> bool:
+    """Is a value read in a block only as what loops in it begin with and never read?"""
+    if value in block.yields:
+        return False
+    for op in block.ops:
+        inits = op.inits if isinstance(op, For | While) else []
+        if sum(o is value for o in op.operands) > sum(o is value for o in inits):
+            return False
+        starts = [k for k, init in enumerate(inits) if init is value]
+        for inner in op.blocks:
+            if not rests(value, inner) or any(not rests(inner.args[k - len(inits)], inner) for k in starts):
+                return False
+    return True
+
+
+def is_settled(type_: Type, known: set[str]) -> bool:
+    """Is the type of an array such that zeros in its form can be made without it?"""
+    if not isinstance(type_, Array) or type_.dtype is None or type_.shape is None:
+        return False
+    return all(not isinstance(e, Dim) or e.symbol in known for e in type_.shape)
+
+
+def loose(type_: Type) -> Type:
+    """The type of an array's cotangent, or of the number 0 in its stead."""
+    return Array(type_.dtype, None) if isinstance(type_, Array) else type_
 
 
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:

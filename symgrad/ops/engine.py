@@ -363,6 +363,8 @@ constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
 rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
+# a cotangent that is of that shape already, or the number 0, whose own cotangent nobody asks for
+rule("renewed(g, shape)", _spread, emit="np.broadcast_to(g, shape)", alias="view", linear="g", g_grad="out_grad", shape_grad=None)
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), keepdims=True)", shape_grad=None)  # fmt: skip
