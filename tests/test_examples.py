@@ -52,7 +52,7 @@ def test_example_is_short(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_at_the_example_arguments_agree_with_differences(name: str) -> None:
     module = example(name)
-    for function_name, arguments in module.example_arguments.items():
+    for function_name, arguments in getattr(module, "example_arguments", {}).items():
         function = getattr(module, function_name)
         direction = direction_for(arguments[0], np.random.default_rng(0))
         value, gradient = symgrad.value_and_grad(function)(*arguments)
@@ -147,3 +147,11 @@ def test_the_valley_of_rosenbrock_has_its_minimum_at_ones() -> None:
     module = example("rosenbrock")
 
     np.testing.assert_allclose(module.newton(*module.example_arguments["loss"]), np.ones(3), rtol=1e-9)
+
+
+def test_digits_are_read() -> None:
+    assert example("digits").train(epochs=4) >= 0.97
+
+
+def test_authors_are_found() -> None:
+    assert example("authors").train(epochs=5) >= 0.8
