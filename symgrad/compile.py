@@ -360,7 +360,9 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
                       job.lowered.objects, lines_of(job))  # fmt: skip
 
     def clean(stage: str) -> Func:
-        return simplify(to_loops(job.stages[stage]), OPTIMISE)
+        func = simplify(to_loops(job.stages[stage]), OPTIMISE)
+        func.notes = job.stages[stage].notes
+        return func
 
     pending = Pending(job.source.function, compiled, partial(emission, clean, surface), job.request.jit == "auto")
     if job.lowered.func.notes is not None:
@@ -369,9 +371,11 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
 
 
 def tell_kernel(notes: Notes, pending: Pending, loc: Loc) -> None:
-    """What keeps a derivative from being compiled."""
+    """What is emitted for numba in the place of what is emitted for NumPy, or what keeps the derivative from being compiled."""
+    told = notes.taken("codegen")
     made = pending.texts()
     if isinstance(made, OutOfReach):
+        notes.made |= dict.fromkeys(told)
         message = f"kernels cannot hold {made.reason}, so the whole derivative runs as NumPy code"
         notes.add("numba", "uncompiled", made.loc or loc, message)
 

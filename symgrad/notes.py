@@ -34,7 +34,7 @@ KINDS: dict[str, str] = {
     "lowered": "something is computed in another form than it is written",
     "forward": "what the line became in the forward half",
     "backward": "what it became in the backward half",
-    "emitted": "what it became in a function that has no two halves",
+    "emitted": "what it became where code has no two halves: kernels, pullbacks, functions that are called",
     "uncompiled": "what keeps the derivative from being compiled by numba",
     "unproved": "what an analysis could not prove, what that costs, and what the user could change",
 }
@@ -75,6 +75,13 @@ class Notes:
         if kind == "unproved" and not hint:
             raise ValueError(f"what could not be proved needs a way out: {message}")
         self.made[Note(stage, kind, loc, message, name or "", hint)] = None
+
+    def taken(self, stage: str) -> list[Note]:
+        """Take out what a stage has told so far."""
+        found = [note for note in self.made if note.stage == stage]
+        for note in found:
+            del self.made[note]
+        return found
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self.made)

@@ -206,6 +206,14 @@ def test_what_cannot_be_compiled_is_told() -> None:
     assert re.search(r"uncompiled +kernels cannot hold .*, so the whole derivative runs as NumPy code", text), text
 
 
+def test_with_jit_the_lines_are_those_of_the_kernel() -> None:
+    pytest.importorskip("numba")
+    text = symgrad.grad(recur, wrt=("x", "w"), jit=True).explain(*LOOP)
+
+    assert "uncompiled" not in text
+    assert re.search(r"emitted +.*\n(?: {8,}.*\n)*? +for \w+ in range\(", text), text
+
+
 def test_every_kind_and_every_doubt_is_provoked() -> None:
     assert {told[3] for told in TOLD} == set(KINDS) - {"uncompiled"}
     assert {doubt.message for doubt in DOUBTS.values()} <= {told[6] for told in TOLD}
