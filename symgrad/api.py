@@ -191,7 +191,7 @@ class Derived:
             require_numba()
         jit = wanted.jit if has_numba() else False
         if wanted.what == "primal":
-            return compile_gradient(function, signature, Request((), no_grad=wanted.no_grad, pins=pins, jit=jit, primal=True))
+            return compile_gradient(function, signature, Request((), no_grad=wanted.no_grad, pins=pins, jit=jit, primal=True), notes)
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)

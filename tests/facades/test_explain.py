@@ -310,8 +310,10 @@ def test_notes_of_another_file_are_listed_under_its_name() -> None:
 
 
 def test_all_kinds_of_derivatives() -> None:
-    for derived in (symgrad.value_and_grad(twice), symgrad.grad(symgrad.grad(twice))):
-        assert "a = np.sin(x)" in derived.explain(0.5)
+    for derived in (symgrad.value_and_grad(twice), symgrad.grad(symgrad.grad(twice)), symgrad.grad(twice).primal):
+        text = derived.explain(0.5)
+        assert "a = np.sin(x)" in text
+        assert re.search(r"forward|emitted", text)
 
 
 class Model:
