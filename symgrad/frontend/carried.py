@@ -16,6 +16,7 @@ from symgrad.frontend.bindings import (
     Ref,
     Skeleton,
     State,
+    Tup,
     array_leaves,
     leaves,
     merge,
@@ -168,7 +169,7 @@ def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
     skip = set(carried)
     found: set[Location] = set()
     for name, binding in state.names.items():
-        if name not in skip:
+        if isinstance(binding, Ref | Tup) and name not in skip:  # nothing else has array leaves, and there are many numbers
             found.update(x for x in array_leaves(binding) if x is not None)
     for content in state.heap.values():
         if isinstance(content, Ref):
@@ -219,7 +220,7 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
         after = end.names.get(name, MISSING)
         if name in plan.names:
             news |= plan.add(plan.names, name, merge(plan.names[name], ctx.skeleton(after, end)))
-        elif after != head.state.names.get(name, MISSING):
+        elif after is not (before := head.state.names.get(name, MISSING)) and after != before:
             news |= plan.add(plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end)))
     for location in entry.memory:
         if end.memory[location] is not head.state.memory[location] or location in plan.memory:
