@@ -1,4 +1,4 @@
-"""table: making arrays, and laying out, joining, parting and ordering what is in them.
+"""table: laying out, ordering and picking what is in arrays.
 
 Shapes are operands (``reshape(x, 2, n)`` or ``reshape(x, shape)``), axes are settings. The
 ``*_place`` and ``*_back`` rows are cotangents that no single function of NumPy computes.
@@ -18,7 +18,6 @@ from symgrad.ir.types import (
     Dim,
     Extent,
     Layout,
-    List,
     Scalar,
     Shape,
     ShapeOf,
@@ -36,7 +35,7 @@ from symgrad.ops.shapes import (
     axes_of,
     dtype_of,
     given_shape,
-    is_none,
+    joined_dtype,
     kept_layout,
     rank_of,
     scalar_of,
@@ -224,11 +223,12 @@ rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", 
 rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
 rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)", index_grad=None)
-rule("item_place(g, shape, *index)", lambda types, settings, dim: _into_shape_law(types, settings, dim),
+rule("item_place(g, shape, *index)", lambda types, settings, dim: into_shape_law(types, settings, dim),
      emit=lambda s, t: "np.reshape(g, shape)" if len(t) == 2 else "item_place(g, shape, (*index,))", linear="g",
      g_grad="item(out_grad, *index)", shape_grad=None, index_grad=None)  # fmt: skip
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
+
 
 # ------------------------------------------------------------------ order
 
@@ -245,7 +245,7 @@ def _along_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return Array(dtype_of(types[0]), shape_of(types[1]) if rank_of(types[0]) == rank_of(types[1]) else None)
 
 
-def _into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     """An array with the dtype of the first operand and the shape that the operand of type ``ShapeOf`` says."""
     shapes = [t for t in types if isinstance(t, ShapeOf)]
     return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
@@ -266,8 +266,9 @@ rule("sort(x, axis=-1)", layout_law(_same), emit=lambda s, t: "np.sort(x)" if s[
 constant("argsort(x, axis=-1)", _order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
 rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(x, order, axis)", linear="x",
      x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
-rule("add_along_axis(g, order, shape, axis=-1)", _into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
+rule("add_along_axis(g, order, shape, axis=-1)", into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
      g_grad="take_along_axis(out_grad, order, axis=axis)", order_grad=None, shape_grad=None)  # fmt: skip
+
 
 # ------------------------------------------------------------------ picking and padding
 
@@ -321,7 +322,7 @@ def _pad_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 def _choose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = broadcast([shape_of(t) for t in types])
-    return array_or_scalar(_joined_dtype(types[1:]) if len(types) > 1 else None, shape)
+    return array_or_scalar(joined_dtype(types[1:]) if len(types) > 1 else None, shape)
 
 
 def _chosen_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -342,12 +343,12 @@ def _unwrap_text(settings: dict[str, Any], types: list[Type]) -> str:
 rule("take_items(x, places, axis=None)", _items_law, linear="x", places_grad=None,
      emit=lambda s, t: "np.take(x, places)" if s["axis"] is None else "np.take(x, places, axis)",
      x_grad="take_items_back(out_grad, places, shape_of(x), axis=axis)")  # fmt: skip
-rule("take_items_back(g, places, shape, axis=None)", _into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
+rule("take_items_back(g, places, shape, axis=None)", into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
      g_grad="take_items(out_grad, places, axis=axis)", places_grad=None, shape_grad=None)  # fmt: skip
 # the sums of what stands between places
 rule("sum_from(x, starts, axis=0)", _items_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
      x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)")  # fmt: skip
-rule("sum_from_back(g, starts, shape, axis=0)", _into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
+rule("sum_from_back(g, starts, shape, axis=0)", into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
      g_grad="sum_from(out_grad, starts, axis=axis)", starts_grad=None, shape_grad=None)  # fmt: skip
 rule("compress(c, x, axis=None)", _fewer_law(1), linear="x", c_grad=None,
      emit=lambda s, t: "np.compress(c, x)" if s["axis"] is None else "np.compress(c, x, axis)",
@@ -361,265 +362,10 @@ rule("choose_part(g, i, *choices, at=0)", _chosen_law, emit="choose_part(g, i, [
      g_grad="broadcast_to(where(i == at, out_grad, 0.0), shape_of(g))")  # fmt: skip
 _PAD = 'width=0, mode="constant", constant_values=0'
 rule(f"pad(x, {_PAD})", layout_law(_padded), emit=_pad_text, x_grad="pad_back(out_grad, shape_of(x), width=width, mode=mode)")
-rule('pad_back(g, shape, width=0, mode="constant")', _into_shape_law, emit="pad_back(g, shape, width, mode)", linear="g",
+rule('pad_back(g, shape, width=0, mode="constant")', into_shape_law, emit="pad_back(g, shape, width, mode)", linear="g",
      g_grad="pad(out_grad, width=width, mode=mode)", shape_grad=None)  # fmt: skip
 rule("unwrap(x, discont=None, axis=-1, period=6.283185307179586)", _unwrap_law, emit=_unwrap_text, x_grad="out_grad")
 
-# ------------------------------------------------------------------ joining
-
-
-def _joined_dtype(types: list[Type]) -> str | None:
-    numbers = [t if isinstance(t, Array) else scalar_of(dtype_of(t)) for t in types]
-    dtype = dtype_of(types[0])
-    for t in numbers[1:]:
-        dtype = (
-            array_dtype(np.add, [Array(dtype, (1,)), t if isinstance(t, Array) else Array(dtype_of(t), (1,))])
-            if dtype and t.is_number
-            else None
-        )
-    return dtype
-
-
-def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    if not types or not all(t.is_number for t in types):
-        return Array(None, None)
-    shapes = [shape_of(t) for t in types]
-    dtype = _joined_dtype(types)
-    known = [s for s in shapes if s is not None]
-    if settings["axis"] is None or not known:
-        return Array(dtype, (Dim("?"),) if settings["axis"] is None else None, "C")
-    axes = axes_of(settings["axis"], len(known[0]))
-    if axes is None or any(len(s) != len(known[0]) for s in known):
-        return Array(dtype, None)
-    rows = [s[axes[0]] for s in known]
-    total: Extent = (
-        sum(r for r in rows if isinstance(r, int)) if len(known) == len(types) and all(isinstance(r, int) for r in rows) else Dim("?")
-    )
-    if len(known) == len(types) and sum(isinstance(r, Dim) for r in rows) == 1:
-        (one,) = [r for r in rows if isinstance(r, Dim)]
-        if one.offset == 0 and one.symbol != "?":  # an offset below zero may have been cut off at zero
-            total = Dim(one.symbol, sum(r for r in rows if isinstance(r, int)))
-    others = [next((s[k] for s in known if isinstance(s[k], int)), known[0][k]) for k in range(len(known[0]))]
-    return Array(
-        dtype, tuple(total if k == axes[0] else e for k, e in enumerate(others)), "C" if axes[0] == 0 and len(others) == 1 else "?"
-    )
-
-
-def _join_text(name: str) -> Emit:
-    return lambda settings, types: f"np.{name}([*xs])" if settings["axis"] == 0 else f"np.{name}([*xs], axis)"
-
-
-def _own_part_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    own = types[1 + settings["at"]]
-    return Array(dtype_of(types[0]), shape_of(own)) if own.is_number else Array(dtype_of(types[0]), None)
-
-
-def _part_text(settings: dict[str, Any], types: list[Type]) -> str:
-    """A literal slice where the extents before are numbers."""
-    axis, position = settings["axis"], settings["at"]
-    shapes = [shape_of(t) for t in types[1:]]
-    rank = len(shapes[0]) if shapes[0] is not None else None
-    axes = None if axis is None or rank is None else axes_of(axis, rank)
-    if axes is not None:
-        extents = [None if s is None else s[axes[0]] for s in shapes]
-        before, own = extents[:position], extents[position]
-        if all(isinstance(e, int) for e in before) and isinstance(own, int):
-            start = sum(e for e in before if isinstance(e, int))
-            return f"g[{':, ' * axes[0]}{start}:{start + own}]"
-    return "concatenate_part(g, [*xs], at, axis)"
-
-
-def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    if not types or not all(t.is_number for t in types):
-        return Array(None, None)
-    shapes = [shape_of(t) for t in types if shape_of(t) is not None]
-    dtype = _joined_dtype(types)
-    if not shapes or shapes[0] is None:
-        return Array(dtype, None)
-    first = shapes[0]
-    made = [next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first))]
-    axes = axes_of(settings["axis"], len(first) + 1)
-    if axes is None:
-        return Array(dtype, None)
-    made.insert(axes[0], len(types))
-    return Array(dtype, tuple(made), "C" if not first else "?")
-
-
-def _unstacked(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    axes = axes_of(settings["axis"], len(shape))
-    return None if axes is None else tuple(e for k, e in enumerate(shape) if k != axes[0])
-
-
-def _unstack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    made = layout_law(_unstacked)(types, settings, dim)
-    return scalar_of(made.dtype) if made.shape == () else made
-
-
-def _unstack_text(settings: dict[str, Any], types: list[Type]) -> str:
-    axis = settings["axis"]
-    return f"g[{':, ' * axis}at]" if axis >= 0 else f"g[..., at{', :' * (-1 - axis)}]"
-
-
-def _list_join_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    item = types[0].item if isinstance(types[0], List) else UNKNOWN
-    shape = shape_of(item)
-    axes = None if shape is None or settings["axis"] is None else axes_of(settings["axis"], len(shape))
-    return Array(
-        dtype_of(item), None if shape is None or axes is None else tuple(Dim("?") if k == axes[0] else e for k, e in enumerate(shape))
-    )
-
-
-def _list_stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    item = types[0].item if isinstance(types[0], List) else UNKNOWN
-    shape = shape_of(item)
-    axes = None if shape is None else axes_of(settings["axis"], len(shape) + 1)
-    if shape is None or axes is None:
-        return Array(dtype_of(item), None)
-    made = list(shape)
-    made.insert(axes[0], Dim("?"))
-    return Array(dtype_of(item), tuple(made))
-
-
-def _like_list_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return List(types[1].item if isinstance(types[1], List) else UNKNOWN)
-
-
-def _list_join_text(name: str) -> Emit:
-    return lambda settings, types: f"np.{name}(l)" if settings["axis"] == 0 else f"np.{name}(l, axis)"
-
-
-rule("concatenate(*xs, axis=0)", _concatenate_law, emit=_join_text("concatenate"), linear="*xs",
-     xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)")  # fmt: skip
-# what the operand ``at`` contributed to a concatenation, and its cotangent: zeros around it
-rule("concatenate_part(g, *xs, at=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
-     g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)", xs_grad=None)  # fmt: skip
-rule("concatenate_place(g, shape, *xs, at=0, axis=0)", _into_shape_law, emit="concatenate_place(g, shape, [*xs], at, axis)", linear="g",
-     g_grad="concatenate_part(out_grad, *xs, at=at, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
-rule("stack(*xs, axis=0)", _stack_law, emit=_join_text("stack"), linear="*xs", xs_grad="stack_part(out_grad, at=position, axis=axis)")
-rule("stack_part(g, at=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
-     g_grad="stack_place(out_grad, shape_of(g), at=at, axis=axis)")  # fmt: skip
-rule("stack_place(g, shape, at=0, axis=0)", _into_shape_law, emit="stack_place(g, shape, at, axis)", linear="g",
-     g_grad="stack_part(out_grad, at=at, axis=axis)", shape_grad=None)  # fmt: skip
-rule(
-    "concatenate_list(l, axis=0)",
-    _list_join_law,
-    emit=_list_join_text("concatenate"),
-    linear="l",
-    l_grad="split_like(out_grad, l, axis=axis)",
-)
-rule(
-    "split_like(g, l, axis=0)",
-    _like_list_law,
-    emit="split_like(g, l, axis)",
-    linear="g",
-    g_grad="concatenate_list(out_grad, axis=axis)",
-    l_grad=None,
-)
-rule("stack_list(l, axis=0)", _list_stack_law, emit=_list_join_text("stack"), linear="l", l_grad="unstack(out_grad, axis=axis)")
-rule("unstack(g, axis=0)", lambda types, settings, dim: List(_unstack_law(types, settings, dim)),
-     emit=lambda s, t: "list(g)" if s["axis"] == 0 else "list(np.moveaxis(g, axis, 0))", linear="g",
-     g_grad="stack_list(out_grad, axis=axis)")  # fmt: skip
-
-
-def _merged_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The first axis of one array, joined into the axis ``axis`` of its items."""
-    shape = shape_of(types[0])
-    axes = None if shape is None or settings["axis"] is None or len(shape) < 2 else axes_of(settings["axis"], len(shape) - 1)
-    if shape is None or axes is None:
-        return Array(dtype_of(types[0]), None)
-    count, own = shape[0], shape[1 + axes[0]]
-    total: Extent = count * own if isinstance(count, int) and isinstance(own, int) else Dim("?")
-    return Array(dtype_of(types[0]), tuple(total if k == axes[0] else e for k, e in enumerate(shape[1:])))
-
-
-def _restacked_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = shape_of(types[0])
-    axes = None if not shape else axes_of(settings["axis"], len(shape))
-    if not shape or axes is None:
-        return Array(dtype_of(types[0]), None)
-    made = list(shape[1:])
-    made.insert(axes[0], shape[0])
-    return Array(dtype_of(types[0]), tuple(made))
-
-
-# joins of the items of one array
-rule(
-    "concatenate_array(x, axis=0)",
-    _merged_law,
-    emit=lambda s, t: "np.concatenate(x)" if s["axis"] == 0 else "np.concatenate(x, axis)",
-    linear="x",
-    x_grad="split_array(out_grad, shape_of(x), axis=axis)",
-)
-rule("split_array(g, shape, axis=0)", _into_shape_law, emit="split_array(g, shape, axis)", linear="g",
-     g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
-rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
-     x_grad="moveaxis(out_grad, source=axis, destination=0)")  # fmt: skip
-
-# ------------------------------------------------------------------ parting
-
-
-def _split_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape, sections = shape_of(types[0]), settings["sections"]
-    axes = None if shape is None else axes_of(settings["axis"], len(shape))
-    if shape is None or axes is None:
-        return List(Array(dtype_of(types[0]), None))
-    whole = shape[axes[0]]
-    part: Extent = whole // sections if isinstance(sections, int) and isinstance(whole, int) else Dim("?")
-    return List(Array(dtype_of(types[0]), tuple(part if k == axes[0] else e for k, e in enumerate(shape))))
-
-
-def _split_text(name: str) -> Emit:
-    return lambda settings, types: f"np.{name}(x, sections)" if settings["axis"] == 0 else f"np.{name}(x, sections, axis)"
-
-
-for _name in ("split", "array_split"):
-    rule(f"{_name}(x, sections=2, axis=0)", _split_law, emit=_split_text(_name), alias="view", linear="x",
-         x_grad="concatenate_list(out_grad, axis=axis)")  # fmt: skip
-
-# ------------------------------------------------------------------ repeating
-
-
-def _tile_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = shape_of(types[0])
-    if shape is None:
-        return Array(dtype_of(types[0]), None)
-    reps: Shape = tuple(dim(k) for k in range(1, len(types)))
-    rank = max(len(shape), len(reps))
-    long: Shape = (1,) * (rank - len(shape)) + shape
-    often: Shape = (1,) * (rank - len(reps)) + reps
-    made = [
-        e if r == 1 else r if e == 1 else e * r if isinstance(e, int) and isinstance(r, int) else Dim("?")
-        for e, r in zip(long, often, strict=True)
-    ]
-    return Array(dtype_of(types[0]), tuple(made))
-
-
-def _repeat_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = shape_of(types[0])
-    if settings["axis"] is None:
-        return Array(dtype_of(types[0]), (Dim("?"),), "C")
-    axes = None if shape is None else axes_of(settings["axis"], len(shape))
-    if shape is None or axes is None:
-        return Array(dtype_of(types[0]), None)
-    often: Extent = dim(1) if isinstance(types[1], Scalar) else Dim("?")
-    own = shape[axes[0]]
-    new: Extent = own * often if isinstance(own, int) and isinstance(often, int) else Dim("?")
-    return Array(dtype_of(types[0]), tuple(new if k == axes[0] else e for k, e in enumerate(shape)))
-
-
-rule("tile(x, *reps)", _tile_law, emit="np.tile(x, (*reps,))", linear="x", x_grad="tile_back(out_grad, shape_of(x), *reps)", reps_grad=None)
-rule("tile_back(g, shape, *reps)", _into_shape_law, emit="tile_back(g, shape, (*reps,))", linear="g",
-     g_grad="tile(out_grad, *reps)", shape_grad=None, reps_grad=None)  # fmt: skip
-rule(
-    "repeat(x, repeats, axis=None)",
-    _repeat_law,
-    emit=lambda s, t: "np.repeat(x, repeats)" if s["axis"] is None else "np.repeat(x, repeats, axis)",
-    linear="x",
-    x_grad="repeat_back(out_grad, shape_of(x), repeats, axis=axis)",
-    repeats_grad=None,
-)
-rule("repeat_back(g, shape, repeats, axis=None)", _into_shape_law, emit="repeat_back(g, shape, repeats, axis)", linear="g",
-     g_grad="repeat(out_grad, repeats, axis=axis)", shape_grad=None, repeats_grad=None)  # fmt: skip
 
 # ------------------------------------------------------------------ diagonals and triangles
 
@@ -655,10 +401,10 @@ _DIAGONAL = "offset=0, axis1=0, axis2=1"
 _SAME_DIAGONAL = "offset=offset, axis1=axis1, axis2=axis2"
 rule("diag(x, k=0)", layout_law(_diag), emit=lambda s, t: "np.diag(x, k)" if s["k"] else "np.diag(x)", alias="depends", linear="x",
      x_grad="diag_back(out_grad, shape_of(x), k=k)")  # fmt: skip
-rule("diag_back(g, shape, k=0)", _into_shape_law, emit="diag_back(g, shape, k)", linear="g", g_grad="diag(out_grad, k=k)", shape_grad=None)
+rule("diag_back(g, shape, k=0)", into_shape_law, emit="diag_back(g, shape, k)", linear="g", g_grad="diag(out_grad, k=k)", shape_grad=None)
 rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit="np.diagonal(x, offset, axis1, axis2)", alias="view", linear="x",
      x_grad=f"diagonal_place(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
-rule(f"diagonal_place(g, shape, {_DIAGONAL})", _into_shape_law, emit="diagonal_place(g, shape, offset, axis1, axis2)", linear="g",
+rule(f"diagonal_place(g, shape, {_DIAGONAL})", into_shape_law, emit="diagonal_place(g, shape, offset, axis1, axis2)", linear="g",
      g_grad=f"diagonal(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
 rule(
     f"trace(x, {_DIAGONAL})",
@@ -667,7 +413,7 @@ rule(
     linear="x",
     x_grad=f"trace_back(out_grad, shape_of(x), {_SAME_DIAGONAL})",
 )
-rule(f"trace_back(g, shape, {_DIAGONAL})", _into_shape_law, emit="trace_back(g, shape, offset, axis1, axis2)", linear="g",
+rule(f"trace_back(g, shape, {_DIAGONAL})", into_shape_law, emit="trace_back(g, shape, offset, axis1, axis2)", linear="g",
      g_grad=f"trace(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
 
 
@@ -683,125 +429,3 @@ for _name in ("triu", "tril"):
         linear="x",
         x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))",
     )
-
-# ------------------------------------------------------------------ making
-
-
-def _made_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array(settings["dtype"], given_shape(types, dim), "C")
-
-
-def _made_text(name: str, default: str = "f64") -> Emit:
-    def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        shape = "*shape" if len(types) == 1 else "(*shape,)"
-        return f"np.{name}({shape})" if settings["dtype"] == default else f"np.{name}({shape}, dtype)"
-
-    return emit
-
-
-def _full_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array(settings["dtype"] or dtype_of(types[0]), given_shape(types, dim, 1), "C")
-
-
-def _full_text(settings: dict[str, Any], types: list[Type]) -> str:
-    shape = "*shape" if len(types) == 2 else "(*shape,)"
-    return f"np.full({shape}, value)" if settings["dtype"] is None else f"np.full({shape}, value, dtype)"
-
-
-def _like_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array(settings.get("dtype") or dtype_of(types[0]), shape_of(types[0]))
-
-
-def _like_text(name: str) -> Emit:
-    return lambda settings, types: f"np.{name}(x)" if settings["dtype"] is None else f"np.{name}(x, dtype)"
-
-
-def _array_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    if not types[0].is_number:
-        return Array(settings["dtype"], None)
-    layout = kept_layout(types[0]) if isinstance(types[0], Array) else "C"
-    return Array(settings["dtype"] or dtype_of(types[0]), shape_of(types[0]), layout)
-
-
-def _arange_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    dtype = settings["dtype"] or array_dtype(_span, types)
-    length: Extent = dim(0) if len(types) == 1 and isinstance(types[0], Scalar) and types[0].kind == "int" else Dim("?")
-    if isinstance(length, int):
-        length = max(length, 0)
-    return Array(dtype, (length,), "C")
-
-
-def _linspace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = broadcast([shape_of(types[0]), shape_of(types[1])])
-    dtype = array_dtype(_ends, types[:2])
-    return Array(dtype, None if shape is None else (dim(2), *shape), "C" if shape == () else "?")
-
-
-def _ends(start: Any, stop: Any) -> Any:
-    return np.linspace(start, stop, 2)
-
-
-def _span(*bounds: Any) -> Any:
-    return np.arange(*bounds)
-
-
-def _linspace_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "np.linspace(start, stop, num)" if settings["endpoint"] else "np.linspace(start, stop, num, endpoint=False)"
-
-
-def _eye_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array(settings["dtype"], (dim(0), dim(0) if is_none(types[1]) else dim(1)), "C")
-
-
-def _eye_text(settings: dict[str, Any], types: list[Type]) -> str:
-    words = (
-        ["n"]
-        + ([] if is_none(types[1]) else ["m"])
-        + (["k=k"] if settings["k"] else [])
-        + (["dtype=dtype"] if settings["dtype"] != "f64" else [])
-    )
-    return f"np.eye({', '.join(words)})"
-
-
-for _name in ("zeros", "ones", "empty"):
-    constant(f'{_name}(*shape, dtype="f64")', _made_law, emit=_made_text(_name))
-rule(
-    "full(value, *shape, dtype=None)",
-    _full_law,
-    emit=_full_text,
-    linear="value",
-    value_grad="fit(out_grad, shape_of(value))",
-    shape_grad=None,
-)
-constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
-constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
-constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
-rule(
-    "full_like(x, value, dtype=None)",
-    _like_law,
-    emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
-    linear="value",
-    x_grad=None,
-    value_grad="fit(out_grad, shape_of(value))",
-)
-rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
-rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
-constant(
-    "arange(*bounds, dtype=None)",
-    _arange_law,
-    emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)",
-)
-rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
-     start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
-     stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip
-constant('eye(n, m, k=0, dtype="f64")', _eye_law, emit=_eye_text)
-
-# ------------------------------------------------------------------ counting
-
-
-def _bincount_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array("i64" if is_none(types[1]) else "f64", (Dim("?"),), "C")
-
-
-rule("bincount(x, weights, minlength=0)", _bincount_law, emit="np.bincount(x, weights, minlength)", x_grad=None, linear="weights",
-     weights_grad="take(out_grad, x, index='i')")  # fmt: skip

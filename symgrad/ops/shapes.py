@@ -159,6 +159,19 @@ def dtype_of(of: Type, otherwise: str | None = None) -> str | None:
     return otherwise
 
 
+def joined_dtype(types: list[Type]) -> str | None:
+    """The dtype of arrays joined to one."""
+    numbers = [t if isinstance(t, Array) else scalar_of(dtype_of(t)) for t in types]
+    dtype = dtype_of(types[0])
+    for t in numbers[1:]:
+        dtype = (
+            array_dtype(np.add, [Array(dtype, (1,)), t if isinstance(t, Array) else Array(dtype_of(t), (1,))])
+            if dtype and t.is_number
+            else None
+        )
+    return dtype
+
+
 def shape_of(of: Type) -> Shape | None:
     """The shape that an operand has as an array; None if its rank is not known."""
     match of:

@@ -281,9 +281,9 @@ def plain_call(row: str, via: str | None = None) -> tuple[str, str]:
 
 def load_rows() -> None:
     """Fill the row table."""
-    from symgrad.ops import arrays, constants, custom, elementwise, engine, linalg, reductions
+    from symgrad.ops import arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions
 
-    assert all((arrays, constants, custom, elementwise, engine, linalg, reductions))
+    assert all((arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions))
 
 
 load_rows()

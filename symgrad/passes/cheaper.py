@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import symgrad.ops.arrays
-import symgrad.ops.linalg  # noqa: F401  (their rows are used here)
+import symgrad.ops.linalg
+import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import NONE, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS

@@ -1,0 +1,149 @@
+"""table: making arrays of numbers, and counting what is in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import (
+    Array,
+    Dim,
+    Extent,
+    Scalar,
+    Type,
+)
+from symgrad.ops.declare import constant, rule
+from symgrad.ops.elementwise import Emit
+from symgrad.ops.indexing import Extents, broadcast
+from symgrad.ops.shapes import (
+    array_dtype,
+    dtype_of,
+    given_shape,
+    is_none,
+    kept_layout,
+    shape_of,
+)
+
+# ------------------------------------------------------------------ making
+
+
+def _made_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"], given_shape(types, dim), "C")
+
+
+def _made_text(name: str, default: str = "f64") -> Emit:
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        shape = "*shape" if len(types) == 1 else "(*shape,)"
+        return f"np.{name}({shape})" if settings["dtype"] == default else f"np.{name}({shape}, dtype)"
+
+    return emit
+
+
+def _full_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"] or dtype_of(types[0]), given_shape(types, dim, 1), "C")
+
+
+def _full_text(settings: dict[str, Any], types: list[Type]) -> str:
+    shape = "*shape" if len(types) == 2 else "(*shape,)"
+    return f"np.full({shape}, value)" if settings["dtype"] is None else f"np.full({shape}, value, dtype)"
+
+
+def _like_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings.get("dtype") or dtype_of(types[0]), shape_of(types[0]))
+
+
+def _like_text(name: str) -> Emit:
+    return lambda settings, types: f"np.{name}(x)" if settings["dtype"] is None else f"np.{name}(x, dtype)"
+
+
+def _array_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if not types[0].is_number:
+        return Array(settings["dtype"], None)
+    layout = kept_layout(types[0]) if isinstance(types[0], Array) else "C"
+    return Array(settings["dtype"] or dtype_of(types[0]), shape_of(types[0]), layout)
+
+
+def _arange_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"] or array_dtype(_span, types)
+    length: Extent = dim(0) if len(types) == 1 and isinstance(types[0], Scalar) and types[0].kind == "int" else Dim("?")
+    if isinstance(length, int):
+        length = max(length, 0)
+    return Array(dtype, (length,), "C")
+
+
+def _linspace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = broadcast([shape_of(types[0]), shape_of(types[1])])
+    dtype = array_dtype(_ends, types[:2])
+    return Array(dtype, None if shape is None else (dim(2), *shape), "C" if shape == () else "?")
+
+
+def _ends(start: Any, stop: Any) -> Any:
+    return np.linspace(start, stop, 2)
+
+
+def _span(*bounds: Any) -> Any:
+    return np.arange(*bounds)
+
+
+def _linspace_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.linspace(start, stop, num)" if settings["endpoint"] else "np.linspace(start, stop, num, endpoint=False)"
+
+
+def _eye_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(settings["dtype"], (dim(0), dim(0) if is_none(types[1]) else dim(1)), "C")
+
+
+def _eye_text(settings: dict[str, Any], types: list[Type]) -> str:
+    words = (
+        ["n"]
+        + ([] if is_none(types[1]) else ["m"])
+        + (["k=k"] if settings["k"] else [])
+        + (["dtype=dtype"] if settings["dtype"] != "f64" else [])
+    )
+    return f"np.eye({', '.join(words)})"
+
+
+for _name in ("zeros", "ones", "empty"):
+    constant(f'{_name}(*shape, dtype="f64")', _made_law, emit=_made_text(_name))
+rule(
+    "full(value, *shape, dtype=None)",
+    _full_law,
+    emit=_full_text,
+    linear="value",
+    value_grad="fit(out_grad, shape_of(value))",
+    shape_grad=None,
+)
+constant("ones_like(x, dtype=None)", _like_law, emit=_like_text("ones_like"))
+constant("empty_like(x, dtype=None)", _like_law, emit=_like_text("empty_like"))
+constant("zeros_as(x, dtype=None)", _like_law, emit=_like_text("zeros_like"))
+rule(
+    "full_like(x, value, dtype=None)",
+    _like_law,
+    emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
+    linear="value",
+    x_grad=None,
+    value_grad="fit(out_grad, shape_of(value))",
+)
+rule("array(x, dtype=None)", _array_law, emit=_like_text("array"), linear="x", x_grad="fit(out_grad, shape_of(x))")
+rule("asarray(x, dtype=None)", _array_law, emit=_like_text("asarray"), alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
+constant(
+    "arange(*bounds, dtype=None)",
+    _arange_law,
+    emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)",
+)
+rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
+     start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
+     stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip
+constant('eye(n, m, k=0, dtype="f64")', _eye_law, emit=_eye_text)
+
+
+# ------------------------------------------------------------------ counting
+
+
+def _bincount_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array("i64" if is_none(types[1]) else "f64", (Dim("?"),), "C")
+
+
+rule("bincount(x, weights, minlength=0)", _bincount_law, emit="np.bincount(x, weights, minlength)", x_grad=None, linear="weights",
+     weights_grad="take(out_grad, x, index='i')")  # fmt: skip
