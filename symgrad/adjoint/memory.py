@@ -151,7 +151,8 @@ class Memory:
     def read_call(self, op: Call) -> None:
         """What a call shares with its operands."""
         row = ROWS[op.name]
-        if (row.consumes or row.alias != "fresh") and op.args:
+        inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # in the list, not of its memory
+        if (row.consumes or row.alias != "fresh") and op.args and not inside:
             for out in op.outs[:1] if row.consumes else op.outs:
                 self.join(op.args[0], out)
         if op.args and isinstance(op.args[0].type, Tape):
@@ -170,8 +171,17 @@ class Memory:
         """May the memory of a value be written to after it is defined?"""
         if not has_memory(value.type):
             return False
-        root = self.find(value)
-        return any(self.after(place, value, root) for _, place in self.stores.get(root, ()))
+        root: Value | None = self.find(value)
+        while root is not None:
+            if any(self.after(place, value, root) for _, place in self.stores.get(root, ())):
+                return True
+            root = self.within(root)
+        return False
+
+    def within(self, root: Value) -> Value | None:
+        """The class of what the containers of a class hold."""
+        inner = self.contents.get(root)
+        return None if inner is None or self.find(inner) is root else self.find(inner)
 
     def after(self, store: Place, value: Value, root: Value) -> bool:
         """May this store run after ``value`` is defined?"""

@@ -1,6 +1,6 @@
 """Decides how each value of the forward half that the backward half reads is to be had there.
 
-Alive, the reversed index, computed again, undone, carried backwards, or saved: in this order. Times
+Alive, the reversed index, still standing in an array, computed again, undone, carried backwards, or saved: in this order. Times
 count backwards: op ``k`` of a block is reversed at time ``2k``, its store is undone just before.
 """
 
@@ -13,6 +13,7 @@ from itertools import islice
 
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank_cost
+from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ops.declare import ROWS
@@ -27,7 +28,10 @@ WHOLE = frozenset([
 ])  # fmt: skip
 READS = frozenset({"take", "list_take"})
 
+MOST = 2000  #: how many pairs of a store and a reading are looked at
+
 Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
+States = dict[Value, dict[Call | None, None]]  #: states of buffers, each with the ops that read a part of it; None: all of it is read
 
 
 @dataclass(slots=True)
@@ -52,6 +56,9 @@ class Plan:
     reversed_ops: dict[tuple[Block, int], Scope] = field(default_factory=dict)
     reversals: dict[Block, Scope] = field(default_factory=dict)
     shapes: dict[Value, Value] = field(default_factory=dict)
+    stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array as they are
+    captured: dict[Call, list[Value]] = field(default_factory=dict)  #: those that are read back just before the store is undone
+    regions: Regions = field(init=False)
 
     # ---------------------------------------------------------------- what is read
 
@@ -61,6 +68,7 @@ class Plan:
             self.reversals[scope.block] = scope
             self.shape_sources(scope)
             self.demands(scope)
+        self.stored = stored_values(self.func, self.layout)
         self.choose_undone()
         self.decide()
         self.undo()
@@ -150,8 +158,10 @@ class Plan:
         scope, time = self.home(value, scope, time)
         if self.is_index(value) or self.is_carried(value):
             return True
+        if self.standing(value) is not None:
+            return True
         op = self.layout.op_of(value)
-        return isinstance(op, Call) and self.repeatable(op, scope, time)
+        return isinstance(op, Call) and self.repeatable(op, scope, time) or self.readable(value, scope, time)
 
     def home(self, value: Value, scope: Scope, time: int) -> Demand:
         """The scope that reverses the value's own block, and the time there."""
@@ -204,6 +214,49 @@ class Plan:
         type_ = operand.type
         return not (isinstance(op, Call) and op.name in CHEAP and isinstance(type_, Scalar) and type_.kind == "float")
 
+    # ---------------------------------------------------------------- what still stands in an array
+
+    def standing(self, value: Value) -> tuple[Call, Value] | None:
+        """The op that read the value from an array or stored it there, and the array in its last state, if it still stands in that."""
+        op = self.layout.op_of(value)
+        reads = isinstance(op, Call) and op.name in ("take", "view")
+        access = op if reads else self.stored.get(value)
+        if not isinstance(access, Call):
+            return None
+        last = self.regions.last_with(access)
+        if last is None or self.memory.find(last) in self.traces or not (last in self.saved or self.alive(last)):
+            return None
+        scope = self.reversals.get(self.layout.places[access.outs[0]][0])
+        if scope is None:
+            return None
+        ends = (2 * len(scope.block.ops), -2)
+        path = access.args[1:] if reads else path_of(access)
+        return (access, last) if all(self.can(o, scope, time) for o in path for time in ends) else None
+
+    def settle(self, value: Value) -> bool:
+        """Can the value be had if an array in its last state is kept, round by round of the loop that makes it?"""
+        op = self.layout.op_of(value)
+        reads = isinstance(op, Call) and op.name in ("take", "view")
+        access = op if reads else self.stored.get(value)
+        if not isinstance(access, Call) or (last := self.regions.last_with(access)) is None or last in self.saved:
+            return False
+        if self.memory.find(last) in self.traces or self.weight(last) > self.weight(value):
+            return False
+        self.saved.add(last)
+        if all(self.can(value, *demand) for demand in self.required[value]):
+            return True
+        self.saved.remove(last)
+        self.known.clear()
+        return False
+
+    def readable(self, value: Value, scope: Scope, time: int) -> bool:
+        """Can the value be read back from the array that it was stored in, before or when the store is undone?"""
+        store = self.stored.get(value)
+        if store is None or not self.undoable(store.outs[0]):
+            return False
+        time = max(time, 2 * self.layout.places[store.outs[0]][1] + 1)
+        return all(self.can(o, scope, time) for o in (store.outs[0], *path_of(store)))
+
     # ---------------------------------------------------------------- memory that is turned back
 
     def undoable(self, value: Value) -> bool:
@@ -239,16 +292,17 @@ class Plan:
         """Turn back the buffers for which that saves less than keeping what is read of them."""
         roots = dict.fromkeys(self.memory.find(v) for v in self.layout.places if has_memory(v.type))
         for root in roots:
-            if root in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
+            inner = self.memory.within(root)
+            if root in self.memory.stores and inner not in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
                 trace.lost = self.lost(trace)
-        for root, trace in list(self.traces.items()):
+        self.regions = Regions(self.layout, self.memory, dict(self.traces))
+        for root in list(self.traces):
             having, needy = self.depending(root)
-            states = self.states(having)
-            wanted = trace.closure({v for v in states if self.memory.find(v) is root})
-            price = sum(self.price(store) for store in self.undone_in(root, wanted))
-            gain = sum(self.weight(v) for v in needy if isinstance(v.type, Array))
-            if not gain or price > gain:
+            price = sum(self.price(store) for store in self.undone_in(root, self.states(having))[0])
+            needed = [v for v in needy if isinstance(v.type, Array)]
+            gain = sum(map(self.weight, needed))
+            if not gain or price > gain or price == gain and all(v in self.stored for v in needed):
                 del self.traces[root]
                 self.known.clear()
 
@@ -279,9 +333,17 @@ class Plan:
             return rank_cost(made) * rounds
         return rank_cost(store.args[0].type) * rounds if row == "copy" else rounds
 
-    def undone_in(self, root: Value, wanted: set[Value]) -> list[Call]:
-        """The stores of a class that must be undone to have the wanted states."""
-        return [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in wanted]
+    def undone_in(self, root: Value, states: States) -> tuple[list[Call], set[Value]]:
+        """The stores of a class that must be undone to have what is read of its states, and all states on the way to these."""
+        trace = self.traces[root]
+        mine = {state: readers for state, readers in states.items() if self.memory.find(state) is root}
+        wanted = trace.closure(mine)
+        stores = [store for store, _ in self.memory.stores.get(root, ()) if store.args[0] in wanted]
+        partial = list(dict.fromkeys(r for readers in mine.values() if None not in readers for r in readers if r is not None))
+        if len(stores) * len(partial) > MOST:
+            return stores, wanted
+        whole = trace.closure(state for state, readers in mine.items() if None in readers)
+        return [s for s in stores if s.args[0] in whole or any(self.regions.clash(s, r) for r in partial)], wanted
 
     def lost(self, trace: Trace) -> set[Value]:
         """The states that going back does not come to: behind a loop or branch that is not reversed."""
@@ -291,33 +353,44 @@ class Plan:
                 behind.append(value)
         return trace.before(behind)
 
-    def states(self, values: list[Value]) -> set[Value]:
+    def states(self, values: list[Value]) -> States:
         """The states of buffers that having these values needs."""
-        found: set[Value] = set()
+        found: States = {}
+        self.captured = {}
         for value in values:
             for scope, time in self.required.get(value, ()):
                 self.collect(value, scope, time, found, set())
         return found
 
-    def collect(self, operand: Operand, scope: Scope, time: int, found: set[Value], seen: set[Value]) -> None:
-        """Follow how a value will be had, as ``find`` found it."""
-        if not isinstance(operand, Value) or operand not in self.layout.places or operand in seen:
+    def collect(self, operand: Operand, scope: Scope, time: int, found: States, seen: set[Value], reader: Call | None = None) -> None:
+        """Follow how a value will be had, as ``find`` found it; ``reader``: the op that reads a part of it only."""
+        if not isinstance(operand, Value) or operand not in self.layout.places:
             return
-        seen.add(operand)
         if operand in self.saved or operand in self.joins or self.alive(operand):
             return
+        if self.undoable(operand):
+            found.setdefault(operand, {})[reader] = None
+            return
+        if operand in seen:
+            return
+        seen.add(operand)
         if operand in self.shapes:
             self.collect(self.shapes[operand], scope, time, found, seen)
             return
-        if self.undoable(operand):
-            found.add(operand)
-            return
         scope, time = self.home(operand, scope, time)
-        if self.is_index(operand) or self.is_carried(operand):
+        if self.is_index(operand) or self.is_carried(operand) or self.standing(operand) is not None:
             return
         op = self.layout.op_of(operand)
-        for source in op.operands if op is not None else ():
-            self.collect(source, scope, time, found, seen)
+        if isinstance(op, Call) and not self.repeatable(op, scope, time) and (store := self.stored.get(operand)) is not None:
+            if time <= 2 * self.layout.places[store.outs[0]][1] + 1:
+                captured = self.captured.setdefault(store, [])
+                captured += [] if operand in captured else [operand]
+            for source in (store.outs[0], *path_of(store)):
+                self.collect(source, scope, time, found, seen, store)
+            return
+        for place, source in enumerate(op.operands if op is not None else ()):
+            reads = isinstance(op, Call) and op.name in ("take", "view") and place == 0
+            self.collect(source, scope, time, found, seen, op if reads and isinstance(op, Call) else None)
 
     # ---------------------------------------------------------------- what is saved
 
@@ -333,7 +406,7 @@ class Plan:
             _, _, value = heappop(todo)
             if not all(self.can(value, scope, time) for scope, time in self.required[value]):
                 self.known.clear()
-                if not self.joinable(value) and not self.carriable(value):
+                if not self.settle(value) and not self.joinable(value) and not self.carriable(value):
                     self.saved.add(value)
 
     def joinable(self, value: Value) -> bool:
@@ -380,10 +453,10 @@ class Plan:
             states = self.states(list(self.required))
             self.undone = []
             self.wanted = set()  # what was saved meanwhile is not wanted any more
-            for root, trace in self.traces.items():
-                wanted = trace.closure({v for v in states if self.memory.find(v) is root})
+            for root in self.traces:
+                undone, wanted = self.undone_in(root, states)
                 self.wanted |= wanted
-                self.undone += self.undone_in(root, wanted)
+                self.undone += undone
             for store in self.undone:
                 self.require_paths(store)
             self.decide()

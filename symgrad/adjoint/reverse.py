@@ -331,7 +331,7 @@ class Sweep:
 
     def taken(self, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
         """The output's cotangent, given up to be written to."""
-        if grad is not None and kept.aliases:
+        if grad is not None and kept.aliases and not isinstance(out.type, List):  # of a list the item is taken out
             grad = Cotangent(grad.value)
         return self.ledger.owned(grad, out)
 

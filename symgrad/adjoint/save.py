@@ -1,0 +1,251 @@
+"""Extends the forward half by what saves the values that the backward half cannot have otherwise.
+
+A block inside loops has one tape: one push for all its values each time it runs. Where a loop's rounds are counted
+from the start, its tape has a place for each, made just before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.expand import number
+from symgrad.adjoint.memory import UNDO, has_memory
+from symgrad.adjoint.plan import Plan, path_of
+from symgrad.ir.core import ONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value, While
+from symgrad.ir.types import Array, Tape
+from symgrad.ops.build import Builder
+
+
+@dataclass(slots=True, eq=False)
+class TapeUse:
+    """One tape: the block that saves, what it saves, and the tape's value when the forward half is over.
+
+    If ``indexed`` the tape is itself one of the values saved by the block around the loop.
+    """
+
+    block: Block
+    indexed: bool
+    items: list[Value] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+    end: Operand = UNDEF
+
+    @property
+    def name(self) -> str:
+        names = [v.name for v in self.items]
+        return f"{names[0].removesuffix('_tape')}_tape" if len(names) == 1 and names[0] else "tape"
+
+
+Key = Value | Call | TapeUse  #: what is saved: a value, what a store overwrites, a tape
+
+
+@dataclass(slots=True)
+class Saver:
+    """Extends the forward half. Ops are collected first and inserted last, so that positions hold meanwhile."""
+
+    plan: Plan
+    builder: Builder
+    before: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
+    after: dict[tuple[Block, int], list[Op]] = field(default_factory=dict)
+    kept: dict[Key, Value] = field(default_factory=dict)
+    exported: dict[Value, Value] = field(default_factory=dict)
+    tapes: dict[Block, TapeUse] = field(default_factory=dict)
+    inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a stack
+    made: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
+
+    def call(self, where: list[Op], model: Op | None, name: str, *args: Operand, hint: str | None = None, **settings: object) -> Value:
+        """Build one op into a list."""
+        block = Block([], where)
+        with self.builder.inside(block), self.builder.at(model.loc if model is not None else self.plan.func.loc):
+            return self.builder.call(name, *args, hint=hint, **settings)
+
+    def save(self) -> None:
+        """Everything that the plan says is saved."""
+        order = self.plan.layout.order
+        for value in sorted(self.plan.saved, key=order.__getitem__):
+            self.save_value(value)
+        for value in self.plan.shapes:
+            if value not in self.plan.saved and self.plan.alive(value):
+                self.save_value(value)
+        for store in sorted(self.plan.undone, key=lambda store: order[store.outs[0]]):
+            self.save_slice(store)
+        depths = self.plan.layout.depths
+        done: set[Block] = set()
+        while left := [block for block in self.tapes if block not in done]:
+            block = max(left, key=depths.__getitem__)  # the tape of an inner loop is saved by the block around it
+            done.add(block)
+            if self.tapes[block].indexed:
+                self.index(self.tapes[block])
+            else:
+                self.thread(self.tapes[block])
+
+    def save_value(self, value: Value) -> None:
+        """Keep a value as it is when it is defined."""
+        block, index = self.plan.layout.places[value]
+        where = self.after.setdefault((block, index), [])
+        source = self.plan.shapes.get(value)
+        if source is not None:
+            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), "shape_of", source, hint=value.name))
+        elif self.plan.memory.overwritten(value):
+            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(value), "copy", value, hint=value.name))
+        else:
+            self.kept_as(value, block, value)
+
+    def save_slice(self, store: Call) -> None:
+        """Keep what a store is about to overwrite."""
+        block, index = self.plan.layout.places[store.outs[0]]
+        row = UNDO[store.name][0]
+        if not row:
+            return
+        where = self.before.setdefault((block, index), [])
+        name = store.outs[0].name
+        hint = f"{name}_old" if name else "old"
+        if row == "take":
+            made = self.call(where, store, row, store.args[0], *path_of(store), hint=hint, index=store.settings["index"])
+        elif row == "list_take":
+            place = path_of(store) or [Const(-1)]
+            made = self.call(where, store, row, store.args[0], *place, hint=hint)
+        else:
+            made = self.call(where, store, row, store.args[0], hint=hint)
+        self.kept_as(store, block, made)
+
+    def kept_as(self, key: Key, block: Block, value: Value) -> None:
+        """Remember what holds a saved value; inside loops it goes on the block's tape."""
+        self.kept[key] = value
+        if not self.plan.layout.static(block):
+            use = self.tapes.get(block) or self.new_tape(block)
+            use.items.append(value)
+            use.keys.append(key)
+
+    def new_tape(self, block: Block) -> TapeUse:
+        """A tape for what a block saves; a stack is handed through the blocks around."""
+        use = TapeUse(block, is_counted(self.plan.layout.owners[block][2]))
+        self.tapes[block] = use
+        for around, _ in () if use.indexed else self.plan.layout.path((block, 0)):
+            self.inside.setdefault(around, []).append(block)
+        return use
+
+    # ---------------------------------------------------------------- tapes through loops and branches
+
+    def index(self, use: TapeUse) -> None:
+        """Create a tape just before the loop whose rounds it has places for, and save it with what the block around saves."""
+        outer, place, op = self.plan.layout.owners[use.block]
+        assert isinstance(op, For)
+        before = self.before.setdefault((outer, place), [])
+        count = op.stop if number(op.step) == 1 else self.call(before, op, "add", op.start, ONE)
+        tape = self.call(before, op, "slots", count, hint=use.name)
+        inside, out = enter(op, use.block, tape, Tape(tuple(v.type for v in use.items), True), use.name)
+        leave(op, use.block, self.store(use, "put", inside, op.index))
+        self.made[out] = place
+        self.kept_as(use, outer, out)
+
+    def thread(self, use: TapeUse) -> None:
+        """Create a tape outside all loops, carry it in to the block that pushes, and out again."""
+        path = self.plan.layout.path((use.block, 0))
+        blocks = [block for block, _ in path]
+        first = next(k for k, block in enumerate(blocks) if not self.plan.layout.static(block))
+        hint = use.name
+        outer, index = path[first - 1]
+        tape = self.call(self.before.setdefault((outer, index), []), outer.ops[index], "tape", hint=hint)
+        type_ = Tape(tuple(v.type for v in use.items))
+        outs: list[Value] = []
+        for (block, place), inner in zip(path[first - 1 :], blocks[first:], strict=False):
+            tape, out = enter(block.ops[place], inner, tape, type_, hint)
+            outs.append(out)
+        pushed = self.store(use, "push", tape)
+        for inner, out in zip(reversed(blocks[first:]), reversed(outs), strict=True):
+            leave(self.plan.layout.owners[inner][2], inner, pushed)
+            pushed = out
+        use.end = self.export(pushed, outer)
+
+    def store(self, use: TapeUse, name: str, *where: Value) -> Value:
+        """The op that saves, as soon as all its values are there."""
+        tables, indices = (self.before, self.after), range(-1, len(use.block.ops) + 1)
+        own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
+        last = -1
+        for value in use.items:
+            if value in self.made:
+                last = max(last, self.made[value])
+                continue
+            place = self.plan.layout.places.get(value)
+            last = max(last, place[1] if place is not None else next(i for op, i in own.items() if value in op.outs))
+        model = use.block.ops[last] if last >= 0 else self.plan.layout.owners[use.block][2]
+        return self.call(self.after.setdefault((use.block, last), []), model, name, *where, *use.items, hint=use.name)
+
+    def export(self, value: Value, block: Block) -> Value:
+        """The value made visible at the top level, through the results of branches."""
+        if value in self.exported:
+            return self.exported[value]
+        made = value
+        while block in self.plan.layout.owners:
+            outer, _, op = self.plan.layout.owners[block]
+            assert isinstance(op, If)
+            out = Value(value.type, value.name)
+            op.outs.append(out)
+            for side in op.blocks:
+                side.yields.append(made if side is block else UNDEF)
+            made, block = out, outer
+        self.exported[value] = made
+        return made
+
+    # ---------------------------------------------------------------- results, and the end
+
+    def results(self, results: Sequence[Operand]) -> list[Operand]:
+        """What is returned, in memory that nobody else knows."""
+        memory = self.plan.memory
+        held = {memory.find(p) for p in self.plan.func.params} | set(self.plan.traces)
+        body = self.plan.func.body
+        made: list[Operand] = []
+        for result in results:
+            if isinstance(result, Value) and has_memory(result.type):
+                root = memory.find(result)
+                if root in held and isinstance(result.type, Array):
+                    result = self.call(self.after.setdefault((body, len(body.ops) - 1), []), None, "copy", result, hint=result.name)
+                held.add(root)
+            made.append(result)
+        return made
+
+    def insert(self) -> None:
+        """Put the collected ops in their places."""
+        for block in {key[0] for key in (*self.before, *self.after)}:
+            ops = list(self.after.get((block, -1), []))
+            for index, op in enumerate(block.ops):
+                ops += [*self.before.get((block, index), []), op, *self.after.get((block, index), [])]
+            block.ops = ops
+
+
+def is_counted(op: Op) -> bool:
+    """Has a tape of the loop a place for each index, without waste?"""
+    if not isinstance(op, For) or op.until:
+        return False
+    start, stop, step = number(op.start), number(op.stop), number(op.step)
+    if step == 1:
+        return start is not None and 0 <= start <= 2
+    return step == -1 and stop is not None and -1 <= stop <= 1
+
+
+def enter(op: Op, inner: Block, tape: Operand, type_: Tape, hint: str) -> tuple[Value, Value]:
+    """Carry a tape into one block of an op; the value inside, and the value after the op."""
+    out = Value(type_, hint)
+    if isinstance(op, If):
+        op.outs.append(out)
+        for side in op.blocks:
+            if side is not inner:
+                side.yields.append(tape)
+        assert isinstance(tape, Value)
+        return tape, out
+    assert isinstance(op, For | While)
+    count = len(op.inits)
+    inside = Value(type_, hint)
+    op.inits.append(tape)
+    inner.args.append(inside)
+    if isinstance(op, While):
+        op.test.args.append(Value(type_, hint))
+    op.outs.insert(count, out)
+    return inside, out
+
+
+def leave(op: Op, block: Block, tape: Operand) -> None:
+    """Yield a tape: after all that is carried, before the bool that ends the loop."""
+    until = isinstance(op, For | While) and op.until
+    block.yields.insert(len(block.yields) - until, tape)
