@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         print(f"not known: {', '.join(sorted(unknown))}\nprograms: {', '.join(c.name for c in CASES)}\ncolumns: {', '.join(COLUMNS)}")
         return 2
+    before = None if options.compare is None else json.loads(options.compare.read_text())
     results: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "programs": {}}
     for allocator in options.allocators:
         made = inner(options, allocator, growth=options.growth and allocator == options.allocators[-1])
@@ -50,12 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         results |= {key: made[key] for key in ("versions", "growth", "generation")}
         print(f"\nmemory: {allocator}")
         print("\n".join(table(made["programs"], options.columns)), flush=True)
+        keep(results, options.save)
     if results["growth"] or results["generation"]:
         print("\n" + "\n".join(growth_table(results["growth"], results["generation"])))
-    if options.compare is not None:
-        print("\n" + "\n".join(compared(json.loads(options.compare.read_text()), results)))
-    options.save.parent.mkdir(parents=True, exist_ok=True)
-    options.save.write_text(json.dumps(results, indent=1) + "\n")
+    if before is not None:
+        print("\n" + "\n".join(compared(before, results)))
     print(f"\nkept in {options.save}")
     errors = [e for programs in results["programs"].values() for f in programs.values() for e in f["errors"].values()]
     return int(not all(e <= TOLERANCE for e in errors))
@@ -74,6 +74,12 @@ def inner(options: argparse.Namespace, allocator: str, growth: bool) -> dict[str
             raise SystemExit(ran.returncode)
         made: dict[str, Any] = json.loads(path.read_text())
         return made
+
+
+def keep(results: dict[str, Any], path: Path) -> None:
+    """Write what there is so far."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def kept_at() -> Path:

@@ -143,7 +143,7 @@ CASES = (
     Case("gated", gated, gated_adjoint, (0, 1, 2),
          lambda n, steps: (0.3 * numbers(n, n), 0.3 * numbers(n, n, seed=8), numbers(n), numbers(steps, n, seed=9)),
          {"n": 32, "steps": 100}, {"n": 3, "steps": 3}, {"steps": 1}, None, ("autograd",)),
-    Case("reaction", reaction, reaction_adjoint, (0, 1), lambda n, steps: (np.abs(0.3 * numbers(n)), 0.3 * numbers(n, n), 0.05, steps),
+    Case("reaction", reaction, reaction_adjoint, (0, 1), lambda n, steps: (np.abs(0.3 * numbers(n)), 0.05 * numbers(n, n) - np.eye(n), 0.05, steps),
          {"n": 16, "steps": 100}, {"n": 3, "steps": 2}, {"steps": 1}, None, ("autograd",)),
     Case("filtered", filtered, filtered_adjoint, (0, 1, 2), measured,
          {"n": 4, "steps": 100}, {"n": 2, "steps": 3}, {"steps": 1}, None, ("autograd",)),
