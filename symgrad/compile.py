@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from keyword import iskeyword
 from typing import Any
 
 from symgrad.adjoint.account import tell_kept
@@ -445,8 +446,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
 def argument_names(hints: list[str | None]) -> list[str]:
     made: list[str] = []
     for hint in hints:
-        base = word = "".join(c if c.isalnum() or c == "_" else "_" for c in hint or "t")
-        base = word = base if base.isidentifier() else f"t_{base}"
+        base = "".join(c if f"t{c}".isidentifier() else "_" for c in hint or "t")
+        base = word = base if base.isidentifier() and not iskeyword(base) else f"t_{base}"
         number = 0
         while word in made or word in ("np", "math"):
             number += 1

@@ -13,6 +13,7 @@ from symgrad.eager.tensor import Tensor, apply, frozen_graph
 from symgrad.errors import NotReached, Overwritten
 from symgrad.functional import tensors as functions
 from symgrad.record.recipe import Applied, Backward, Differentiated, Leaf, Step, backward_of, kind_of_value
+from symgrad.vocabulary.dispatch import STATIC
 
 Array = np.ndarray[Any, Any]
 
@@ -235,6 +236,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
     >>> x.grad.item()
     6.0
     """
+    assert not STATIC[0], "backward works on tensors; call disable_static() first"
     targets = tensors_of(tensors, "tensors")
     assert len({id(t) for t in targets}) == len(targets), "a tensor stands twice in tensors"
     seeds = seeds_of(grad_tensors, targets, "grad_tensors")
@@ -253,6 +255,8 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
             accumulate(tensor, gradient)
         else:
             tensor._grad = Tensor(gradient)
+    for part in unused_parts(record):
+        part._grad = Tensor(np.zeros_like(part._value))
     if not retain_graph:
         for node in record.nodes:
             node.free()
@@ -275,6 +279,17 @@ def watched(record: Record) -> list[Tensor]:
             tensor = edge.tensor
             if tensor._node is not None and (tensor._retains or tensor._hooks):
                 found[id(tensor)] = tensor
+    return list(found.values())
+
+
+def unused_parts(record: Record) -> list[Tensor]:
+    """Parts that keep their gradient, of tensors of which only other parts are used."""
+    found: dict[int, Tensor] = {}
+    for node in record.nodes:
+        for reference in (isinstance(node, Node) and node.parts) or ():
+            part = reference()
+            if part is not None and part._retains and part._node is not None and (id(part._node), part._slot) not in record.made:
+                found[id(part)] = part
     return list(found.values())
 
 
@@ -362,6 +377,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     >>> first.item(), second.item()
     (27.0, 18.0)
     """
+    assert not STATIC[0], "grad works on tensors; call disable_static() first"
     targets = tensors_of(outputs, "outputs")
     sources = tensors_of(inputs, "inputs")
     assert retain_graph is None or isinstance(retain_graph, bool), "retain_graph must be a bool or None"
@@ -380,7 +396,9 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         dump(record.nodes, dump_backward_graph_path)
     cut = {id(t) for t in cuts}
     reached = [t for t in sources if not t.stop_gradient and id(t) not in cut]
-    blocked = [t for t in cuts if t._node is not None and (id(t._node), t._slot) in record.made or id(t) in record.leaves]
+    ends_ids = {id(t) for t in targets}
+    inside = [t for t in cuts if t._node is not None and (id(t._node), t._slot) in record.made or id(t) in record.leaves]
+    blocked = [t for t in inside if id(t) not in ends_ids]
     found: dict[int, Array | None] = {}
     if live and reached:
         ends = [t for t, _ in live]

@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Sequence
 from pathlib import Path
 
-from symgrad.eager.node import GradientNode, Node
+from symgrad.eager.node import GradientNode, Node, line_of
 from symgrad.eager.tensor import Tensor
 
 
@@ -69,7 +69,8 @@ def stacks(nodes: Sequence[Node | GradientNode]) -> str:
     lines = ["call stacks of the recorded operations, first to last"]
     for node in nodes:
         lines += ["", f"{node.name}:"]
-        for code, line in node.stack:
+        for code, place in node.stack:
+            line = line_of(code, place)
             lines.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}')
             if text := linecache.getline(code.co_filename, line).strip():
                 lines.append(f"    {text}")

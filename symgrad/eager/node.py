@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ import numpy as np
 from symgrad.record.operations import Operation, Settings
 
 COUNT = itertools.count()
+OURS = str(Path(__file__).parent.parent) + os.sep  #: where files of ours are
 FRAMES = 3  #: how many of the user's frames are kept for each operation
 #: the sweeps over a record, which tensors offer as methods; entered by ``autograd``
 SWEEPS: dict[str, Callable[..., Any]] = {}
@@ -59,16 +63,21 @@ class switch:  # noqa: N801 (a decorator and a context)
             return self.function(*args, **kwargs)
 
 
-def called_from() -> tuple[tuple[types.CodeType, int], ...]:
-    """The innermost frames of the user's, as code and line."""
+def called_from() -> list[tuple[types.CodeType, int]]:
+    """The innermost frames of the user's, as code and place in it; ``line_of`` finds the line."""
     frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("symgrad."):
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
     found: list[tuple[types.CodeType, int]] = []
     while frame is not None and len(found) < FRAMES:
-        found.append((frame.f_code, frame.f_lineno))
+        found.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
-    return tuple(found)
+    return found
+
+
+def line_of(code: types.CodeType, place: int) -> int:
+    """The line of an instruction."""
+    return next((line for start, end, line in code.co_lines() if start <= place < end and line is not None), code.co_firstlineno)
 
 
 class Edge:
@@ -87,12 +96,13 @@ class Node:
     ``inputs`` are edges, Python numbers, or arrays through which no derivative passes; ``results`` the arrays that came out.
     """
 
-    __slots__ = ("freed", "inputs", "operation", "order", "results", "stack")
+    __slots__ = ("freed", "inputs", "operation", "order", "parts", "results", "stack")
 
     def __init__(self, operation: Operation, inputs: tuple[Any, ...], results: tuple[np.ndarray[Any, Any], ...]) -> None:
         self.operation, self.inputs, self.results = operation, inputs, results
         self.order = next(COUNT)
         self.freed = False
+        self.parts: list[weakref.ref[Any]] | None = None  #: where a tensor was taken apart: all that came out
         self.stack = called_from()
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from symgrad.eager.node import MODE, SWEEPS, Edge, GradientNode, Node, operation
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import settings_of
-from symgrad.vocabulary.dispatch import APPLY
+from symgrad.vocabulary.dispatch import APPLY, GROUP
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
 
@@ -344,6 +345,15 @@ def frozen_graph(name: str) -> FreedGraph:
     return FreedGraph(f"the record of {name} was freed by an earlier backward; call that with retain_graph=True to go through it twice")
 
 
+def group(parts: list[Tensor]) -> None:
+    """Note which tensors are the parts of one: those that are not used have zeros for a gradient."""
+    references = [weakref.ref(part) for part in parts]
+    for part in parts:
+        if isinstance(part._node, Node):
+            part._node.parts = references
+
+
 APPLY[Tensor] = APPLY[None] = apply
+GROUP[Tensor] = group
 
 __all__ = ["Hook", "Tensor", "apply", "default_dtype", "frozen_graph", "set_default_dtype", "to_tensor"]

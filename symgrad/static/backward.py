@@ -103,37 +103,33 @@ class Naming:
 Callback = Callable[..., Any]
 
 
-def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback]) -> list[Op]:
-    """List the operations of a backward half, and call the callbacks for each but the seeds."""
-    made = [block.listed(s.kind, s.inputs, s.outputs) for s in seeds]
+def list_backward(
+    block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback]
+) -> dict[int, int]:
+    """List the operations of a backward half, and call the callbacks for each but the seeds; which came of which, by number."""
+    block.ops += [Op(block, seed) for seed in seeds]
     planned = backward_operations(block, found, naming)
-    context: dict[str, Any] = {}
-    for name in found.variables:
-        context[naming.of(name)] = name
-    for description in planned:
-        op = Op(block, description)
-        block.ops.append(op)
-        made.append(op)
+    context: dict[str, Any] = {naming.of(name): name for name in found.variables}
+    for description, _ in planned:
+        block.ops.append(Op(block, description))
+        context["__current_op_desc__"] = description
         for callback in callbacks:
-            callback(block=block, context={**context, "__current_op_desc__": description} if not context else shared(context, description))
-    return made
+            callback(block=block, context=context)
+    return {description.number: source for description, source in planned if source is not None}
 
 
-def shared(context: dict[str, Any], description: Description) -> dict[str, Any]:
-    """The one context of a call, with the current operation in it."""
-    context["__current_op_desc__"] = description
-    return context
+def backward_operations(block: Block, found: Reach, naming: Naming) -> list[tuple[Description, int | None]]:
+    """The gradient operations in order, with the number of what each is the gradient of.
 
-
-def backward_operations(block: Block, found: Reach, naming: Naming) -> list[Description]:
-    """The gradient operations in order; a variable read several times has parts, which are summed."""
+    A variable read several times has parts, which are summed.
+    """
     uses: dict[str, int] = {}
     for step in found.steps:
         for name in passing(step):
             if name in found.variables:
                 uses[name] = uses.get(name, 0) + 1
-    kinds = {name: op.type for op in block.ops for name in op.desc.outputs}
-    planned: list[Description] = []
+    listed = {name: op.desc for op in block.ops for name in op.desc.outputs}
+    planned: list[tuple[Description, int | None]] = []
     parts: dict[str, list[str]] = {}
     for step in found.steps:
         outs: list[str] = []
@@ -150,9 +146,11 @@ def backward_operations(block: Block, found: Reach, naming: Naming) -> list[Desc
             else:
                 outs.append(naming.of(name))
         results = [name for name in writes(step) if name in found.variables]
-        kind = kinds.get(next(iter(writes(step)), ""), "gradient") + "_grad"
-        planned.append(Description(kind, [*reads(step), *(naming.of(r) for r in results)], outs))
-        planned += [Description("sum", list(parts[name]), [naming.of(name)]) for name in done]
+        source = listed.get(next(iter(writes(step)), ""))
+        kind = "gradient_grad" if source is None else f"{source.kind}_grad"
+        inputs = [*reads(step), *(naming.of(r) for r in results)]
+        planned.append((Description(kind, inputs, outs, backward=True), None if source is None else source.number))
+        planned += [(Description("sum", list(parts[name]), [naming.of(name)], backward=True), None) for name in done]
     return planned
 
 
@@ -220,18 +218,19 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     found = reach(block, [loss.name], cuts)
     seed = loss.name + GRAD if loss.name + GRAD not in block.vars else naming.fresh(loss.name + GRAD)
     naming.given[loss.name] = seed
-    opening = Description("fill_constant", [], [seed])
+    opening = Description("fill_constant", [], [seed], backward=True)
     if segments:
         listed_again(block, found, segments, [loss.name])
     for callback in callbacks or ():
         if not callable(callback):
-            block.listed(opening.kind, opening.inputs, opening.outputs)
+            block.ops.append(Op(block, opening))
             raise ValueError(f"a callback must be callable, {type(callback).__name__} is not")
-    list_backward(block, found, naming, [opening], () if segments else callbacks or ())
+    sources = list_backward(block, found, naming, [opening], () if segments else callbacks or ())
     made = enter(block, found, naming, [loss.name], [None], cuts)
     real = dependent(program, found, [loss.name], list(made), cuts)
     if distop_context is not None:
         distop_context.grad_var_to_var.setdefault(number, {}).update({made[name].name: name for name in made})
+        distop_context.grad_op_id_to_op_id.update(sources)
     if wanted is None:
         pairs: list[Pair] = [(p, made[p.name]) for p in block.all_parameters() if p.trainable and p.name in real]
     else:
@@ -294,14 +293,12 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
         raise ValueError("a target stands twice in targets; give it a target gradient of 2 instead")
     seeds = seeds_for(ends, target_gradients)
     cuts = cut_names(program, no_grad_set, "gradients")
-    for start in starts:
-        if start.name in cuts and start.stop_gradient and start.dtype.kind in FLOATS:
-            continue
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)
     names = [end.name for end in ends]
     found = reach_from(block, names, cuts, {s.name for s in starts})
-    opening = [Description("fill_any_like", [end.name], [end.name + GRAD]) for end, s in zip(ends, seeds, strict=True) if s is None]
+    asked = [end.name for end, seed in zip(ends, seeds, strict=True) if seed is None]
+    opening = [Description("fill_any_like", [name], [name + GRAD], backward=True) for name in asked]
     list_backward(block, found, naming, opening, ())
     made = enter(block, found, naming, names, [None if s is None else s.name for s in seeds], cuts)
     real = dependent(program, found, names, [s.name for s in starts if s.name in made], cuts)

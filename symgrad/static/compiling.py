@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,8 @@ def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str]) ->
 
 def plain(name: str) -> str:
     """A name of a variable as an identifier."""
-    made = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "t"
-    return made if made[0].isalpha() else f"t_{made}"
+    made = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_") or "t"
+    return made if made[0].isalpha() and not iskeyword(made) else f"t_{made}"
 
 
 def operand(graph: Graph, given: str | Number) -> Operand:

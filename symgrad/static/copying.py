@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 from symgrad.functional import network as f
 from symgrad.record.operations import Operation
-from symgrad.static.compiling import reads
+from symgrad.static.compiling import reads, writes
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Description, Gradient, Loop, Op, Parameter, Program, Step, Variable
 
 #: settings that differ in a test
@@ -23,17 +24,29 @@ def copied(program: Program, for_test: bool) -> Program:
     for old, new in zip(program.blocks, made.blocks, strict=True):
         for name, variable in old.vars.items():
             new.vars[name] = twin(variable, new)
+        statistics = kept_statistics(old) if for_test else {}
         gone: set[str] = set()
         for step in old.steps:
-            if for_test and (isinstance(step, Gradient) or gone & set(reads(step))):
-                gone.update(step.pairs.values() if isinstance(step, Gradient) else step.outputs)
+            if for_test and (isinstance(step, Gradient) or gone & set(reads(step)) or is_running(step)):
+                gone.update(name for name in writes(step) if name not in old.vars or not old.vars[name].persistable)
                 continue
-            new.steps.append(tested(step) if for_test else moved(step, made))
-        dropped = {op for op in old.ops if for_test and (gone & {*op.desc.inputs, *op.desc.outputs} or "@GRAD" in "".join(op.desc.outputs))}
+            new.steps.append(moved(tested(step, statistics), made) if for_test else moved(step, made))
         for op in old.ops:
-            if op not in dropped:
-                new.ops.append(Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes))))
+            if for_test and (op.desc.backward or gone & {*op.desc.inputs, *op.desc.outputs} or op.type == f.running.__name__):
+                continue
+            new.ops.append(Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes),
+                                               op.desc.backward)))  # fmt: skip
     return made
+
+
+def is_running(step: Step) -> bool:
+    """Does it keep a running mean?"""
+    return isinstance(step, Apply) and step.operation.function is f.running
+
+
+def kept_statistics(block: Block) -> dict[str, str]:
+    """For each mean and variance of a batch the variable that holds its running mean."""
+    return {str(step.inputs[1]): str(step.inputs[0]) for step in block.steps if isinstance(step, Apply) and is_running(step)}
 
 
 def twin(variable: Variable, block: Block) -> Variable:
@@ -60,8 +73,14 @@ def moved(step: Step, program: Program) -> Step:
     return made  # type: ignore[no-any-return]
 
 
-def tested(step: Step) -> Step:
-    """A step as it is in a test."""
+def tested(step: Step, statistics: Mapping[str, str]) -> Step:
+    """A step as it is in a test: nothing is dropped, and running means stand for those of the batch."""
+    if isinstance(step, Apply) and step.operation.function is f.batch_norm_train:
+        made, *own = step.outputs
+        if all(name in statistics for name in own):
+            x, *affine = step.inputs
+            places = (x, *(statistics[name] for name in own), *affine)
+            return Apply(Operation(f.batch_norm, (True,) * len(places), step.operation.settings), places, (made,))
     if isinstance(step, Apply) and step.operation.function in TRAINING:
         words = dict(step.operation.settings)
         words["p"] = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-STATIC = [False]
+from symgrad.vocabulary.dispatch import STATIC
 
 
 def enable_static() -> None:

@@ -18,9 +18,8 @@ from symgrad.eager.tensor import default_dtype
 from symgrad.functional import tensors
 from symgrad.record.operations import Operation, settings_of
 from symgrad.static.initializers import Constant, XavierUniform
-from symgrad.static.mode import STATIC
 from symgrad.static.parameters import attributes
-from symgrad.vocabulary.dispatch import APPLY
+from symgrad.vocabulary.dispatch import APPLY, STATIC
 from symgrad.vocabulary.methods import Methods
 
 FLOATS = "fc"
@@ -121,6 +120,16 @@ class Description:
     inputs: list[str]
     outputs: list[str]
     attributes: dict[str, Any] = field(default_factory=dict)
+    backward: bool = False  #: is it part of a backward half?
+    number: int = field(default_factory=itertools.count(1).__next__)
+
+    def id(self) -> int:
+        """A number that no other operation has."""
+        return self.number
+
+    def original_id(self) -> int:
+        """The same number."""
+        return self.number
 
     def type(self) -> str:
         """What the operation is called."""

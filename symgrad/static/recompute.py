@@ -24,5 +24,5 @@ def listed_again(block: Block, found: Any, checkpoints: Sequence[str], targets: 
             if needed.isdisjoint(op.desc.outputs):
                 continue
             outs = [name if name in checkpoints or name in targets else f"{name}.subprog_{number}" for name in op.desc.outputs]
-            block.listed(op.type, op.desc.inputs, outs, **op.desc.attributes)
+            block.listed(op.type, op.desc.inputs, outs, **op.desc.attributes).desc.backward = True
         start = place + 1

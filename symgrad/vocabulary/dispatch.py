@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+#: are operations appended to programs, instead of run at once?
+STATIC = [False]
+#: by class of tensor: ``group(parts)`` is told which tensors are the parts of one
+GROUP: dict[type, Callable[[list[Any]], None]] = {}
 #: by class of input: ``apply(function, *inputs, **settings)``; under None what is used where no input is a tensor
 APPLY: dict[type | None, Callable[..., Any]] = {}
 
@@ -16,6 +20,14 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
         if found is not None:
             return found(function, *inputs, **settings)
     return APPLY[None](function, *inputs, **settings)
+
+
+def parts(made: list[Any]) -> list[Any]:
+    """The results of an operation that takes a tensor apart."""
+    group = GROUP.get(type(made[0])) if made else None
+    if group is not None:
+        group(made)
+    return made
 
 
 def axes(axis: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import tensors as f
-from symgrad.vocabulary.dispatch import apply, axes, extents
+from symgrad.vocabulary.dispatch import apply, axes, extents, parts
 
 Tensor = Any
 
@@ -183,16 +183,21 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = Non
     """Equal parts, or parts of given lengths, one of which may be -1."""
     axis = int(axis)
     length = x.shape[axis]
+    if length < 0:
+        raise ValueError(f"axis {axis} cannot be split: its extent is not known")
     if isinstance(num_or_sections, int):
         if length % num_or_sections:
             raise ValueError(f"an axis of extent {length} cannot be split into {num_or_sections} equal parts")
         sections = [length // num_or_sections] * num_or_sections
     else:
         sections = [int(s) for s in num_or_sections]
-        known = [s for s in sections if s >= 0]
-        sections = [s if s >= 0 else length - int(np.sum(known)) for s in sections]
+        known = int(np.sum([s for s in sections if s >= 0]))
+        unknown = len([s for s in sections if s < 0])
+        if unknown > 1 or known > length or not unknown and known < length:
+            raise ValueError(f"an axis of extent {length} cannot be split into parts of lengths {sections}")
+        sections = [s if s >= 0 else length - known for s in sections]
     bounds = [int(b) for b in np.cumsum([0, *sections])]
-    return [apply(f.part, x, start=a, stop=b, axis=axis) for a, b in itertools.pairwise(bounds)]
+    return parts([apply(f.part, x, start=a, stop=b, axis=axis) for a, b in itertools.pairwise(bounds)])
 
 
 def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
@@ -202,7 +207,10 @@ def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> lis
 
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The parts along an axis, without it."""
-    return [apply(f.plane, input, place=k, axis=int(axis)) for k in range(int(input.shape[axis]))]
+    length = int(input.shape[axis])
+    if length < 0:
+        raise ValueError(f"axis {axis} cannot be taken apart: its extent is not known")
+    return parts([apply(f.plane, input, place=k, axis=int(axis)) for k in range(length)])
 
 
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:

@@ -1,0 +1,534 @@
+"""The eager API argument by argument: seeds, freed records, ``grad`` of leaves and of what is inside, hooks, changes in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.eager import Tensor, backward, enable_grad, grad, no_grad, to_tensor
+from symgrad.static.mode import disable_static, enable_static
+from symgrad.vocabulary import network, tensors
+
+
+def leaf(*values: float) -> Any:
+    return Tensor(np.array(values), stop_gradient=False)
+
+
+def point(value: float) -> Any:
+    return Tensor(np.array(value), stop_gradient=False)
+
+
+def listed(found: list[Any]) -> list[Any]:
+    return [None if g is None else g.numpy().tolist() for g in found]
+
+
+# ------------------------------------------------------------------ backward
+
+
+@pytest.mark.parametrize("form", [lambda y: y, lambda y: [y], lambda y: (y,)])
+def test_forms_of_tensors(form: Any) -> None:
+    x = leaf(1.0, 2.0)
+    assert backward(form(x * x)) is None
+    assert x.grad.numpy().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_tensor_that_feeds_another(swapped: bool) -> None:
+    x = leaf(1.0, 2.0)
+    y = x * x
+    z = y * y
+    backward([z, y] if swapped else [y, z])
+    assert x.grad.numpy().tolist() == [2.0 + 4.0, 4.0 + 32.0]
+
+
+def test_leaves_as_tensors() -> None:
+    x = leaf(3.0)
+    backward([x, x * x])
+    assert x.grad.tolist() == [7.0]
+    x.grad = None
+    x.backward(Tensor(np.array([5.0])))
+    assert x.grad.tolist() == [5.0]
+
+
+def test_the_same_tensor_by_two_names() -> None:
+    x = leaf(1.0)
+    y = x * x
+    again = y
+    with pytest.raises(AssertionError):
+        backward([y, again])
+    backward([y, x * x])
+    assert x.grad.tolist() == [4.0]
+
+
+@pytest.mark.parametrize("given", [None, [], [None], (None,)])
+def test_seeds_that_are_ones(given: Any) -> None:
+    x = leaf(2.0)
+    backward([x * x], given)
+    assert x.grad.tolist() == [4.0]
+
+
+@pytest.mark.parametrize("given", [1.0, [1.0], np.ones(2), "s", {1}])
+def test_seeds_that_are_no_tensors(given: Any) -> None:
+    x = leaf(2.0, 1.0)
+    with pytest.raises(AssertionError):
+        backward(x * x, given)
+    with pytest.raises(AssertionError):
+        grad(x * x, x, given)
+
+
+def test_seeds_of_another_length() -> None:
+    x = leaf(2.0)
+    y, z = x * x, x * 2.0
+    with pytest.raises(AssertionError):
+        backward([y, z], [None])
+    with pytest.raises(AssertionError):
+        backward([y, z], Tensor(np.ones(1)))
+    with pytest.raises(AssertionError):
+        backward(y, [None, None])
+
+
+def test_one_element_fits_one_element() -> None:
+    x = leaf(2.0, 3.0)
+    y = (x * x).sum()
+    assert y.shape == []
+    y.backward(Tensor(np.array([2.0])))
+    assert x.grad.tolist() == [8.0, 12.0]
+    z = point(2.0)
+    (z * z).reshape([1]).backward(Tensor(np.array(3.0)))
+    assert z.grad.shape == []
+    assert z.grad.item() == 12.0
+
+
+def test_a_seed_of_another_dtype_is_cast() -> None:
+    x = leaf(2.0)
+    seed = Tensor(np.array([3], "int64"))
+    backward(x * x, seed)
+    assert (x.grad.dtype, x.grad.tolist(), seed.dtype) == (np.dtype("float64"), [12.0], np.dtype("int64"))
+
+
+@pytest.mark.parametrize("given", [None, 1, "yes", 0])
+def test_retain_graph_is_a_bool(given: Any) -> None:
+    with pytest.raises(AssertionError):
+        backward(leaf(1.0) * 2.0, retain_graph=given)
+
+
+def test_grad_is_changed_in_place() -> None:
+    x = leaf(1.0)
+    (x * 2.0).backward()
+    held = x.grad
+    (x * 3.0).backward()
+    assert held is x.grad
+    assert held.tolist() == [5.0]
+    x.clear_gradient()
+    assert held.tolist() == [0.0]
+    assert x.gradient().tolist() == [0.0]
+
+
+def test_clearing() -> None:
+    x = leaf(1.0)
+    for clear in (x.clear_grad, x.clear_gradient, lambda: x.clear_gradient(True), lambda: x.clear_gradient(False)):
+        assert x.grad is None
+        clear()
+        assert x.gradient() is None
+    for clear, left in ((x.clear_grad, [0.0]), (lambda: x.clear_gradient(True), [0.0]), (lambda: x.clear_gradient(False), None)):
+        (x * x).backward()
+        clear()
+        assert (None if x.grad is None else x.grad.tolist()) == left
+    (x * x).backward()
+    x.grad = None
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("make", [lambda x: x * x, lambda x: x + x, lambda x: tensors.scale(x, 2.0), lambda x: x.sum()])
+def test_a_record_is_freed(make: Any) -> None:
+    x = leaf(1.0)
+    y = make(x)
+    z = y * 2.0
+    y.backward()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        z.backward()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        (y + 1.0).backward()
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        grad(y, x)
+
+
+def test_a_retained_record_can_be_swept_again() -> None:
+    x = leaf(2.0)
+    y = x * x
+    y.backward(retain_graph=True)
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [12.0]
+
+
+def test_two_losses_that_share_a_part() -> None:
+    x = leaf(2.0)
+    y = x * x
+    first, second = y * 2.0, y * 3.0
+    first.backward()
+    with pytest.raises(RuntimeError):
+        second.backward()
+    assert x.grad.tolist() == [8.0]
+
+
+def test_what_is_inside_keeps_its_last_gradient_if_asked() -> None:
+    x = leaf(2.0)
+    y = x * x
+    z = y * 3.0
+    z.backward(retain_graph=True)
+    assert y.grad is None
+    y.retain_grads()
+    z.backward(retain_graph=True)
+    z.backward(retain_graph=True)
+    assert y.grad.tolist() == [3.0]
+    assert x.grad.tolist() == [36.0]
+
+
+def test_an_unused_leaf_has_no_gradient() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    (x * x).backward()
+    assert y.grad is None
+
+
+def test_an_unused_part_of_a_split() -> None:
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    first, second = tensors.split(x * 1.0, 2)
+    second.retain_grads()
+    first.retain_grads()
+    (first * first).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0, 0.0, 0.0]
+    assert first.grad.tolist() == [2.0, 4.0]
+    assert second.grad is not None
+    assert second.grad.tolist() == [0.0, 0.0]
+
+
+def test_gradients_of_parts() -> None:
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    first, second = tensors.split(x, 2)
+    y = (first * first).sum() + (second * 3.0).sum()
+    assert listed(grad(y, [first, second, x])) == [[2.0, 4.0], [3.0, 3.0], [2.0, 4.0, 3.0, 3.0]]
+    third, fourth = tensors.unbind(tensors.reshape(x, [2, 2]))
+    assert listed(grad((fourth * fourth).sum(), [fourth])) == [[6.0, 8.0]]
+
+
+def test_stopped_tensors_do_nothing() -> None:
+    x = Tensor(np.array([1.0]))
+    y = x * x
+    assert y.stop_gradient
+    assert y.is_leaf
+    y.backward()
+    backward([y, y * 2.0])
+    assert x.grad is None
+
+
+def test_stopping_before_and_after_use() -> None:
+    x = leaf(2.0)
+    x.stop_gradient = True
+    y = x * x
+    x.stop_gradient = False
+    (y + x).backward()
+    assert x.grad.tolist() == [1.0]
+    z = leaf(2.0)
+    used = z * z
+    z.stop_gradient = True
+    used.backward()
+    assert z.grad.tolist() == [4.0]
+
+
+def test_what_is_set_free_is_a_leaf() -> None:
+    x = Tensor(np.array([2.0]))
+    y = x * x
+    y.stop_gradient = False
+    assert y.is_leaf
+    (y * 3.0).backward()
+    assert x.grad is None
+    assert y.grad.tolist() == [3.0]
+
+
+def test_a_stop_in_the_middle() -> None:
+    x = leaf(2.0)
+    y = x * x
+    y.stop_gradient = True
+    (y * x).backward()
+    assert x.grad.tolist() == [4.0]
+
+
+def test_detached_and_cloned() -> None:
+    x = leaf(2.0)
+    y = x.detach()
+    assert y.stop_gradient
+    assert y.is_leaf
+    assert np.shares_memory(y._value, x._value)
+    (x.clone() * y).backward()
+    assert x.grad.tolist() == [2.0]
+    assert y.grad is None
+    assert x.detach().grad is None
+
+
+def test_recording_is_off() -> None:
+    x = leaf(2.0)
+    with no_grad():
+        y = x * x
+        with enable_grad():
+            z = x * x
+    assert (y.stop_gradient, z.stop_gradient) == (True, False)
+
+
+def test_a_tensor_changed_after_its_use() -> None:
+    x = leaf(2.0)
+    y = x * 1.0
+    z = y * y
+    y[0] = 5.0
+    z.backward()
+    assert x.grad.tolist() == [4.0]
+    z = x * x
+    x.set_value([3.0])
+    with pytest.raises(RuntimeError) as caught:
+        z.backward()
+    assert "in place" in str(caught.value)
+
+
+def test_a_leaf_changed_in_place_while_recording() -> None:
+    x = leaf(2.0)
+    with pytest.raises(ValueError, match="in place"):
+        x[0] = 1.0
+    with no_grad():
+        x[0] = 1.0
+    assert x.tolist() == [1.0]
+
+
+def test_hooks() -> None:
+    x = leaf(2.0)
+    seen: list[Any] = []
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    handle = x.register_hook(lambda g: g * 10.0)
+    (x * x).backward()
+    assert (seen, x.grad.tolist()) == ([[4.0]], [40.0])
+    assert handle.remove()
+    (x * x).backward()
+    assert x.grad.tolist() == [44.0]
+    with pytest.raises(RuntimeError):
+        Tensor(np.ones(1)).register_hook(print)
+
+
+def test_gradients_of_what_was_broadcast() -> None:
+    x, row, single = point(2.0), leaf(1.0, 2.0, 3.0), Tensor(np.ones((1, 3)), stop_gradient=False)
+    y = Tensor(np.ones((4, 3))) * x * row * single
+    y.backward()
+    assert (x.grad.shape, row.grad.shape, single.grad.shape) == ([], [3], [1, 3])
+    assert (x.grad.item(), row.grad.tolist(), single.grad.tolist()) == (24.0, [8.0] * 3, [[8.0, 16.0, 24.0]])
+
+
+def test_tensors_that_are_empty() -> None:
+    x = Tensor(np.ones((0, 3)), stop_gradient=False)
+    w = Tensor(np.ones((3, 2)), stop_gradient=False)
+    tensors.matmul(x, w).sum().backward()
+    assert (x.grad.shape, w.grad.tolist()) == ([0, 3], [[0.0, 0.0]] * 3)
+
+
+def test_not_while_programs_are_built() -> None:
+    x = leaf(1.0)
+    y = x * x
+    enable_static()
+    try:
+        with pytest.raises(AssertionError):
+            backward(y)
+        with pytest.raises(AssertionError):
+            grad(y, x)
+    finally:
+        disable_static()
+
+
+# ------------------------------------------------------------------ grad
+
+
+@pytest.mark.parametrize("given", [None, [], 1.0, np.ones(1), {1}, [[None]], "x", [1]])
+def test_what_is_no_tensor(given: Any) -> None:
+    x = leaf(1.0)
+    with pytest.raises(AssertionError):
+        grad(given, x)
+    with pytest.raises(AssertionError):
+        grad(x * x, given)
+
+
+def test_a_nested_list_and_a_set_are_refused() -> None:
+    x = leaf(1.0)
+    for given in ([[x]], {x}):
+        with pytest.raises(AssertionError):
+            grad(x * x, given)
+        with pytest.raises(AssertionError):
+            grad(given, x)
+
+
+def test_several_outputs() -> None:
+    x = leaf(2.0, 3.0)
+    y = x * x
+    assert listed(grad([y, y.sum(), y * 2.0], x)) == [[16.0, 24.0]]
+    assert listed(grad([x, x * 2.0], x)) == [[3.0, 3.0]]
+    assert x.grad is None
+
+
+def test_an_output_as_input() -> None:
+    x = leaf(2.0, 3.0)
+    y = x * x
+    seed = Tensor(np.array([5.0, 7.0]))
+    assert listed(grad(x, x)) == [[1.0, 1.0]]
+    assert listed(grad(y, y)) == [[1.0, 1.0]]
+    (found,) = grad(y, y, seed)
+    assert found is not seed
+    assert not np.shares_memory(found._value, seed._value)
+    assert listed(grad(y, [y, x], seed)) == [[5.0, 7.0], [20.0, 42.0]]
+
+
+def test_duplicates() -> None:
+    x = leaf(2.0)
+    y = x * x
+    for outputs, inputs in (([y, y], x), (y, [x, x])):
+        with pytest.raises(RuntimeError, match="duplicate"):
+            grad(outputs, inputs)
+
+
+def unreached() -> list[tuple[str, Any, Any]]:
+    x, other, stopped = leaf(2.0), leaf(3.0), Tensor(np.ones(1))
+    y = x * x
+    (plain,) = grad(y, x)
+    (linear,) = grad(x * 3.0, x, create_graph=True)
+    return [
+        ("other", y, other),
+        ("stopped", y * stopped, stopped),
+        ("detached", y, x.detach()),
+        ("plain", plain, x),
+        ("linear", linear, x),
+    ]
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_inputs_that_are_not_reached(which: int) -> None:
+    _, y, x = unreached()[which]
+    with pytest.raises(ValueError, match="allow_unused=True"):
+        grad(y, x)
+    assert grad(y, x, allow_unused=True) == [None]
+
+
+def test_intermediate_and_leaf() -> None:
+    x = leaf(2.0)
+    y = x * x
+    assert listed(grad(y * y + x, [y, x])) == [[8.0], [33.0]]
+
+
+def test_grad_leaves_grad_alone_but_keeps_what_is_retained() -> None:
+    x = leaf(2.0)
+    y = x * x
+    y.retain_grads()
+    assert listed(grad(y * 3.0, x)) == [[12.0]]
+    assert x.grad is None
+    assert y.grad.tolist() == [3.0]
+
+
+def test_stop_gradient_of_what_is_given() -> None:
+    x = leaf(2.0)
+    assert grad(x * x, x)[0].stop_gradient
+    assert not grad(x * x, x, create_graph=True)[0].stop_gradient
+
+
+def test_grad_twice_and_backward_after_grad() -> None:
+    x = leaf(2.0)
+    y = x * x
+    for retain in (None, False, True):
+        assert listed(grad(y, x, retain_graph=retain)) == [[4.0]]
+    y.backward()
+    assert x.grad.tolist() == [4.0]
+
+
+@pytest.mark.parametrize("words", [{"only_inputs": False}, {"only_inputs": 1}, {"create_graph": 1}, {"allow_unused": None}, {"retain_graph": 1}, {"no_grad_vars": 3}, {"no_grad_vars": [3]}, {"no_grad_vars": "x"}])  # fmt: skip
+def test_settings_of_a_wrong_kind(words: Any) -> None:
+    x = leaf(2.0)
+    with pytest.raises(AssertionError):
+        grad(x * x, x, **words)
+
+
+@pytest.mark.parametrize("form", [lambda t: t, lambda t: [t], lambda t: (t,), lambda t: {t}])
+@pytest.mark.parametrize("create", [False, True])
+def test_no_grad_vars(form: Any, create: bool) -> None:
+    x = leaf(2.0)
+    cut, kept = x * x, x * 3.0
+    (found,) = grad(cut * kept, x, create_graph=create, no_grad_vars=form(cut))
+    assert found.tolist() == [12.0]
+    assert not cut.stop_gradient
+    if create:
+        # what was found is 3 * x * x, as it would be without the cut
+        assert listed(grad(found, x, allow_unused=True)) == [[12.0]]
+
+
+def test_no_grad_vars_that_hold_an_input_the_only_path_or_the_output() -> None:
+    x, w = leaf(2.0), leaf(3.0)
+    y = x * x
+    z = y * w
+    with pytest.raises(ValueError):
+        grad(z, x, no_grad_vars=x)
+    assert grad(z, x, no_grad_vars=x, allow_unused=True) == [None]
+    with pytest.raises(ValueError):
+        grad(z, x, no_grad_vars=y)
+    assert grad(z, x, no_grad_vars=y, allow_unused=True) == [None]
+    assert listed(grad(z, x, no_grad_vars=w)) == [[12.0]]
+    assert listed(grad(z, x, no_grad_vars=z)) == [[12.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "orders"),
+    [
+        (lambda x: x**4, [4 * 8.0, 12 * 4.0, 24 * 2.0, 24.0]),
+        (lambda x: tensors.sin(x), [np.cos(2.0), -np.sin(2.0), -np.cos(2.0), np.sin(2.0)]),
+        (lambda x: x * tensors.sqrt(x), [1.5 * 2**0.5, 0.75 * 2**-0.5, -0.375 * 2**-1.5, 0.5625 * 2**-2.5]),
+        (lambda x: 1.0 / x, [-(2.0**-2), 2 * 2.0**-3, -6 * 2.0**-4, 24 * 2.0**-5]),
+        (lambda x: tensors.exp(x * 2.0), [2 * np.exp(4), 4 * np.exp(4), 8 * np.exp(4), 16 * np.exp(4)]),
+        (lambda x: tensors.log(x), [1 / 2, -1 / 4, 2 / 8, -6 / 16]),
+    ],
+)
+def test_orders(make: Any, orders: list[float]) -> None:
+    x = point(2.0)
+    y = make(x)
+    for expected in orders:
+        (y,) = grad(y, x, create_graph=True)
+        assert y.item() == pytest.approx(expected)
+
+
+def test_matmul_of_vectors_seeded_with_one_element() -> None:
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    product = tensors.matmul(x, y)
+    (first,) = grad(product, x, Tensor(np.array([2.0])), create_graph=True)
+    assert first.tolist() == [6.0, 8.0]
+    assert listed(grad(first, y, leaf(1.0, 10.0))) == [[2.0, 20.0]]
+
+
+def test_second_order_through_a_softmax_and_a_network() -> None:
+    x = leaf(0.3, -0.2, 0.9)
+
+    def first(values: Any) -> Any:
+        given = Tensor(values, stop_gradient=False)
+        (made,) = grad((network.softmax(given) ** 3).sum(), given, create_graph=True)
+        return made, given
+
+    made, given = first(x.numpy())
+    (second,) = grad((made * made).sum(), given)
+    steps = [1e-6 * e for e in np.eye(3)]
+    expected = [((first(x.numpy() + h)[0] ** 2).sum().item() - (first(x.numpy() - h)[0] ** 2).sum().item()) / 2e-6 for h in steps]
+    assert second.numpy() == pytest.approx(expected, abs=1e-8)
+
+
+def test_gradients_with_a_graph_accumulate_by_backward() -> None:
+    x = leaf(2.0)
+    (first,) = grad(x * x * x, x, create_graph=True)
+    first.backward()
+    assert x.grad.tolist() == [12.0]
+
+
+def test_default_dtypes_of_gradients() -> None:
+    x = to_tensor([1.0, 2.0], stop_gradient=False)
+    (x * 2.5).sum().backward()
+    assert x.grad.dtype == np.float32

@@ -1,0 +1,644 @@
+"""The static API argument by argument: what is accepted, how gradients are named, what callbacks and checkpoints see, what is cut."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad import static
+from symgrad.optimizer import SGD
+from symgrad.static import Executor, Program, append_backward, data, gradients, program_guard
+from symgrad.static.initializers import Assign
+from symgrad.vocabulary import network, tensors
+
+X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
+W = np.array([[0.1, 0.2], [-0.3, 0.4], [0.5, -0.6]])
+V = np.array([0.7, -0.9])
+
+
+def parameter(name: str, value: Any, **words: Any) -> Any:
+    value = np.asarray(value)
+    return static.create_parameter(value.shape, value.dtype, name, default_initializer=Assign(value), **words)
+
+
+class Made:
+    """A program with two parameters and one that does not feed the loss; ``a = x @ w``, ``b = a * v``, the loss is its sum."""
+
+    def __init__(self) -> None:
+        self.main, self.startup = Program(), Program()
+        with program_guard(self.main, self.startup):
+            self.x = data("x", [-1, 3], "float64")
+            self.w, self.v, self.u = parameter("w", W), parameter("v", V), parameter("u", V)
+            self.a = tensors.matmul(self.x, self.w)
+            self.b = self.a * self.v
+            self.loss = tensors.sum(self.b)
+            self.aside = self.u * 2.0
+
+    def run(self, fetch: list[Any], **feed: Any) -> list[Any]:
+        with static.scope_guard(static.Scope()):
+            Executor().run(self.startup)
+            return Executor().run(self.main, {"x": X, **feed}, fetch)
+
+    def __enter__(self) -> Made:
+        self.guard = program_guard(self.main, self.startup)
+        self.guard.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.guard.__exit__(*error)
+
+
+W_GRAD = X.T @ np.ones((2, 2)) * V
+V_GRAD = (X @ W).sum(0)
+
+
+def names(pairs: list[Any]) -> list[tuple[str, str]]:
+    return [(p.name, g.name) for p, g in pairs]
+
+
+# ------------------------------------------------------------------ append_backward: what is asked for
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (lambda m: None, ["w", "v"]),
+        (lambda m: [m.v, m.w], ["v", "w"]),
+        (lambda m: (m.v, "w"), ["v", "w"]),
+        (lambda m: {"w"}, ["w"]),
+        (lambda m: [m.w, "w"], ["w", "w"]),
+        (lambda m: [], []),
+        (lambda m: ["nobody", "w"], ["w"]),
+        (lambda m: [m.u, m.w], ["w"]),
+        (lambda m: [m.x, m.w], ["w"]),
+    ],
+)
+def test_parameter_list(asked: Any, found: list[str]) -> None:
+    with Made() as made:
+        pairs = append_backward(made.loss, asked(made))
+        assert isinstance(pairs, list)
+        assert all(isinstance(pair, tuple) for pair in pairs)
+        assert names(pairs) == [(name, f"{name}@GRAD") for name in found]
+    expected = {"w": W_GRAD, "v": V_GRAD}
+    for (p, _), value in zip(pairs, made.run([g for _, g in pairs]), strict=True):
+        assert value == pytest.approx(expected[p.name])
+
+
+def test_gradient_variables() -> None:
+    with Made() as made:
+        ((p, gradient), _) = append_backward(made.loss)
+    assert p is made.w
+    assert (gradient.shape, gradient.dtype, gradient.persistable, gradient.stop_gradient) == ((3, 2), made.w.dtype, False, False)
+    assert made.main.global_block().var("w@GRAD") is gradient
+
+
+def test_intermediates_and_the_loss_itself_have_pairs() -> None:
+    with Made() as made:
+        made.x.stop_gradient = False
+        pairs = append_backward(made.loss, [made.a, made.loss, made.x])
+    assert names(pairs) == [(v.name, f"{v.name}@GRAD") for v in (made.a, made.loss, made.x)]
+    found = made.run([g for _, g in pairs])
+    assert found[0] == pytest.approx(np.ones((2, 2)) * V)
+    assert found[1] == pytest.approx(1.0)
+    assert found[2] == pytest.approx(np.ones((2, 2)) * V @ W.T)
+
+
+def test_a_free_data_variable_is_differentiated_but_not_listed() -> None:
+    with Made() as made:
+        made.x.stop_gradient = False
+        assert [p.name for p, _ in append_backward(made.loss)] == ["w", "v"]
+    assert made.run(["x@GRAD"])[0] == pytest.approx(np.ones((2, 2)) * V @ W.T)
+
+
+def test_what_is_not_trained_is_given_when_it_is_asked_for() -> None:
+    for asked, found in ((None, ["w"]), (["v"], ["v"])):
+        with Made() as made:
+            made.v.trainable = False
+            assert not made.v.stop_gradient
+            assert [p.name for p, _ in append_backward(made.loss, asked)] == found
+
+
+def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
+    with Made() as made:
+        before = len(made.main.global_block().ops)
+        assert append_backward(made.loss, no_grad_set={"w", "v"}) == []
+        (seed,) = made.main.global_block().ops[before:]
+        assert (seed.type, seed.output_arg_names) == ("fill_constant", [f"{made.loss.name}@GRAD"])
+
+
+@pytest.mark.parametrize(
+    ("cut", "found"),
+    [
+        (lambda m: {m.w}, ["v"]),
+        (lambda m: ["w"], ["v"]),
+        (lambda m: ("w@GRAD", "nobody"), ["v"]),
+        (lambda m: {m.a}, ["v"]),
+        (lambda m: [m.b], []),
+        (lambda m: [m.loss], []),
+        (lambda m: {m.v, "w"}, []),
+    ],
+)
+def test_no_grad_set(cut: Any, found: list[str]) -> None:
+    with Made() as made:
+        given = cut(made)
+        before = type(given)(given)
+        assert [p.name for p, _ in append_backward(made.loss, no_grad_set=given)] == found
+        assert given == before
+
+
+@pytest.mark.parametrize(
+    "given", [lambda m: "w", lambda m: m.w, lambda m: {"w": 1}, lambda m: frozenset({"w"}), lambda m: [1], lambda m: [None]]
+)
+def test_no_grad_set_of_a_wrong_kind(given: Any) -> None:
+    with Made() as made:
+        with pytest.raises(TypeError):
+            append_backward(made.loss, no_grad_set=given(made))
+        with pytest.raises(TypeError):
+            gradients(made.loss, made.w, no_grad_set=given(made))
+
+
+@pytest.mark.parametrize("loss", ["loss", None, 1.0, [1], np.ones(())])
+def test_a_loss_of_a_wrong_kind(loss: Any) -> None:
+    with Made(), pytest.raises(TypeError):
+        append_backward(loss)
+
+
+def test_a_list_of_the_loss_is_refused() -> None:
+    with Made() as made, pytest.raises(TypeError):
+        append_backward([made.loss])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [lambda m: "w", lambda m: m.w, lambda m: [m.w, 3], lambda m: [None], lambda m: {"w": 1}])
+def test_a_parameter_list_of_a_wrong_kind(given: Any) -> None:
+    with Made() as made, pytest.raises(TypeError, match="parameter_list"):
+        append_backward(made.loss, given(made))
+
+
+def test_a_loss_that_no_operation_made() -> None:
+    with Made() as made:
+        for loss in (made.x, made.w):
+            with pytest.raises(ValueError, match="loss.op is None"):
+                append_backward(loss)
+
+
+def test_a_loss_with_many_elements_is_seeded_with_ones() -> None:
+    with Made() as made:
+        pairs = append_backward(made.b)
+    assert made.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
+
+
+def test_a_loss_of_shape_one() -> None:
+    with Made() as made:
+        loss = tensors.reshape(made.loss, [1])
+        pairs = append_backward(loss)
+    assert made.run([pairs[1][1]])[0] == pytest.approx(V_GRAD)
+
+
+def test_gradients_go_to_the_program_of_the_loss() -> None:
+    with Made() as made:
+        pass
+    other = Program()
+    with program_guard(other):
+        assert [p.name for p, _ in append_backward(made.loss)] == ["w", "v"]
+    assert not other.global_block().vars
+    assert "w@GRAD" in made.main.global_block().vars
+
+
+# ------------------------------------------------------------------ stop_gradient
+
+
+def test_stopping_after_use_counts() -> None:
+    with Made() as made:
+        made.a.stop_gradient = True
+        assert [p.name for p, _ in append_backward(made.loss)] == ["v"]
+
+
+def test_a_stopped_loss() -> None:
+    with Made() as made:
+        made.loss.stop_gradient = True
+        assert append_backward(made.loss) == []
+
+
+def test_what_is_set_free_behind_a_stop_is_a_leaf() -> None:
+    with Made() as made:
+        y = made.x * 3.0
+        assert y.stop_gradient
+        y.stop_gradient = False
+        made.w.stop_gradient = True
+        loss = tensors.sum(tensors.matmul(y, made.w))
+        ((variable, gradient),) = append_backward(loss, [y, made.x, made.w])
+    assert variable is y
+    assert made.run([gradient])[0] == pytest.approx(np.ones((2, 2)) @ W.T)
+
+
+def test_other_paths_flow_on_when_one_is_cut() -> None:
+    with Made() as made:
+        left, right = made.v * 2.0, made.v * 3.0
+        loss = tensors.sum(left * right)
+        ((_, gradient),) = append_backward(loss, no_grad_set=[left])
+    assert made.run([gradient])[0] == pytest.approx(2 * V * 3.0)
+
+
+def test_one_output_of_several_without_gradient() -> None:
+    with Made() as made:
+        first, _, _ = tensors.split(
+            made.x @ made.w @ tensors.reshape(made.v, [2, 1]) * made.w[:, :1].sum() + made.v.sum() + made.x, 3, axis=1
+        )
+        loss = tensors.sum(first)
+        pairs = append_backward(loss)
+    assert [p.name for p, _ in pairs] == ["w", "v"]
+    ones = np.array([[1.0], [1.0]])
+    value = X @ W @ V
+    expected = (X.T @ ones @ V[None, :]) * W[:, 0].sum()
+    expected[:, 0] += value.sum()
+    assert made.run([pairs[0][1]])[0] == pytest.approx(expected)
+
+
+# ------------------------------------------------------------------ names
+
+
+def test_a_name_that_is_taken_has_a_number() -> None:
+    with Made() as made:
+        made.main.global_block().create_var("w@GRAD", (1,), "float64")
+        pairs = append_backward(made.loss)
+    assert names(pairs) == [("w", "w@GRAD_0"), ("v", "v@GRAD")]
+    assert made.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
+
+
+def test_later_calls_have_names_of_their_own() -> None:
+    with Made() as made:
+        calls = [append_backward(made.loss) for _ in range(3)]
+    assert [g.name for pairs in calls for _, g in pairs] == [
+        "w@GRAD", "v@GRAD", "grad/grad/w@GRAD", "grad/grad/v@GRAD", "grad/grad/grad/w@GRAD", "grad/grad/grad/v@GRAD",
+    ]  # fmt: skip
+    seeds = [op.output_arg_names for op in made.main.global_block().ops if op.type == "fill_constant"]
+    assert seeds == [[f"{made.loss.name}@GRAD{end}"] for end in ("", "_0", "_1")]
+    for value in made.run([pairs[0][1] for pairs in calls]):
+        assert value == pytest.approx(W_GRAD)
+
+
+def test_parts_of_what_is_used_twice_in_one_operation() -> None:
+    with Made() as made:
+        loss = tensors.sum(made.v * made.v)
+        ((_, gradient),) = append_backward(loss)
+    ops = made.main.global_block().ops[-2:]
+    assert ops[0].output_arg_names == ["v@GRAD@RENAME@block0@0", "v@GRAD@RENAME@block0@1"]
+    assert (ops[1].type, ops[1].input_arg_names, ops[1].output_arg_names) == ("sum", ops[0].output_arg_names, ["v@GRAD"])
+    assert made.run([gradient])[0] == pytest.approx(2 * V)
+
+
+def test_second_order_by_append_backward() -> None:
+    with Made() as made:
+        ((_, first),) = append_backward(tensors.sum(made.v * made.v * made.v), ["v"])
+        ((_, second),) = append_backward(tensors.sum(first * first), ["v"])
+    assert made.run([second])[0] == pytest.approx(36 * V**3)
+
+
+# ------------------------------------------------------------------ callbacks
+
+
+def test_the_protocol_of_callbacks() -> None:
+    calls: list[Any] = []
+
+    def callback(tag: str) -> Any:
+        def call(**words: Any) -> str:
+            assert sorted(words) == ["block", "context"]
+            context, block = words["context"], words["block"]
+            current = context["__current_op_desc__"]
+            assert block.ops[-1].desc is current
+            assert not any("@GRAD" in name for name in block.vars)
+            assert all(isinstance(name, str) for key, name in context.items() if key != "__current_op_desc__")
+            calls.append((tag, current.type(), id(context), sorted(k for k in context if k.endswith("@GRAD"))))
+            return "ignored"
+
+        return call
+
+    with Made() as made:
+        append_backward(tensors.sum(made.v * made.v), callbacks=(callback("one"), callback("two")))
+    assert [(tag, kind) for tag, kind, _, _ in calls] == [
+        (tag, kind) for kind in ("reduce_sum_grad", "elementwise_mul_grad", "sum") for tag in ("one", "two")
+    ]
+    assert len({call[2] for call in calls}) == 1
+    assert len({tuple(call[3]) for call in calls}) == 1
+    assert "v@GRAD" in calls[0][3]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"), [(print, TypeError), ({1}, TypeError), ("cb", TypeError), (3, TypeError), ([3], ValueError), ([None], ValueError)]
+)
+def test_callbacks_of_a_wrong_kind(given: Any, error: type[Exception]) -> None:
+    with Made() as made, pytest.raises(error):
+        append_backward(made.loss, callbacks=given)
+
+
+def test_no_callbacks() -> None:
+    with Made() as made:
+        assert [p.name for p, _ in append_backward(made.loss, callbacks=[])] == ["w", "v"]
+
+
+def test_errors_of_callbacks_pass() -> None:
+    def fail(**words: Any) -> None:
+        raise KeyError("mine")
+
+    with Made() as made, pytest.raises(KeyError, match="mine"):
+        append_backward(made.loss, callbacks=[fail])
+
+
+# ------------------------------------------------------------------ checkpoints
+
+
+@pytest.mark.parametrize("given", [lambda m: [], lambda m: (m.a,)])
+def test_checkpoints_that_have_no_effect(given: Any) -> None:
+    with Made() as made:
+        assert isinstance(append_backward(made.loss, checkpoints=given(made)), list)
+
+
+def test_checkpoints_are_sorted_by_place_and_callbacks_are_silent() -> None:
+    seen: list[Any] = []
+    with Made() as made:
+        result = append_backward(made.loss, checkpoints=[made.b, made.a], callbacks=[lambda **words: seen.append(1)])
+        assert isinstance(result, tuple)
+        pairs, kept = result
+    assert kept == [made.a.name, made.b.name]
+    assert not seen
+    assert [v == pytest.approx(e) for v, e in zip(made.run([g for _, g in pairs]), (W_GRAD, V_GRAD), strict=True)] == [True, True]
+    assert not any(".subprog" in n for op in made.main.global_block().ops for n in op.output_arg_names)
+
+
+def test_names_are_no_checkpoints() -> None:
+    with Made() as made, pytest.raises(AttributeError):
+        append_backward(made.loss, checkpoints=["a"])
+
+
+def test_unknown_checkpoints_are_dropped() -> None:
+    with Made() as other:
+        stranger = other.a * 2.0
+    with Made() as made:
+        _, kept = append_backward(made.loss, checkpoints=[stranger])
+    assert kept == []
+
+
+# ------------------------------------------------------------------ the context of distributed training
+
+
+def test_distop_context() -> None:
+    context = SimpleNamespace(grad_var_to_var={}, grad_op_id_to_op_id={})
+    with Made() as made:
+        append_backward(made.loss, distop_context=context)
+        with pytest.raises(AttributeError):
+            append_backward(made.loss, distop_context=object())
+    assert context.grad_var_to_var[1]["w@GRAD"] == "w"
+    assert context.grad_op_id_to_op_id
+
+
+# ------------------------------------------------------------------ gradients
+
+
+@pytest.mark.parametrize("given", ["w", None, {1}, ["w"], [None], 3])
+def test_what_is_no_variable(given: Any) -> None:
+    with Made() as made:
+        with pytest.raises(TypeError):
+            gradients(given, made.w)
+        with pytest.raises(TypeError):
+            gradients(made.loss, given)
+
+
+def test_forms_of_targets_and_inputs() -> None:
+    for targets in (lambda m: m.loss, lambda m: [m.loss], lambda m: (m.loss,)):
+        for inputs in (lambda m: m.w, lambda m: [m.w], lambda m: (m.w,)):
+            with Made() as made:
+                found = gradients(targets(made), inputs(made))
+                assert isinstance(found, list)
+                assert made.run(found)[0] == pytest.approx(W_GRAD)
+
+
+def test_inputs_that_nothing_reaches() -> None:
+    with Made() as made:
+        assert gradients(made.loss, []) == []
+        assert gradients(made.loss, made.u) == [None]
+        assert gradients(made.loss, made.x) == [None]
+        assert [g is None for g in gradients(made.loss, [made.u, made.w, made.x])] == [True, False, True]
+        assert gradients(made.loss, made.w, no_grad_set=[made.a]) == [None]
+        assert gradients(made.loss, made.w, no_grad_set=[made.w]) == [None]
+        assert gradients(made.loss, made.w, no_grad_set=[made.loss]) == [None]
+        made.loss.stop_gradient = True
+        assert gradients(made.loss, made.w) == [None]
+
+
+def test_an_input_twice() -> None:
+    with Made() as made:
+        found = gradients(made.loss, [made.w, made.w])
+    assert [value == pytest.approx(W_GRAD) for value in made.run(found)] == [True, True]
+
+
+def test_a_target_as_input() -> None:
+    with Made() as made:
+        found = [*gradients(made.b, made.b), *gradients(made.b, [made.b, made.w]), *gradients(made.b, made.b, made.a)]
+    ones, own, through, seeded = made.run(found)
+    assert ones == pytest.approx(np.ones((2, 2)))
+    assert own == pytest.approx(np.ones((2, 2)))
+    assert through == pytest.approx(W_GRAD)
+    assert seeded == pytest.approx(X @ W)
+
+
+def test_a_target_that_feeds_another() -> None:
+    with Made() as made:
+        y = made.v * made.v
+        z = y * 4.0
+        for targets in ([y, z], [z, y]):
+            assert made.run(gradients(targets, made.v))[0] == pytest.approx(10 * V)
+        (mixed,) = gradients([y, z], made.v, [None, made.u])
+    assert made.run([mixed])[0] == pytest.approx(2 * V + 8 * V * V)
+
+
+def test_intermediate_and_leaf() -> None:
+    with Made() as made:
+        y = made.v * made.v
+        z = y * y + made.v
+        found = gradients(z, [y, made.v])
+    assert made.run(found)[0] == pytest.approx(2 * V**2)
+    assert made.run(found)[1] == pytest.approx(4 * V**3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (lambda m: "v", TypeError),
+        (lambda m: np.ones((2, 2)), TypeError),
+        (lambda m: [1.0], TypeError),
+        (lambda m: [m.b, m.b], ValueError),
+        (lambda m: m.u, ValueError),
+        (lambda m: tensors.transpose(m.w, [1, 0]), ValueError),
+        (lambda m: [tensors.cast(m.b, "float32")], TypeError),
+    ],
+)
+def test_target_gradients_that_do_not_fit(given: Any, error: type[Exception]) -> None:
+    with Made() as made, pytest.raises(error):
+        gradients(made.b, made.w, given(made))
+
+
+@pytest.mark.parametrize("given", [None, [], [None], (None,)])
+def test_target_gradients_that_are_ones(given: Any) -> None:
+    with Made() as made:
+        assert made.run(gradients(made.b, made.w, given))[0] == pytest.approx(W_GRAD)
+
+
+def test_an_open_extent_agrees_with_a_known_one() -> None:
+    with Made() as made:
+        seed = data("seed", [2, 2], "float64")
+        (found,) = gradients(made.b, made.w, seed)
+    assert made.run([found], seed=np.full((2, 2), 3.0))[0] == pytest.approx(3 * W_GRAD)
+
+
+def test_seeds_are_differentiated() -> None:
+    with Made() as made:
+        seed = data("seed", [2], "float64")
+        seed.stop_gradient = False
+        (first,) = gradients(made.v * made.v * made.v, made.v, seed)
+        (tangent,) = gradients(first, seed, made.u)
+        assert tangent is not None
+    assert made.run([tangent], seed=np.zeros(2))[0] == pytest.approx(3 * V**3)
+
+
+def test_names_of_gradients_of_several_calls() -> None:
+    with Made() as made:
+        found = [gradients(made.loss, made.w)[0] for _ in range(3)]
+    assert [g.name for g in found if g is not None] == ["w@GRAD", "grad/grad/w@GRAD", "grad/grad/grad/w@GRAD"]
+
+
+def test_third_order() -> None:
+    with Made() as made:
+        y: Any = made.v**4.0
+        for _ in range(3):
+            (y,) = gradients(y, made.v)
+    assert made.run([y])[0] == pytest.approx(24 * V)
+
+
+def test_second_order_of_what_is_linear() -> None:
+    with Made() as made:
+        (first,) = gradients(made.loss, made.w)
+        assert gradients(first, made.w) == [None]
+        (slope,) = gradients(network.relu(made.v), made.v)
+        assert gradients(slope, made.v) == [None]
+
+
+def test_second_order_of_a_softmax() -> None:
+    with Made() as made:
+        y = network.softmax(made.v)
+        (first,) = gradients(y * y, made.v)
+        (second,) = gradients(first, made.v)
+
+    def slope(v: Any) -> Any:
+        s = np.exp(v) / np.exp(v).sum()
+        return 2 * s * (s - (s * s).sum())
+
+    expected = [sum(slope(V + h) - slope(V - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
+    assert made.run([second])[0] == pytest.approx(expected, abs=1e-8)
+
+
+def test_inputs_of_another_program() -> None:
+    with Made() as other:
+        pass
+    with Made() as made, pytest.raises(ValueError, match="program"):
+        gradients(made.loss, other.w)
+
+
+# ------------------------------------------------------------------ clones
+
+
+def test_a_clone_for_tests_is_what_was_there_before_training() -> None:
+    with Made() as made:
+        before = [op.type for op in made.main.clone(for_test=True).global_block().ops]
+        SGD(0.1).minimize(made.loss)
+        after = made.main.clone(for_test=True)
+    assert [op.type for op in after.global_block().ops] == before
+    with static.scope_guard(static.Scope()):
+        Executor().run(made.startup)
+        (value,) = Executor().run(after, {"x": X}, [made.loss.name])
+        assert value == pytest.approx(np.sum(X @ W * V))
+        assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W)
+
+
+def test_a_clone_stands_alone() -> None:
+    with Made() as made:
+        append_backward(made.loss)
+        copy = made.main.clone()
+        copied = copy.global_block().var(made.loss.name)
+        again = append_backward(copied)
+    assert [g.name for _, g in again] == ["grad/grad/w@GRAD", "grad/grad/v@GRAD"]
+    assert all(p.program is copy for p, _ in again)
+    assert "grad/grad/w@GRAD" not in made.main.global_block().vars
+
+
+# ------------------------------------------------------------------ names that are no words
+
+
+NASTY = [
+    "a b",
+    "x'",
+    'x"""',
+    "x\n    import os",
+    "for",
+    "np",
+    "x²",
+    "é",
+    "0",
+    "",
+    "__import__('os')",
+    "x; y",
+    "\\",
+    "program",
+    "{0}",
+    "x#",
+    "None",
+    "t",
+]
+
+
+@pytest.mark.parametrize("name", [n for n in NASTY if n])
+def test_names_never_reach_the_code(name: str) -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup), static.name_scope(name):
+        x = data(name, [2], "float64")
+        w = parameter(name + "w", V)
+        loss = tensors.sum(x * w * w)
+        ((_, gradient),) = append_backward(loss)
+    assert gradient.name == f"{name}w@GRAD"
+    with static.scope_guard(static.Scope()):
+        Executor().run(startup)
+        (found,) = Executor().run(main, {name: V}, [gradient])
+    assert found == pytest.approx(2 * V * V)
+    assert str(main)
+
+
+# ------------------------------------------------------------------ what depends on extents that are not known
+
+
+def test_an_axis_of_unknown_extent_is_not_split() -> None:
+    with Made() as made:
+        for call in (lambda: tensors.split(made.x, 2), lambda: tensors.split(made.x, [1, -1]), lambda: tensors.unbind(made.x)):
+            with pytest.raises(ValueError, match="not known"):
+                call()
+        with pytest.raises(ValueError, match="lengths"):
+            tensors.split(made.x, [1, 1], axis=1)
+        with pytest.raises(ValueError, match="lengths"):
+            tensors.split(made.x, [-1, -1], axis=1)
+
+
+def test_a_clone_for_tests_reads_running_means() -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        x = data("x", [-1, 2], "float64")
+        out = static.nn.batch_norm(x, momentum=0.5)
+    test = main.clone(for_test=True)
+    values = np.array([[1.0, 2.0], [3.0, 6.0]])
+    with static.scope_guard(static.Scope()):
+        Executor().run(startup)
+        Executor().run(main, {"x": values})
+        mean, variance = np.array([1.0, 2.0]), 0.5 + np.array([0.5, 2.0])
+        for _ in range(2):
+            (found,) = Executor().run(test, {"x": values}, [out.name])
+            assert found == pytest.approx((values - mean) / np.sqrt(variance + 1e-5))
