@@ -19,7 +19,7 @@ from symgrad.vocabulary import network, tensors
 DATA = Path(__file__).parent / "data" / "sentences.txt"
 AUTHORS = ("austen", "melville")
 TRAINING = 1100  #: sentences that the classifier is fitted to; the other 300 test it
-LENGTH = 40  #: words of a sentence that are read; shorter ones are filled up with the empty word 0
+LENGTH = 40  #: words read of a sentence; shorter ones are filled up with the empty word 0
 
 
 def sentences() -> tuple[Any, Any, list[str]]:
@@ -27,7 +27,7 @@ def sentences() -> tuple[Any, Any, list[str]]:
     lines = [line.rstrip("\n").split("\t") for line in DATA.read_text().splitlines() if not line.startswith("#")]
     texts = [re.findall(r"[a-z']+", text.lower())[:LENGTH] for _, text in lines]
     counts = Counter(word for words in texts[:TRAINING] for word in words)
-    known = ["", "?", *sorted(word for word, count in counts.items() if count > 1)]
+    known = ["", "?", *sorted(w for w, n in counts.items() if n > 1)]
     numbers = {word: k for k, word in enumerate(known)}
     coded = np.zeros((len(texts), LENGTH), "int64")
     for row, words in enumerate(texts):
@@ -60,8 +60,7 @@ def train(epochs: int = 6, batch: int = 32) -> float:
     method = optimizer.Adam(0.01, parameters=weights)
     right = 0.0
     for epoch in range(epochs):
-        order = generator.permutation(TRAINING)
-        losses = []
+        order, losses = generator.permutation(TRAINING), []
         for start in range(0, TRAINING - batch + 1, batch):
             chosen = order[start : start + batch]
             loss = network.cross_entropy(scores(words[chosen], weights, 0.2), Tensor(authors[chosen]))

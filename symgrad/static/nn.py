@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from symgrad.functional import tensors as t
 from symgrad.static.initializers import Constant, Normal, XavierUniform
 from symgrad.static.parameters import ParamAttr, attributes
 from symgrad.static.program import Branch, Loop, Number, Parameter, Variable, append, create_parameter, default_main_program
+from symgrad.static.program import layer as layer_named
 from symgrad.vocabulary import network, tensors
 from symgrad.vocabulary.dispatch import pair
 
@@ -32,6 +34,11 @@ def activated(x: Variable, activation: str | None) -> Any:
     return ACTIVATIONS[activation](x)
 
 
+def layer_of(name: str | None, kind: str) -> AbstractContextManager[str]:
+    """Names of a layer: its own, or the next of its kind."""
+    return layer_named(name or default_main_program().names.new(kind))
+
+
 def parameter(layer: str, part: str, shape: Sequence[int], dtype: Any, attribute: ParamAttr, default: Any) -> Parameter:
     """A parameter of a layer: ``fc_0.w_0``."""
     return create_parameter(shape, dtype, attribute.name or f"{layer}.{part}_0", attribute, default_initializer=default)
@@ -41,51 +48,51 @@ def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bi
        name: str | None = None) -> Any:  # fmt: skip
     """``x @ weight + bias``: the first ``num_flatten_dims`` axes are rows, the others columns. Several inputs are added."""
     inputs = list(x) if isinstance(x, list | tuple) else [x]
-    layer = name or default_main_program().names.new("fc")
-    weight = attributes(weight_attr)
-    if weight is None:
-        raise ValueError("fc has a weight always")
-    made: Any = None
-    for k, one in enumerate(inputs):
-        rows = num_flatten_dims if num_flatten_dims >= 0 else len(one.shape) + num_flatten_dims
-        columns = one.shape[rows:]
-        if -1 in columns:
-            raise ValueError(f"fc needs to know the extents of {one.name} from axis {rows} on")
-        own = ParamAttr(**{**vars(weight), "name": weight.name or f"{layer}.w_{k}"})
-        w = create_parameter([math.prod(columns), size], one.dtype, own.name, own, default_initializer=XavierUniform())
-        product = append(t.mul, one, w, rows=rows)
-        made = product if made is None else append(t.add, made, product)
-    said = attributes(bias_attr)
-    if said is not None:
-        made = append(t.add, made, parameter(layer, "b", [size], inputs[0].dtype, said, Constant(0.0)))
-    return activated(made, activation)
+    with layer_of(name, "fc") as layer:
+        weight = attributes(weight_attr)
+        if weight is None:
+            raise ValueError("fc has a weight always")
+        made: Any = None
+        for k, one in enumerate(inputs):
+            rows = num_flatten_dims if num_flatten_dims >= 0 else len(one.shape) + num_flatten_dims
+            columns = one.shape[rows:]
+            if -1 in columns:
+                raise ValueError(f"fc needs to know the extents of {one.name} from axis {rows} on")
+            own = ParamAttr(**{**vars(weight), "name": weight.name or f"{layer}.w_{k}"})
+            w = create_parameter([math.prod(columns), size], one.dtype, own.name, own, default_initializer=XavierUniform())
+            product = append(t.mul, one, w, rows=rows)
+            made = product if made is None else append(t.add, made, product)
+        said = attributes(bias_attr)
+        if said is not None:
+            made = append(t.add, made, parameter(layer, "b", [size], inputs[0].dtype, said, Constant(0.0)))
+        return activated(made, activation)
 
 
 def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
               param_attr: Any = None, dtype: Any = "float32", weight_attr: Any = None, name: str | None = None) -> Any:  # fmt: skip
     """Rows of a weight by their numbers."""
-    layer = name or default_main_program().names.new("embedding")
-    said = attributes(param_attr if weight_attr is None else weight_attr)
-    if said is None:
-        raise ValueError("embedding has a weight always")
-    weight = parameter(layer, "w", size, dtype, said, XavierUniform())
-    return network.embedding(input, weight, padding_idx)
+    with layer_of(name, "embedding") as layer:
+        said = attributes(param_attr if weight_attr is None else weight_attr)
+        if said is None:
+            raise ValueError("embedding has a weight always")
+        weight = parameter(layer, "w", size, dtype, said, XavierUniform())
+        return network.embedding(input, weight, padding_idx)
 
 
 def conv2d(input: Variable, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None,
            name: str | None = None, data_format: str = "NCHW") -> Any:  # fmt: skip
     """The correlation of images with kernels of its own."""
-    layer = name or default_main_program().names.new("conv2d")
-    high, wide = pair(filter_size)
-    channels = int(input.shape[1]) // (groups or 1)
-    said, bias = attributes(param_attr), attributes(bias_attr)
-    if said is None:
-        raise ValueError("conv2d has kernels always")
-    default = Normal(0.0, math.sqrt(2.0 / (high * wide * int(input.shape[1]))))
-    weight = parameter(layer, "w", [num_filters, channels, high, wide], input.dtype, said, default)
-    offset = None if bias is None else parameter(layer, "b", [num_filters], input.dtype, bias, Constant(0.0))
-    return activated(network.conv2d(input, weight, offset, stride, padding, dilation, groups or 1, data_format), act)
+    with layer_of(name, "conv2d") as layer:
+        high, wide = pair(filter_size)
+        channels = int(input.shape[1]) // (groups or 1)
+        said, bias = attributes(param_attr), attributes(bias_attr)
+        if said is None:
+            raise ValueError("conv2d has kernels always")
+        default = Normal(0.0, math.sqrt(2.0 / (high * wide * int(input.shape[1]))))
+        weight = parameter(layer, "w", [num_filters, channels, high, wide], input.dtype, said, default)
+        offset = None if bias is None else parameter(layer, "b", [num_filters], input.dtype, bias, Constant(0.0))
+        return activated(network.conv2d(input, weight, offset, stride, padding, dilation, groups or 1, data_format), act)
 
 
 def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-5,
@@ -93,21 +100,23 @@ def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, m
                moving_mean_name: str | None = None, moving_variance_name: str | None = None,
                use_global_stats: bool = False) -> Any:  # fmt: skip
     """Centred and scaled by the statistics of the batch, or in a test by their running means."""
-    layer = name or default_main_program().names.new("batch_norm")
-    channels = [int(input.shape[1])]
-    scale, offset = attributes(param_attr) or ParamAttr(trainable=False), attributes(bias_attr) or ParamAttr(trainable=False)
-    weight = parameter(layer, "w", channels, input.dtype, scale, Constant(1.0))
-    bias = parameter(layer, "b", channels, input.dtype, offset, Constant(0.0))
-    hidden = ParamAttr(trainable=False)
-    mean = create_parameter(channels, input.dtype, moving_mean_name or f"{layer}.w_1", hidden, default_initializer=Constant(0.0))
-    variance = create_parameter(channels, input.dtype, moving_variance_name or f"{layer}.w_2", hidden, default_initializer=Constant(1.0))
-    mean.stop_gradient = variance.stop_gradient = True
-    if is_test or use_global_stats:
-        return activated(append(f.batch_norm, input, mean, variance, weight, bias, epsilon=float(epsilon)), act)
-    made, own_mean, own_variance = append(f.batch_norm_train, input, weight, bias, epsilon=float(epsilon))
-    for kept, new in ((mean, own_mean), (variance, own_variance)):
-        overwrite(kept, append(f.running, kept, new, momentum=float(momentum)))
-    return activated(made, act)
+    with layer_of(name, "batch_norm") as layer:
+        channels = [int(input.shape[1])]
+        scale, offset = attributes(param_attr) or ParamAttr(trainable=False), attributes(bias_attr) or ParamAttr(trainable=False)
+        weight = parameter(layer, "w", channels, input.dtype, scale, Constant(1.0))
+        bias = parameter(layer, "b", channels, input.dtype, offset, Constant(0.0))
+        hidden = ParamAttr(trainable=False)
+        mean = create_parameter(channels, input.dtype, moving_mean_name or f"{layer}.w_1", hidden, default_initializer=Constant(0.0))
+        variance = create_parameter(
+            channels, input.dtype, moving_variance_name or f"{layer}.w_2", hidden, default_initializer=Constant(1.0)
+        )
+        mean.stop_gradient = variance.stop_gradient = True
+        if is_test or use_global_stats:
+            return activated(append(f.batch_norm, input, mean, variance, weight, bias, epsilon=float(epsilon)), act)
+        made, own_mean, own_variance = append(f.batch_norm_train, input, weight, bias, epsilon=float(epsilon))
+        for kept, new in ((mean, own_mean), (variance, own_variance)):
+            overwrite(kept, append(f.running, kept, new, momentum=float(momentum)))
+        return activated(made, act)
 
 
 def overwrite(kept: Variable, new: Variable) -> None:

@@ -53,6 +53,19 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
         SCOPES.pop()
 
 
+LAYERS: list[str] = []
+
+
+@contextmanager
+def layer(name: str) -> Iterator[str]:
+    """Results of operations made inside are named after a layer: ``fc_0.tmp_0``, ``fc_0.tmp_1``."""
+    LAYERS.append(name)
+    try:
+        yield name
+    finally:
+        LAYERS.pop()
+
+
 # ------------------------------------------------------------------ variables
 
 
@@ -420,7 +433,8 @@ def append(function: Any, *inputs: Any, **settings: Any) -> Any:
     outs = []
     kind = KINDS.get(function.__name__, function.__name__)
     for shape, dtype in made[0]:
-        name = "/".join([*filter(None, SCOPES), f"{first.program.names.new(kind)}.tmp_0"])
+        own = first.program.names.new(f"{LAYERS[-1]}.tmp") if LAYERS else f"{first.program.names.new(kind)}.tmp_0"
+        name = "/".join([*filter(None, SCOPES), own])
         outs.append(block.create_var(name, shape, dtype, stopped or dtype.kind not in FLOATS))
     operation = Operation(function, tuple(present), settings_of(settings))
     words = tuple(out.name for out in outs)
