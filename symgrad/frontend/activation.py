@@ -12,12 +12,13 @@ from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.scopes import yields
 from symgrad.frontend.source import Source
 
 
 def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
     """The defaults of a function, read at each call; those of our own compositions are constants."""
-    ours = source.function.__module__.startswith(FOLLOWED)
+    ours = (source.function.__module__ or "").startswith(FOLLOWED)
     made: dict[str, Binding] = {}
     for name, (value, where) in default_places(source).items():
         if ours or value is None or isinstance(value, bool | str):
@@ -39,9 +40,8 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
              defaults: dict[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
     """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
-    for inner in ast.walk(function):
-        if isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await):
-            raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
+    if yields(function):
+        raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
     bound = bind_arguments(ctx, function.args, args, kwargs, defaults, node)
     outer, loc = ctx.frame, ctx.builder.loc
     ctx.frame = frame

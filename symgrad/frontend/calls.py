@@ -147,7 +147,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
     root = (getattr(value, "__module__", None) or "").split(".")[0]
-    if isinstance(value, types.FunctionType) and (root not in LIBRARIES or value.__module__.startswith(FOLLOWED)):
+    if isinstance(value, types.FunctionType) and (root not in LIBRARIES or (value.__module__ or "").startswith(FOLLOWED)):
         return call_function(ctx, value, args, kwargs, node)
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and root not in LIBRARIES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
@@ -42,6 +43,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
     return plain + [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
 
 
+@lru_cache(maxsize=256)  # trees are not changed
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Names that live in an activation of a function."""
     found = set(parameters(node.args))
@@ -59,6 +61,13 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=256)
+def yields(node: ast.AST) -> bool:
+    """Does a generator or a coroutine occur in the tree?"""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(node))
+
+
+@lru_cache(maxsize=256)
 def calls_by_name(node: ast.AST, name: str) -> bool:
     """Does a function of this name occur as a call in the tree?"""
     return any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name for n in ast.walk(node))
