@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Operand, Undef, Value, While, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
@@ -36,6 +36,7 @@ class Saved:
     handles: list[Value]
     extents: tuple[Operand, ...] | None = None
     inner: Slots | None = None
+    shape: tuple[Operand | None, ...] = ()  #: of a shape: what is known of it; the rest is saved
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ class Context:
         self.home: dict[Form, Block] = {}
         self.by_symbol: dict[str, Operand] = {}
         self.params: list[Value] = []  #: what stands for the parameters
-        self.inner: dict[Value, tuple[Slots, int, Operand]] = {}  #: inner tapes, by their first version: what they are part of
+        self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
         self.wants = memory_wanted(func)
 
     # -------------------------------------------------------------- values
@@ -106,13 +107,16 @@ class Context:
             made.append(self.resolve(extent) or self.writer.pure("extent", handle, axis=axis))
         return tuple(made)
 
-    def resolve(self, extent: Extent) -> Operand | None:
-        """An extent that the arguments say."""
+    def resolve(self, extent: Extent, *tables: dict[str, Operand]) -> Operand | None:
+        """An extent that the arguments say, or one of the tables."""
         if isinstance(extent, int):
             return Const(extent)
-        tables = [self.by_symbol, *(f.symbols for f in self.frames)]
-        found = next((t[extent.symbol] for t in tables if extent.symbol in t), None)
+        found = next((t[extent.symbol] for t in (self.by_symbol, *tables) if extent.symbol in t), None)
         return None if found is None else self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
+
+    def resolve_here(self, extent: Extent) -> Operand | None:
+        """An extent that the arguments say, or arrays that are made around this place."""
+        return self.resolve(extent, *(f.symbols for f in self.frames))
 
     def memory(self, handle: Value, value: Value, extents: Sequence[Operand]) -> Form:
         """Memory that stands for a value of the program."""
@@ -241,15 +245,28 @@ def is_nothing(operand: Operand) -> bool:
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
+#: products of matrices, whose factors are read again and again
+PRODUCTS = frozenset({"matmul", "dot", "matmul_left", "matmul_right", "dot_left", "dot_right"})
+
+
+def is_computed(operand: Operand, makers: dict[Value, Op]) -> bool:
+    """Is the array no view or copy of another, so that it is best computed once?"""
+    maker = makers.get(operand) if isinstance(operand, Value) else None
+    return isinstance(maker, Call) and ROWS[maker.name].elementwise
+
+
 def memory_wanted(func: Func) -> set[Value]:
     """Arrays that need memory: handed on by blocks, stored to, or kept on tapes."""
     found: list[Operand] = list(func.body.yields)
+    makers = {out: op for op in walk(func.body) for out in op.outs}
     for op in walk(func.body):
         if isinstance(op, Call):
             if ROWS[op.name].consumes:
                 found.append(op.args[0])
             if op.name == "push":
                 found += op.args[1:]
+            if op.name in PRODUCTS and all(isinstance(a.type, Array) and a.type.rank == 2 for a in op.args[:2]):
+                found += [a for a in op.args[:2] if is_computed(a, makers)]
         elif isinstance(op, For | While):
             found += op.inits
         for block in op.blocks:

@@ -12,6 +12,7 @@ from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If,
 from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound
+from symgrad.loops.buffers import buffers
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
@@ -43,6 +44,7 @@ def to_loops(func: Func) -> Func:
     made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
     merge(body, lowering.writer)
     contract(body, lowering.writer)
+    buffers(body, lowering.writer)
     versions(made)
     return made
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, Call, Operand
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.core import ONE, Block, Call, Operand, Value
+from symgrad.ir.types import INT, Array, Scalar
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, mapped, shown, stored
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.reductions import finish, reduce, sum_fold
+from symgrad.loops.reductions import finish, innermost, reduce, sum_fold
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
@@ -47,6 +47,9 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
     """A product of two matrices."""
     writer = lowering.writer
     extents = (a.extents[0], b.extents[1])
+    if dtype in ("f32", "f64") and a.dtype == b.dtype == dtype:
+        made = writer.call("product", as_matrix(lowering, a), as_matrix(lowering, b), hint=op.outs[0].name)
+        return lowering.memory(made, op.outs[0], extents)
     a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
     handle = writer.call("zeros", *extents, dtype=dtype)
     with writer.nest((a.extents[0], a.extents[1])) as (i, k):
@@ -54,6 +57,29 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
         with writer.loop(b.extents[1]) as j:
             writer.store(handle, writer.call("multiply", factor, b.at((k, j)), via=None), (i, j), "add_at")
     return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
+
+
+def as_matrix(lowering: Context, form: Form) -> Value:
+    """A matrix as memory, seen from the side if that is how it lies."""
+    writer = lowering.writer
+    row, column = Value(INT), Value(INT)
+    trial = Block()
+    with writer.inside(trial):
+        found = form.at((row, column))
+    ops = [o for o in trial.ops if isinstance(o, Call)]
+    if len(ops) == len(trial.ops) == 1 and ops[0].name == "take" and ops[0].outs[0] is found:
+        handle, *index = ops[0].args
+        assert isinstance(handle, Value)
+        last = index[-2:]
+        if last in ([row, column], [column, row]) and not any(i in (row, column) for i in index[:-2]):
+            lead = index[:-2]
+            matrix = writer.call("view", handle, *lead, index="i" * len(lead)) if lead else handle
+            return writer.call("view", matrix, index=".T") if last[0] is column else matrix
+    turned = innermost(lowering, form) == 0
+    view = transposed(form) if turned else shown(form, form.extents, lambda i: i)
+    memory = lowering.give_memory(view, None, "%matrix").memory
+    assert memory is not None
+    return writer.call("view", memory, index=".T") if turned else memory
 
 
 def matmul(lowering: Context, op: Call) -> Thing:
@@ -160,11 +186,12 @@ def library(lowering: Context, op: Call) -> list[Thing]:
         memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
         assert memory is not None
         given.append(memory)
-    if op.name in ("inv", "det", "slogdet", "cholesky", "solve"):
+    if op.name in ("inv", "det", "slogdet", "cholesky", "solve", "cofactors"):
         writer.require_equal(*forms[0].extents)
     if op.name == "solve":
         writer.require_equal(forms[0].extents[0], forms[1].extents[0])
-    made = writer.build.call_many(op.name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
+    name = "matrix_cofactors" if op.name == "cofactors" else op.name
+    made = writer.build.call_many(name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
     results: list[Thing] = []
     for value, out in zip(made, op.outs, strict=True):
         if isinstance(out.type, Scalar):
@@ -190,6 +217,6 @@ RULES = {
     **dict.fromkeys(("matmul_right", "dot_right"), right),
     "outer": outer,
     "tensordot": tensordot,
-    **dict.fromkeys(("inv", "solve", "det", "slogdet", "cholesky"), library),
+    **dict.fromkeys(("inv", "solve", "det", "slogdet", "cholesky", "cofactors"), library),
     "over_matrix": over_matrix,
 }

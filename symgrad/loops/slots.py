@@ -44,24 +44,31 @@ def slots(context: Context, op: Call) -> Thing:
     """Make the arrays of a tape, unless they are part of an outer tape's."""
     (out,) = op.outs
     if out in context.inner:
-        outer, position, index = context.inner[out]
-        found = outer.saved[position].inner
-        assert found is not None
-        return Slots(found.saved, (*outer.prefix, context.number(index)), found.counts)
+        found = context.inner[out][1]
+        return Slots(found.saved, rounds_around(context, out), found.counts)
     saves = put_of(context, out)
     if saves is None:
         return Slots([], (), ())
     return laid_out(context, saves, (context.writer.larger(context.number(op.args[0]), ZERO),))
 
 
+def rounds_around(context: Context, tape: Value) -> tuple[Operand, ...]:
+    """The rounds of the outer loops that an inner tape belongs to."""
+    if tape not in context.inner:
+        return ()
+    outer, _, index = context.inner[tape]
+    return (*rounds_around(context, outer), context.number(index))
+
+
 def laid_out(context: Context, saves: Call, counts: tuple[Operand, ...]) -> Slots:
     """The arrays for what a ``put`` saves."""
     made = Slots([], (), counts)
-    for position, operand in enumerate(saves.args[2:]):
+    for operand in saves.args[2:]:
         made.saved.append(place_for(context, operand, counts))
         tape = first_version(context, operand) if isinstance(operand.type, Tape) else None
-        if tape is not None:
-            context.inner[tape] = (made, position, saves.args[1])
+        own, inside = first_version(context, saves.args[0]), made.saved[-1].inner
+        if tape is not None and own is not None and inside is not None:
+            context.inner[tape] = (own, inside, saves.args[1])
     return made
 
 
@@ -75,15 +82,16 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
             return Saved(operand.type, [writer.empty(refuse_dtype(chosen), counts, name)])
         case Array(dtype=dtype, shape=shape) if shape is not None:
             refuse_dtype(dtype)
-            extents = [context.resolve(e) for e in shape]
+            extents = [context.resolve_here(e) for e in shape]
             known = [e for e in extents if e is not None]
             assert dtype is not None
             if len(known) == len(extents):
                 return Saved(operand.type, [writer.empty(dtype, (*counts, *known), name)], tuple(known))
             return Saved(operand.type, [list_of_arrays(context, dtype, len(shape), counts, name)])
         case ShapeOf(shape=shape) if shape is not None:
-            handles = [writer.empty("i64", counts, "%n_tape") for e in shape if context.resolve(e) is None]
-            return Saved(operand.type, handles)
+            known_extents = tuple(context.resolve_here(e) for e in shape)
+            handles = [writer.empty("i64", counts, "%n_tape") for e in known_extents if e is None]
+            return Saved(operand.type, handles, shape=known_extents)
         case Tape():
             return inner_tape(context, operand, counts)
     raise OutOfReach(f"a saved value that is {operand.type}", writer.loc)
@@ -137,6 +145,7 @@ def put(context: Context, op: Call) -> Thing:
     tape = context.thing(op.args[0])
     assert isinstance(tape, Slots)
     index = (*tape.prefix, context.number(op.args[1]))
+    assert len(index) == len(tape.counts)
     for saved, operand in zip(tape.saved, op.args[2:], strict=True):
         save(context, tape, saved, operand, index)
     return tape
@@ -158,8 +167,8 @@ def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: t
             memory = context.materialised(operand).memory
             assert memory is not None
             writer.keep(saved.handles[0], flat(context, tape, index), memory)
-        case ShapeOf(shape=shape):
-            open_extents = [e for e, dim in zip(context.extents(operand), shape or (), strict=True) if context.resolve(dim) is None]
+        case ShapeOf():
+            open_extents = [e for e, known in zip(context.extents(operand), saved.shape, strict=True) if known is None]
             for handle, extent in zip(saved.handles, open_extents, strict=True):
                 writer.store(handle, extent, index)
 
@@ -191,20 +200,20 @@ def get(context: Context, op: Call) -> list[Thing]:
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
                 handle.type = Array(saved.type.dtype, saved.type.shape, "C")
                 made.append(context.memory(handle, out, context.extents_at(handle, handle.type)))
-            case ShapeOf(shape=shape):
+            case ShapeOf():
                 pending = iter(saved.handles)
-                extents: list[Operand] = []
-                for dim in shape or ():
-                    known = context.resolve(dim)
-                    if known is None:
-                        known = writer.read(next(pending), index)
-                        known.type = INT
-                    extents.append(known)
-                made.append(tuple(extents))
+                made.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))
             case Tape():
                 inner = saved.inner
                 assert inner is not None
                 made.append(Slots(inner.saved, index, inner.counts))
+    return made
+
+
+def saved_extent(context: Context, handle: Value, index: tuple[Operand, ...]) -> Value:
+    """An extent of a saved shape."""
+    made = context.writer.read(handle, index)
+    made.type = INT
     return made
 
 

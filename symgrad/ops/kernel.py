@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import List, ShapeOf, Type
+from symgrad.ir.types import Array, List, ShapeOf, Type
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
@@ -49,6 +49,18 @@ for _name in (
 for _name in ("arctan2", "power"):
     constant(f"vector_{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.arctan2(x, y)")), emit=f"vector_{_name}(x, y)")
 
+
+def _table_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = types
+    assert isinstance(a, Array)
+    assert isinstance(b, Array)
+    return Array(a.dtype, ((a.shape or ())[0], (b.shape or ())[1]), "C")
+
+
+constant("product(a, b)", _table_law, emit="product(a, b)")
+
+constant("matrix_cofactors(a)", lambda types, settings, dim: types[0], emit="matrix_cofactors(a)")
+
 # places for arrays, before these are made
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
 
@@ -56,7 +68,7 @@ constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)
 constant("shape_from(*extents)", _shape_law, emit="(*extents,)")
 
-constant("check_index(i, n)", _nothing, emit="if i < 0 or i >= n:\n    raise IndexError", effect=True, statement=True)
+constant("check_index(i, n)", _nothing, emit="if not -n <= i < n:\n    raise IndexError", effect=True, statement=True)
 constant("check_equal(x, y)", _nothing, emit="if x != y:\n    raise ValueError", effect=True, statement=True)
 constant("check_less(x, y)", _nothing, emit="if x >= y:\n    raise ValueError", effect=True, statement=True)
 constant("check_at_least(x, y)", _nothing, emit="if x < y:\n    raise ValueError", effect=True, statement=True)

@@ -9,7 +9,11 @@ from symgrad.runtime.vector_text import VECTOR
 
 MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.marks")
 #: functions that only kernels call, by the module that defines them: it imports numba
-KERNEL = dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds") | dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector")
+KERNEL = {
+    **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
+    **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
+    **dict.fromkeys(("product", "matrix_cofactors"), "symgrad.runtime.matrices"),
+}
 
 
 def find(name: str) -> Any:

@@ -1,0 +1,118 @@
+"""Takes arrays over from those that die, and makes what each round needs once, before the loop. Works in place, before ``versions``.
+
+An array that a round makes anew and hands on takes the memory of the one that it replaces, if that is not read any more.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute
+from symgrad.ir.types import Array
+from symgrad.loops.accesses import Access, summary
+from symgrad.loops.contract import escapes
+from symgrad.loops.writer import Writer, key_of
+
+
+def buffers(block: Block, writer: Writer) -> None:
+    """Save allocations in a block and all inside it."""
+    for op in [*block.ops]:
+        for inner in op.blocks:
+            buffers(inner, writer)
+        if isinstance(op, For | While):
+            if isinstance(op, For):
+                replace_carried(op, block, writer)
+            hoist_arrays(op, block)
+
+
+def hoist_arrays(loop: For | While, block: Block) -> None:
+    """Arrays that no round hands on are made before the loop."""
+    body = loop.blocks[-1]
+    inside = {v for inner in loop.blocks for v in inner.args}
+    for op in body.ops:
+        inside |= summary(op).defined
+    moved: list[Op] = []
+    for op in [*body.ops]:
+        if isinstance(op, Call) and op.name == "empty" and not escapes(op.outs[0], body) and not any(a in inside for a in op.args):
+            body.ops.remove(op)
+            moved.append(op)
+    place = block.ops.index(loop)
+    block.ops[place:place] = moved
+
+
+def replace_carried(loop: For, block: Block, writer: Writer) -> None:
+    """A carried array that each round makes anew is overwritten instead."""
+    for k, argument in enumerate(loop.carried):
+        made, init = loop.body.yields[k], loop.inits[k]
+        maker = next((op for op in loop.body.ops if made in op.outs), None)
+        if not (isinstance(maker, Call) and maker.name == "empty" and isinstance(made, Value) and isinstance(argument.type, Array)):
+            continue
+        others = [y for n, y in enumerate(loop.body.yields) if n != k]
+        if any(y in (made, argument) for y in others) or not is_new(init, block, loop) or not same_extents(maker, init, block, writer):
+            continue
+        if may_take_over(loop.body, maker, argument, made):
+            loop.body.ops.remove(maker)
+            substitute(loop.body, {made: argument})
+
+
+def is_new(init: Operand, block: Block, loop: For) -> bool:
+    """Is what the loop begins with made here, for the loop alone?"""
+    maker = next((op for op in block.ops if init in op.outs), None)
+    if not (isinstance(maker, Call) and maker.name in ("empty", "zeros")) or any(y is init for y in block.yields):
+        return False
+    place = block.ops.index(loop)
+    if any(init in summary(op).used for op in block.ops[place + 1 :]) or sum(i is init for i in loop.inits) > 1:
+        return False
+    before = [a for op in block.ops[:place] for a in summary(op).accesses if a.handle is init]
+    return all(a.index is not None for a in before) and not any(init in summary(op).touched for op in loop.body.ops)
+
+
+def same_extents(maker: Call, init: Operand, block: Block, writer: Writer) -> bool:
+    """Do the two arrays have one shape and dtype?"""
+    first = next(op for op in block.ops if init in op.outs)
+    assert isinstance(first, Call)
+    keys = [[key_of(writer.same(a)) for a in op.args] for op in (first, maker)]
+    return keys[0] == keys[1] and first.settings["dtype"] == maker.settings["dtype"]
+
+
+def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
+    """Is each element of the old array read for the last time no later than the same element of the new one is written?"""
+    began = False
+    for op in body.ops:
+        if op is maker:
+            continue
+        found = [a for a in summary(op).accesses if a.handle in (old, new)]
+        if any(a.index is None for a in found):
+            return False
+        if old in summary(op).used and not found:
+            return False
+        olds, news = [a for a in found if a.handle is old], [a for a in found if a.handle is new]
+        if began and olds:
+            return False
+        if news:
+            began = True
+            if olds and not in_step(op, old, new, olds, news):
+                return False
+    return True
+
+
+def in_step(op: Op, old: Value, new: Value, olds: list[Access], news: list[Access]) -> bool:
+    """In one nest: are all at one index, in one innermost block, the reads before the store?"""
+    indices = {tuple(map(key_of, a.index or ())) for a in [*olds, *news]}
+    if len(indices) != 1 or any(a.writes for a in olds):
+        return False
+    block = innermost(op)
+    if block is None:
+        return False
+    order = [inner.args[0] for inner in block.ops if isinstance(inner, Call) and inner.name in ("take", "set_at", "add_at")]
+    order = [h for h in order if h in (old, new)]
+    count = sum(1 for _ in olds) + sum(1 for _ in news)
+    return len(order) == count and old not in order[order.index(new) :]
+
+
+def innermost(op: Op) -> Block | None:
+    """The block at the bottom of a perfect nest."""
+    if not isinstance(op, For):
+        return None
+    loops = [inner for inner in op.body.ops if inner.blocks]
+    if not loops:
+        return op.body
+    return innermost(loops[0]) if len(loops) == 1 else None

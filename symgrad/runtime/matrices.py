@@ -1,0 +1,82 @@
+"""What kernels call for matrices, and nothing else imports: products by loops or by BLAS, cofactors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from symgrad.runtime.vector import compiled
+
+#: up to how many multiplications loops beat a call of BLAS
+SMALL = 1000
+
+plainly = compiled(forceinline=False)
+quickly = compiled(fastmath={"reassoc", "contract", "nsz"}, forceinline=False)
+
+
+def contiguous(a: Any) -> Any:
+    """The array, or a copy by rows if it has gaps."""
+    return np.ascontiguousarray(a)
+
+
+@overload(contiguous)
+def _contiguous(a):
+    if a.layout in "CF":
+        return lambda a: a
+    return lambda a: np.ascontiguousarray(a)
+
+
+@quickly
+def small_product(a: Any, b: Any, out: Any) -> None:
+    """Multiply two matrices by loops."""
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            out[i, j] = 0.0
+        for k in range(a.shape[1]):
+            factor = a[i, k]
+            for j in range(b.shape[1]):
+                out[i, j] += factor * b[k, j]
+
+
+@plainly
+def product(a: Any, b: Any) -> Any:
+    """The product of two matrices.
+
+    >>> product(np.eye(2), np.ones((2, 1)))
+    array([[1.],
+           [1.]])
+    """
+    out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    if a.shape[0] * a.shape[1] * b.shape[1] <= SMALL:
+        small_product(a, b, out)
+    else:
+        np.dot(contiguous(a), contiguous(b), out)
+    return out
+
+
+@plainly
+def matrix_cofactors(a: Any) -> Any:
+    """The derivative of the determinant, also where the matrix is singular.
+
+    >>> matrix_cofactors(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[ 4., -3.],
+           [-2.,  1.]])
+    """
+    n = a.shape[0]
+    out = np.empty((n, n))
+    if n == 2:
+        out[0, 0], out[0, 1], out[1, 0], out[1, 1] = a[1, 1], -a[1, 0], -a[0, 1], a[0, 0]
+        return out
+    u, s, vh = np.linalg.svd(contiguous(a))
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = 0.0
+            for k in range(n):
+                others = sign
+                for m in range(n):
+                    others *= s[m] if m != k else 1.0
+                out[i, j] += u[i, k] * others * vh[k, j]
+    return out
