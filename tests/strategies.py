@@ -24,8 +24,25 @@ Shape = tuple[int, ...]
 Item = TypeVar("Item")
 
 UNARY = (
-    "np.sin({})", "np.tanh({})", "np.cos({})", "0.5 * {}", "np.exp(-{} ** 2)", "np.arctan({})", "0.6 * np.sqrt(1.0 + {} ** 2)",
-    "1.0 / (1.3 + {} ** 2)", "-{}", "np.abs({})", "np.square(np.sin({}))", "np.where({0} > 0.1, {0}, 0.4 * {0})",
+    "np.sin({})",
+    "np.tanh({})",
+    "np.cos({})",
+    "0.5 * {}",
+    "np.exp(-{} ** 2)",
+    "np.arctan({})",
+    "0.6 * np.sqrt(1.0 + {} ** 2)",
+    "1.0 / (1.3 + {} ** 2)",
+    "-{}",
+    "np.abs({})",
+    "np.square(np.sin({}))",
+    "np.where({0} > 0.1, {0}, 0.4 * {0})",
+    "np.clip({}, -0.45, 0.75)",
+    "(0.2 + {} ** 2) ** 0.5",
+)
+#: of vectors, to vectors of the same length
+ALONG = (
+    "np.sort({})", "0.3 * np.cumsum({})", "np.roll({}, 2)", "np.concatenate([{0}[2:], {0}[:2]])", "np.r_[{0}[1:], 0.5 * {0}[0]]",
+    "np.flip({})", "np.stack([{0}, 0.5 * {0}]).T[:, 1]", "np.pad({}[1:-1], 1)",
 )  # fmt: skip
 BINARY = (
     "0.5 * ({} + {})", "np.tanh({}) * {}", "0.5 * ({} - {})", "{} * np.sin({})", "{} / (1.2 + {} ** 2)", "np.maximum({}, 0.3 * {})",
@@ -40,7 +57,10 @@ REDUCTIONS = (
     "np.tanh(np.dot({0}, {0}))",
     "0.5 * np.var({})",
 )
-SCALAR_UNARY = ("math.sin({})", "np.tanh({})", "0.5 * {}", "math.exp(-{} ** 2)", "abs({})", "1.0 / (1.3 + {} ** 2)", "np.cos({})")
+SCALAR_UNARY = (
+    "math.sin({})", "np.tanh({})", "0.5 * {}", "math.exp(-{} ** 2)", "abs({})", "1.0 / (1.3 + {} ** 2)", "np.cos({})",
+    "math.sqrt(0.3 + {} ** 2)", "min({}, 0.7)", "math.atan2({}, 1.5)",
+)  # fmt: skip
 AUGMENTED = ("{} *= np.tanh({})", "{} += 0.2 * np.sin({})", "{} -= 0.2 * np.tanh({})", "{} /= 1.1 + np.sin({}) ** 2")
 CONSTANTS = ("0.5", "1.0", "-0.7", "0.25", "2.0")
 LIMITS = ("0.3", "0.0", "0.6", "-0.2", "0.9")
@@ -48,15 +68,20 @@ LIMITS = ("0.3", "0.0", "0.6", "-0.2", "0.9")
 
 @dataclass
 class Scope:
-    """What may be named at the point of writing: arrays by shape, scalars, integers with their bounds, lists."""
+    """What may be named at the point of writing: arrays by shape, scalars, integers with their bounds, lists and more."""
 
     arrays: dict[str, Shape] = field(default_factory=dict)
     scalars: list[str] = field(default_factory=list)
     integers: dict[str, tuple[int, int]] = field(default_factory=dict)
     lists: list[str] = field(default_factory=list)
+    dicts: list[str] = field(default_factory=list)  #: with the keys "a" and "b"
+    vectors: list[str] = field(default_factory=list)  #: of a length that is not known, but not 0
+    functions: list[str] = field(default_factory=list)  #: nested functions of one number
+    rows: list[str] = field(default_factory=list)  #: lists of vectors
 
     def inner(self) -> Scope:
-        return Scope(dict(self.arrays), list(self.scalars), dict(self.integers), list(self.lists))
+        return Scope(dict(self.arrays), list(self.scalars), dict(self.integers), list(self.lists), list(self.dicts), list(self.vectors),
+                     list(self.functions), list(self.rows))  # fmt: skip
 
 
 @dataclass
@@ -71,6 +96,7 @@ class Writer:
     depth: int = 1
     loops: int = 0
     shared: set[str] = field(default_factory=set)  #: arrays whose memory has another name
+    returns: bool = True  #: may it return before its end?
     fresh: Iterator[int] = field(default_factory=count)
 
     # -------------------------------------------------------------- pieces
@@ -110,7 +136,7 @@ class Writer:
 
     def scalar(self, depth: int = 2) -> str:
         """An expression of one number."""
-        kind = self.choose(9 if depth else 3)
+        kind = self.choose(14 if depth else 3)
         match kind:
             case 0 if self.scope.scalars:
                 return str(self.pick(self.scope.scalars))
@@ -131,12 +157,25 @@ class Writer:
                 return f"{helper}({self.pick(self.of_shape((LENGTH,)))}.copy(), {self.scalar(depth - 1)})"
             case 8:
                 return f"({self.scalar(depth - 1)} if {self.test()} else {self.scalar(depth - 1)})"
+            case 9 if self.scope.dicts:
+                return self.item_of_dict()
+            case 10 if self.scope.vectors:
+                return str(self.pick(("np.sum(np.sin({}))", "{}[-1]", "np.tanh({}.sum())", "np.mean({})"))).format(
+                    self.pick(self.scope.vectors)
+                )
+            case 11 if self.scope.functions:
+                return f"{self.pick(self.scope.functions)}({self.scalar(depth - 1)})"
+            case 12 if self.scope.rows:
+                return f"np.mean({self.pick(self.scope.rows)}[{self.pick(('-1', '0'))}])"
+            case 13:
+                name = self.pick(self.of_shape((LENGTH,)))
+                return f"0.3 * sum({self.pick(('item * item', 'np.sin(item)', 'item if item > 0.2 else 0.1'))} for item in {name}{self.pick(('', '[1:]'))})"
         return self.element()
 
     def array(self, shape: Shape, depth: int = 2) -> str:
         """An expression of fresh memory, or a name, of that shape."""
         names = self.of_shape(shape)
-        kind = self.choose(8 if depth else 1)
+        kind = self.choose(11 if depth else 1)
         match kind:
             case 1:
                 return str(self.pick(UNARY)).format(enclosed(self.array(shape, depth - 1)))
@@ -153,6 +192,13 @@ class Writer:
                 return f"(np.outer({self.array(shape[:1], 0)}, {self.array(shape[1:], 0)}) * 0.5)"
             case 7 if len(shape) == 2 and self.of_shape(shape[1:]):
                 return f"({self.array(shape, depth - 1)} * np.tanh({self.pick(self.of_shape(shape[1:]))}))"
+            case 8 if len(shape) == 1:
+                return str(self.pick(ALONG)).format(enclosed(self.array(shape, 0)))
+            case 9 if shape == (LENGTH,) and self.scope.rows:
+                return f"(0.7 * {self.pick(self.scope.rows)}[{self.pick(('-1', '0'))}])"
+            case 10 if shape == (LENGTH,) and self.of_shape((ROWS, LENGTH)):
+                table = self.pick(self.of_shape((ROWS, LENGTH)))
+                return f"np.tanh({table}.T @ ({table} @ {self.pick(self.of_shape(shape))}))"
         if names:
             return str(self.pick(names))
         return self.part(shape)
@@ -333,7 +379,7 @@ class Writer:
         self.write(f"if {self.test()}:")
         with self.block():
             self.statements(3)
-            if self.rarely(8):
+            if self.returns and self.rarely(8):
                 self.write(f"return {self.scalar()}")
             elif self.loops and not self.choose(3):
                 self.write(self.pick(("break", "continue")))
@@ -366,7 +412,10 @@ class Writer:
         with self.block():
             if self.choose(2):
                 self.statements(2)
-            self.write(self.pick(("break", "continue", "break", f"return {self.scalar(1)}")))
+            self.write(self.pick(("break", "continue", "break", self.way_out())))
+
+    def way_out(self) -> str:
+        return f"return {self.scalar(1)}" if self.returns else "break"
 
     def range_loop(self) -> None:
         i = self.new("i")
@@ -431,6 +480,114 @@ class Writer:
             self.scope.integers[k] = (1, 4)
             self.inside()
 
+    def item_of_dict(self) -> str:
+        return str(self.pick(self.scope.dicts)) + str(self.pick(('["a"]', '["b"]')))
+
+    def dict_made(self) -> None:
+        name = self.new("d")
+        self.write(f'{name} = {{"a": {self.scalar(1)}, "b": {self.scalar(1)}}}')
+        self.scope.dicts.append(name)
+
+    def dict_changed(self) -> None:
+        if not self.scope.dicts:
+            return self.dict_made()
+        target = self.item_of_dict()
+        if self.choose(2):
+            self.write(str(self.pick(AUGMENTED)).format(target, self.scalar(1)))
+        else:
+            self.write(f"{target} = {self.scalar()}")
+        return None
+
+    def nested_function(self) -> None:
+        """A function of one number that reads what stands around it."""
+        name = self.new("h")
+        if self.choose(2):
+            self.write(f"{name} = lambda u: np.sin(u) * {self.scalar(1)}")
+        else:
+            self.write(f"def {name}(u):")
+            with self.block():
+                held, self.loops = self.loops, 2  # a break in it would be its own
+                self.scope = Scope(self.scope.arrays, [*self.scope.scalars, "u"], self.scope.integers)
+                if self.choose(2):
+                    self.write(f"if {self.scalar(0)} > {self.pick(LIMITS)}:")
+                    with self.block():
+                        self.write(f"return {self.scalar(1)}")
+                self.write(f"return 0.5 * u + {self.scalar(1)}")
+                self.loops = held
+        self.scope.functions.append(name)
+
+    def rows_made(self) -> None:
+        name = self.new("r")
+        source = self.pick(self.of_shape((LENGTH,)))
+        factor = self.pick(("item", "np.cos(item)", self.scalar(0)))
+        self.write(f"{name} = [{factor} * {self.pick(self.of_shape((LENGTH,)))} for item in {source}{self.pick(('', '[:2]'))}]")
+        self.scope.rows.append(name)
+
+    def rows_appended(self) -> None:
+        if self.scope.rows:
+            self.write(f"{self.pick(self.scope.rows)}.append({self.array((LENGTH,), 1)} * 1.0)")
+        else:
+            self.rows_made()
+
+    def pair(self) -> None:
+        """Two names at once, from a swap, a star, or a call."""
+        a, b = self.new("s"), self.new("s")
+        form = self.choose(3)
+        if form == 1:
+            self.write(f"{a}, *_, {b} = {self.pick(self.of_shape((LENGTH,)))}")
+        elif form == 2:
+            self.write(f"{a}, {b} = divided({self.scalar(1)}, by={self.scalar(1)})")
+        else:
+            self.write(f"{a} = {b} = {self.scalar(1)}")
+        self.scope.scalars += [a, b]
+
+    def matched(self) -> None:
+        """A match on an integer, or on a pair."""
+        if self.scope.integers and self.choose(2):
+            self.write(f"match {self.pick(self.scope.integers)} % 3:")
+            cases: list[tuple[str, list[str]]] = [("0", []), ("1 | 2", [])]
+        else:
+            self.write(f"match ({self.scalar(0)}, {self.scalar(0)}):")
+            one, two = self.new("s"), self.new("s")
+            cases = [(f"({one}, {two}) if {one} < {two} + {self.pick(LIMITS)}", [one, two]), ("_", [])]
+        self.depth += 1
+        for pattern, names in cases:
+            self.write(f"case {pattern}:")
+            with self.block():
+                self.scope.scalars += names
+                self.statements(2)
+        self.depth -= 1
+
+    def walrus(self) -> None:
+        text = self.scalar(1)
+        self.write(f"if ({self.name_scalar()} := {text}) > {self.pick(LIMITS)}:")
+        with self.block():
+            self.statements(2)
+
+    def growing_loop(self) -> None:
+        """A vector that is first bound in a loop, of another length in each round, and read after it."""
+        i, name = self.new("i"), self.new("z")
+        source = self.pick(self.of_shape((LENGTH,)))
+        self.write(f"for {i} in range({2 + self.choose(3)}):")
+        with self.block():
+            self.scope.integers[i] = (0, LENGTH - 1)
+            self.write(f"{name} = {source}[{self.pick((f': {i} + 1', f'{i}:', f': 1 + {i} % 2'))}] * {self.scalar(1)}")
+            self.scope.vectors.append(name)
+            self.inside()
+        self.scope.vectors.append(name)
+
+    def endless_loop(self) -> None:
+        k = self.new("k")
+        self.write(f"{k} = 0")
+        self.write("while True:")
+        with self.block():
+            self.write(f"{k} += 1")
+            self.scope.integers[k] = (1, 4)
+            self.write(f"if {k} > {1 + self.choose(3)}:")
+            with self.block():
+                self.write(self.pick(("break", "break", self.way_out())))
+            self.inside()
+
     def list_made(self) -> None:
         name = self.new("v")
         text = self.pick((f"[{self.scalar(1)}]", f"[item * {self.scalar(0)} for item in {self.pick(self.of_shape((LENGTH,)))}]"))
@@ -461,10 +618,12 @@ STATEMENTS: tuple[Callable[[Writer], None], ...] = (
     Writer.scalar_assignment, Writer.array_assignment, Writer.element_store, Writer.slice_store, Writer.scalar_assignment,
     Writer.element_augmented, Writer.array_assignment, Writer.slice_augmented, Writer.view, Writer.whole_augmented, Writer.branch,
     Writer.loop, Writer.created, Writer.loop, Writer.branch, Writer.scalar_augmented, Writer.alias, Writer.gathered_store,
-    Writer.masked_store, Writer.variable_slice, Writer.swap, Writer.list_appended, Writer.helper_called, Writer.view,
+    Writer.masked_store, Writer.variable_slice, Writer.swap, Writer.list_appended, Writer.helper_called, Writer.view, Writer.dict_made,
+    Writer.dict_changed, Writer.nested_function, Writer.rows_appended, Writer.pair, Writer.matched, Writer.walrus, Writer.loop,
 )  # fmt: skip
 LOOPS: tuple[Callable[[Writer], None], ...] = (
-    Writer.range_loop, Writer.array_loop, Writer.range_loop, Writer.counted_while, Writer.row_loop,
+    Writer.range_loop, Writer.array_loop, Writer.range_loop, Writer.counted_while, Writer.row_loop, Writer.growing_loop,
+    Writer.endless_loop,
 )  # fmt: skip
 
 
@@ -513,7 +672,8 @@ def views_of(name: str, own: Shape, index: Callable[[int], str]) -> list[tuple[s
 
 def helper_text(choose: Callable[[int], int], name: str, gives_array: bool) -> list[str]:
     """A function of an array, to which it may write, and a number."""
-    writer = Writer(choose, 1 + choose(3), Scope({"a": (LENGTH,)}, ["t"]))
+    # a helper that gives an array ends in its last line, so that it has one kind of result
+    writer = Writer(choose, 1 + choose(3), Scope({"a": (LENGTH,)}, ["t"]), returns=not gives_array)
     while writer.budget > 0:
         writer.statement()
     result = f"np.tanh(a) * {writer.scalar(1)}" if gives_array else writer.scalar()
@@ -524,21 +684,17 @@ def program_text(choose: Callable[[int], int], size: int = 14) -> str:
     """The source of ``f(x, w)`` and of the functions it calls."""
     helpers = {f"g{k}": bool(choose(2)) for k in range(choose(3))}
     lines = ["import math", "", "import numpy as np", "", ""]
+    lines += ["def divided(t, *, by=2.0):", "    return t / (1.2 + by**2), np.tanh(by)", "", ""]
     for name, gives_array in helpers.items():
-        # a helper that gives an array ends in its last line, so that it has one kind of result
-        text = helper_text(choose, name, gives_array)
-        while gives_array and any(line.strip().startswith("return") for line in text[1:-2]):
-            text = [
-                line if not line.strip().startswith("return") or k == len(text) - 2 else line.replace("return ", "t = ")
-                for k, line in enumerate(text)
-            ]
-        lines += [*text, ""]
+        lines += [*helper_text(choose, name, gives_array), ""]
     writer = Writer(choose, 2 + choose(size), Scope({"x": (LENGTH,)}, ["w"]), helpers=helpers)
     while writer.budget > 0:
         writer.statement()
     terms = ["w * np.sum(x)"]
     terms += [f"np.sum(np.sin({name}))" for name in writer.scope.arrays if name != "x"]
     terms += [name for name in writer.scope.scalars if name != "w"] + [f"sum({name})" for name in writer.scope.lists]
+    terms += [f"np.sum(np.sin({name}))" for name in writer.scope.vectors] + [f'{name}["a"] * {name}["b"]' for name in writer.scope.dicts]
+    terms += [f"np.sum(np.tanh({name}[-1]))" for name in writer.scope.rows] + [f"{name}(w)" for name in writer.scope.functions]
     return "\n".join([*lines, "def f(x, w):", *writer.lines, f"    return {' + '.join(terms)}", ""])
 
 
