@@ -473,6 +473,9 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
     return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit))(*args, **kwargs)
 
 
+vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
+
+
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, jit: Jit = False) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""

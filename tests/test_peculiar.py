@@ -781,3 +781,28 @@ def test_a_loop_whose_test_always_raises_is_refused() -> None:
 
     with pytest.raises(UnsupportedSyntax, match="the test of this loop always raises"):
         symgrad.grad(f)(X)
+
+
+# ------------------------------------------------------------------ pullbacks inside a function
+
+
+def test_a_pullback_may_be_called_inside_a_function() -> None:
+    def inner(y, a):
+        return np.sin(y) * y * a
+
+    def once(x):
+        out, pull = symgrad.vjp(lambda y: np.sum(np.sin(y) * x), x)
+        (gradient,) = pull(out)
+        return np.sum(gradient * x) + out
+
+    def twice(x):
+        out, pull = symgrad.vjp(inner, x, 2.0 * x[0], wrt=0)
+        return np.sum(pull(x) * pull(out)) + out[1]
+
+    def of_both(x):
+        out, pull = symgrad.vjp(inner, x, x[0])
+        by_vector, by_number = pull(x)
+        return np.sum(by_vector * x) + np.sum(out) * by_number
+
+    for f in (once, twice, of_both):
+        assert_right(f, X)

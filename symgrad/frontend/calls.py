@@ -20,7 +20,7 @@ from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.methods import call_method
-from symgrad.frontend.nested import derivative_of, make_derivative
+from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.opaque import FOLLOWED, LIBRARIES, opaque
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
@@ -60,7 +60,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
-        return make_derivative(ctx, what, args, kwargs, node)
+        return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
     if (given := getattr(value, "__symgrad_derivative__", None)) is not None:
         return ctx.apply(derivative_of(given), args, kwargs, node)
     return call_object(ctx, value, held.name or str(getattr(value, "__name__", "object")), args, kwargs, node)

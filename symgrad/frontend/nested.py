@@ -7,11 +7,14 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised, callee, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
@@ -43,6 +46,104 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     return Derivative(args[0], what, unwrap(wrt), aux, frozenset(getattr(state, "no_grad", ())))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Seeded(Binding):
+    """``sum(seed * of(...))``, whose gradient is what a pullback gives."""
+
+    of: Binding
+    seed: Binding
+
+
+@callee(Seeded)
+def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    made = binary(ctx, ast.Mult, held.seed, ctx.apply(held.of, args, kwargs, node), node)
+    return made if isinstance(ctx.type_of(made), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [made], {}, node)
+
+
+@dataclass(slots=True)
+class Reached:
+    """What a call can read: bindings, the content of objects, and of memory."""
+
+    bindings: list[Binding] = field(default_factory=list)
+    objects: dict[HeapKey, Any] = field(default_factory=dict)
+    memory: dict[Location, Operand] = field(default_factory=dict)
+
+
+def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> Reached:
+    """All that a call of a function with these arguments can read, as it is now."""
+    made = Reached()
+    pending, functions = [of, *args, *ctx.arrays.values()], set()
+    while pending:
+        binding = pending.pop()
+        made.bindings.append(binding)
+        match binding:
+            case Fun(node=function, frame=frame) if function not in functions:
+                functions.add(function)
+                names = sorted({n.id for n in ast.walk(function) if isinstance(n, ast.Name)})
+                homes = [(ctx.home(name, frame), name) for name in names]
+                pending += [ctx.state.names[home, name] for home, name in homes if (home, name) in ctx.state.names and home is not None]
+            case Obj(key) if key not in made.objects:
+                made.objects[key] = content = ctx.state.heap[key]
+                pending += [content] if isinstance(content, Ref) else [item for _, item in content]
+            case Tup(items):
+                pending += items
+            case Ref(location):
+                made.memory[location] = ctx.state.memory[location]
+            case Fun() | Obj() | Num() | Static() | External():
+                pass
+            case _:
+                raise UnsupportedSyntax("what this function of a vjp reads is not known", ctx.loc(node))
+    return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pullback(Binding):
+    """The second of what ``vjp`` gives: the function, the arguments, and all that these reached then."""
+
+    of: Binding
+    args: tuple[Binding, ...]
+    kwargs: tuple[tuple[str, Binding], ...]
+    wrt: Any
+    reached: Reached
+
+
+def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``symgrad.vjp(g, x)`` inside a function: the value, and what is differentiated when it is called."""
+    given = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "no_grad", "jit")}
+    if unsaid := sorted({"has_aux", "no_grad", "jit"} & set(kwargs)):
+        raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    of, *rest = args
+    wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
+    before = reached(ctx, of, [*rest, *given.values()], node)
+    made = ctx.apply(of, rest, dict(given), node)
+    if not isinstance(made, Num | Ref):
+        raise UnsupportedSyntax("vjp of a function that returns more than one value, inside another function", ctx.loc(node))
+    return Tup((made, Pullback(of, tuple(rest), tuple(given.items()), wrt, before)))
+
+
+@callee(Pullback)
+def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if len(args) != 1 or kwargs:
+        raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node))
+    if reached(ctx, pullback.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
+        what = "what the function of a vjp reads has changed before its pullback was called"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to vjp, and what changes as an argument")
+    derivative = Derivative(Seeded(pullback.of, args[0]), "grad", pullback.wrt)
+    return call_derivative(ctx, derivative, list(pullback.args), dict(pullback.kwargs), node)
+
+
+def holds_floats(ctx: Lowering, binding: Binding) -> bool:
+    """Is there anything in an argument that may carry a derivative?"""
+    match binding:
+        case Num() | Ref():
+            return is_float(ctx.type_of(binding))
+        case Tup(items):
+            return any(holds_floats(ctx, item) for item in items)
+        case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
+            return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
+    return False
+
+
 def derivative_of(given: tuple[Any, str, Any, bool, frozenset[str]]) -> Derivative:
     """The binding of a derived function made outside; ``given``: of what, which, wrt, has_aux, no_grad."""
     of, what, wrt, has_aux, no_grad = given
@@ -57,7 +158,7 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
             return parameters(function.args)
         case Static(value) if callable(value):
             return list(inspect.signature(value).parameters)
-        case Derivative(of=inner):
+        case Derivative(of=inner) | Seeded(of=inner):
             return names_of(ctx, inner, node)
         case External(value):
             return list(inspect.signature(value).parameters)

@@ -69,6 +69,30 @@ def slice_of_flat_of_columns(x):
     return np.sum(y * y)
 
 
+@refused("pass a copy to vjp")
+def argument_of_a_vjp_written_to(x):
+    y = x.copy()
+    _, pull = symgrad.vjp(lambda z: np.sum(z * z), y)
+    y[0] = 2.0
+    return np.sum(pull(1.0)[0])
+
+
+@refused("pass a copy to vjp")
+def variable_of_a_vjp_bound_again(x):
+    scale = x[0]
+    _, pull = symgrad.vjp(lambda z: np.sum(z * z) * scale, x)
+    scale = scale * 2.0
+    return np.sum(pull(1.0)[0])
+
+
+@refused("pass a copy to vjp")
+def object_of_a_vjp_changed(x):
+    held = {"scale": x[0]}
+    _, pull = symgrad.vjp(lambda z: np.sum(z * z) * held["scale"], x)
+    held["scale"] = x[1]
+    return np.sum(pull(1.0)[0])
+
+
 @pytest.mark.parametrize(("program", "says"), REFUSED, ids=lambda p: getattr(p, "__name__", ""))
 def test_a_program_is_refused_with_a_way_out(program: Callable[..., Any], says: str) -> None:
     program(X)  # it is a good program
