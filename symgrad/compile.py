@@ -43,17 +43,22 @@ from symgrad.loops.lower import to_loops
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.passes.apart import apart
+from symgrad.passes.borrow import borrow
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
 from symgrad.passes.fold import fold
+from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
+from symgrad.passes.kept import kept
+from symgrad.passes.masks import masks
 from symgrad.passes.reuse import reuse
 from symgrad.passes.stacks import stacks
 from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.unread import unread
+from symgrad.passes.zeroing import zeroing
 from symgrad.runtime.load import load
 from symgrad.saving import Outside, module, outside
 from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
@@ -65,9 +70,9 @@ PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what give
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (unbox, cells, dce, reuse)
+LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, zeroing, dce, borrow, unbox, cells, dce, reuse)
 #: the same for halves of pullbacks, which have no plain form to fall back on
-LOWER_HALVES: tuple[Pass, ...] = (unbox_plainly, cells, dce, reuse)
+LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",
@@ -538,7 +543,20 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
         if text in names:
             value.name = text
     again = f"{name}_plain({passed_text(job)})"
-    return emit(func, Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again))
+    return emit(
+        func,
+        Header(
+            name,
+            parameter_text(job),
+            bind,
+            result,
+            doc,
+            lines_of(job),
+            objects=job.lowered.objects,
+            fast=job.outside is None and job.request.optimize == "speed",
+            again=again,
+        ),
+    )
 
 
 def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None) -> str:

@@ -34,6 +34,7 @@ class Header:
     lines: Lines = no_lines
     comments: bool = True
     objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
+    fast: bool = False  #: is the text to be run rather than read?
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symgrad.codegen.comments import Mark
@@ -13,7 +13,8 @@ from symgrad.codegen.header import Header, result_text
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
 from symgrad.codegen.trees import assign, method, negated, replaced, subtracted, tuple_of
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
+from symgrad.codegen.views import Views
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
@@ -36,6 +37,7 @@ class Writer:
     name_of: dict[Value, str] = field(init=False)
     template: ast.expr | None = field(init=False)
     flags: int = 0
+    viewed: set[str] = field(default_factory=set)  #: names of views made before loops
 
     def __post_init__(self) -> None:
         func, header = self.func, self.header
@@ -64,7 +66,7 @@ class Writer:
         body = self.entry()
         split = self.func.split
         if split is None:
-            body += self.tail(self.func.body, self.give_back, True)
+            body += self.with_views(self.tail(self.func.body, self.give_back, True))
         else:
             body += self.section(self.func.body.ops[:split], "forward")
             body += self.section(self.func.body.ops[split:], "backward")
@@ -91,9 +93,24 @@ class Writer:
 
     def section(self, ops: list[Op], name: str) -> list[ast.stmt]:
         """One half of a gradient, with its mark on the first statement."""
-        made = self.ops(ops)
+        made = self.with_views(self.ops(ops))
         if made:
             self.marks.setdefault(made[0], Mark()).section = name
+        return made
+
+    def with_views(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements, for running with the slices that loops make made before them."""
+        if not self.header.fast:
+            return body
+        ranks: dict[str, set[int]] = {}
+        for value, name in self.name_of.items():
+            ranks.setdefault(name, set()).add(value.type.rank or 0 if isinstance(value.type, Array) else 0)
+        for value in perhaps_unbound(self.func):
+            ranks.setdefault(self.name_of.get(value, ""), set()).add(0)
+        views = Views({name: min(found) for name, found in ranks.items() if min(found)}, {*ranks, *self.names.reserved(), *self.viewed})
+        made = views.statements(body)
+        self.viewed |= views.taken
+        self.marks.update((statement, Mark()) for statement in views.made)  # the line belongs beside the loop's own
         return made
 
     def give_back(self, yields: list[Operand]) -> list[ast.stmt]:
@@ -445,3 +462,18 @@ class Writer:
 def is_int(operand: Operand, value: int) -> bool:
     """Is the operand this very literal?"""
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
+
+
+def perhaps_unbound(func: Func) -> Iterator[Value]:
+    """Values that are given no object on some path."""
+    for op in walk(func.body):
+        match op:
+            case For() | While():
+                for k, init in enumerate(op.inits):
+                    if isinstance(init, Const) and isinstance(init.value, Undef):
+                        yield from (op.carried[k], op.outs[k])
+            case If():
+                for block in op.blocks:
+                    for out, given in zip(op.outs, block.yields, strict=True):
+                        if isinstance(given, Const) and isinstance(given.value, Undef):
+                            yield out

@@ -9,6 +9,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
 from symgrad.notes import Notes
+from symgrad.ops.declare import ROWS
 
 ARITHMETIC = frozenset(
     {"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"}
@@ -47,6 +48,7 @@ def _leave(loop: For | While, notes: Notes | None) -> list[Op]:
         inside.update(block.args)
         for op in block.ops:
             inside.update(op.outs)
+    _shapes(loop, inside, moved)
     for block in loop.blocks:
         kept: list[Op] = []
         for op in block.ops:
@@ -64,6 +66,34 @@ def _leave(loop: For | While, notes: Notes | None) -> list[Op]:
 def called(op: Call) -> str:
     """The user's name for what an op computes, else the row's."""
     return op.outs[0].name or op.name
+
+
+def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
+    """Ask what a loop changes in place for the shape of a part before the loop, as each round would give the same."""
+    pairs = zip(loop.inits, loop.carried, strict=True)
+    slots = {c: i for i, c in pairs if isinstance(i, Value) and isinstance(i.type, Array) and isinstance(c.type, Array)
+             and i.type.rank is not None and i.type.rank == c.type.rank}  # fmt: skip
+    base: dict[Value, Value] = {carried: carried for carried in slots}
+    parts: dict[Value, Call] = {}
+    for op in loop.body.ops:
+        if not isinstance(op, Call):
+            continue
+        first = op.args[0] if op.args else None
+        if isinstance(first, Value) and first in base and ROWS[op.name].consumes and len(op.outs) == 1:
+            base[op.outs[0]] = base[first]
+        elif isinstance(first, Value) and first in base and op.name in ("view", "take"):
+            parts[op.outs[0]] = op
+    steady = {c for c, y in zip(loop.carried, loop.body.yields, strict=False) if isinstance(y, Value) and base.get(y) is c}
+    for op in loop.body.ops:
+        part = parts.get(op.args[0]) if isinstance(op, Call) and op.name == "shape_of" and isinstance(op.args[0], Value) else None
+        if part is None or base[part.args[0]] not in steady or not set(part.settings["index"]) <= set("sne;"):  # type: ignore[index]
+            continue
+        if any(isinstance(a, Value) and a in inside for a in part.args[1:]):
+            continue
+        made = Value(part.outs[0].type)
+        moved.append(Call([made], part.loc, "view", [slots[base[part.args[0]]], *part.args[1:]], dict(part.settings)))  # type: ignore[index]
+        assert isinstance(op, Call)
+        op.args[0] = made
 
 
 def cannot_raise(op: Call) -> bool:

@@ -14,14 +14,13 @@ from symgrad.ir.types import Array, Scalar, is_plural, same_extent
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX
-from symgrad.passes.facts import BORROWED, KEEPING, halves_kept
+from symgrad.passes.facts import BORROWED, halves_kept
+from symgrad.passes.places import Places
 
 #: rows that change an array and give its memory on
 CHANGING = frozenset({"accumulate", "add_at", "set_at"})
 #: rows that are printed with ``-=`` where a negative is added
 ADDING = frozenset({"accumulate", "add_at"})
-#: rows that keep their operands, or may give them back
-UNSURE = KEEPING | BORROWED
 #: rows that are printed without a copy where their result is read at once
 SLICES = frozenset({"take", "view"})
 
@@ -31,66 +30,6 @@ def reuse(func: Func) -> Func:
     with halves_kept(func):
         _Reuser(Places.of(func)).block(func.body)
     return func
-
-
-@dataclass(slots=True)
-class Places:
-    """Where each value is read: the op of its own block that holds the reader, as its number there."""
-
-    readers: dict[Value, list[Op]] = field(default_factory=dict)
-    yielded: set[Value] = field(default_factory=set)
-    above: dict[Op, tuple[Block, Op | None]] = field(default_factory=dict)
-    number: dict[Op, int] = field(default_factory=dict)
-
-    @staticmethod
-    def of(func: Func) -> Places:
-        """The places of a function."""
-        made = Places()
-        made.enter(func.body, None)
-        return made
-
-    def enter(self, block: Block, owner: Op | None) -> None:
-        for k, op in enumerate(block.ops):
-            self.number[op] = k
-            self.above[op] = block, owner
-            for operand in set(op.operands):
-                if isinstance(operand, Value):
-                    self.readers.setdefault(operand, []).append(op)
-            for inner in op.blocks:
-                self.enter(inner, op)
-        self.yielded.update(y for y in block.yields if isinstance(y, Value))
-
-    def place(self, op: Op, block: Block) -> int | None:
-        """The number of the op of ``block`` that is ``op``, or holds it."""
-        current: Op | None = op
-        while current is not None:
-            home, owner = self.above[current]
-            if home is block:
-                return self.number[current]
-            current = owner
-        return None
-
-    def dies(self, value: Value, at: Op, block: Block) -> bool:
-        """Is the memory of a value, made in ``block``, read by nobody after ``at``?"""
-        last, pending, seen = self.number[at], [value], {value}
-        while pending:
-            current = pending.pop()
-            if current in self.yielded:
-                return False
-            for reader in self.readers.get(current, ()):
-                if reader is at:
-                    continue
-                place = self.place(reader, block)
-                if place is None or place >= last or not isinstance(reader, Call):
-                    return False
-                row = ROWS[reader.name]
-                if row.effect or reader.name in UNSURE or reader.name in USER_ROWS:
-                    return False
-                if row.alias != "fresh" or row.consumes and reader.args[0] is current:
-                    new = [out for out in reader.outs if out not in seen]
-                    seen.update(new)
-                    pending += new
-        return True
 
 
 @dataclass(slots=True)
@@ -134,9 +73,14 @@ class _Reuser:
         for place, operand in enumerate(op.args):
             if place and name in ONLY_AUGMENTED:
                 return
-            if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.places.dies(operand, op, block):
+            if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.dies(operand, op, block):
                 op.name, op.args, op.settings = name, [operand, *op.args], {"index": "", "place": place}
                 return
+
+    def dies(self, value: Value, at: Call, block: Block) -> bool:
+        """Does nobody read the memory of a value after the op?"""
+        last = self.places.last(value, block)
+        return last is not None and last <= self.places.number[at]
 
     # -------------------------------------------------------------- stores
 

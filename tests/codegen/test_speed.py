@@ -145,3 +145,51 @@ def test_an_index_that_is_out_of_range_is_refused_as_numpy_does() -> None:
     assert same(derived(np.array([1.0, 2.0, 3.0]), 3), np.array([5.0, 4.0, 3.0]))
     with pytest.raises(IndexError):
         derived(np.array([1.0, 2.0, 3.0]), 4)
+
+
+def test_slices_that_every_round_makes_alike_are_made_before_the_loop() -> None:
+    def stencil(a: Any, b: Any, n: int) -> Any:
+        for _ in range(n):
+            a[1:-1] = 0.5 * (a[:-2] + b[2:])
+            b = b * a
+            for k in range(1, n):
+                a[:k] += a[:k] * b[-1]
+        return np.sum(a)
+
+    derived = symgrad.grad(stencil, wrt=("a", "b"))
+    a, b = np.linspace(0.1, 1.0, 5), np.linspace(0.5, 1.5, 5)
+    gradient = derived(a, b, 3)
+    text, plain = derived.source(a, b, 3, optimize="speed"), derived.source(a, b, 3)
+
+    assert "a_1_view = a_1[:-2]" in text and "t = a_1_view + b_1[2:]" in text and "a_1[:k].copy()" in text
+    assert "view" not in plain
+    symgrad.check_grads(stencil, (a, b, 3), wrt=("a", "b"))
+    assert all(np.isfinite(g).all() for g in gradient)
+
+
+def test_a_comprehension_keeps_its_slices() -> None:
+    def tails(x: Any, n: int) -> Any:
+        s = 0.0
+        for _ in range(n):
+            s = s + sum([np.sum(x[k:] * x[1:]) if k == 1 else 0.0 for k in range(2)])
+        return s
+
+    x = np.array([0.5, 1.5, -2.0])
+
+    np.testing.assert_allclose(symgrad.grad(tails)(x, 2), [0.0, 6.0, -8.0])
+
+
+def test_a_slice_of_a_name_that_may_be_unbound_is_made_where_it_is_read() -> None:
+    def perhaps(x: Any, n: int) -> Any:
+        if n > 0:
+            y = x * x
+        s = 0.0
+        for _ in range(n):
+            s = s + np.sum(y[1:] * x[1:])
+        return s + np.sum(x)
+
+    derived = symgrad.grad(perhaps)
+    x = np.array([0.5, 1.5, -2.0])
+
+    np.testing.assert_allclose(derived(x, 2), 1.0 + 6.0 * np.array([0.0, 1.5**2, 4.0]))
+    assert "y_view" not in derived.source(x, 2, optimize="speed")

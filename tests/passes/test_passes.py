@@ -15,7 +15,7 @@ from symgrad.ir.verify import verify
 from symgrad.ops import declare
 
 HERE = Path(__file__).parent
-for rows in ("engine", "elementwise", "reductions", "into", "cells"):
+for rows in ("engine", "elementwise", "reductions", "arrays", "linalg", "constants", "into", "cells"):
     importlib.import_module(f"symgrad.ops.{rows}")
 
 

@@ -20,15 +20,17 @@ from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, Tape, Type
 from symgrad.ir.verify import verify
 from symgrad.ops.build import Builder
+from symgrad.passes.borrow import borrow
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 from symgrad.passes.hoist import hoist
+from symgrad.passes.kept import kept
 from symgrad.passes.reuse import reuse
 from tests.interpreter import execute, interpret, oracle, same
 
 VECTOR = Array("f64", (Dim("x0", 0, True),))
-PASSES = {"dce": dce, "cse": cse, "fold": fold, "hoist": hoist, "reuse": reuse}
+PASSES = {"dce": dce, "cse": cse, "fold": fold, "hoist": hoist, "reuse": reuse, "borrow": borrow, "kept": kept}
 ARGUMENTS = [np.array([0.3, -0.7, 1.1]), np.array([-0.2, 0.9, 0.4]), 0.8, 3]
 
 

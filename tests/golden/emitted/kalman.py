@@ -16,7 +16,6 @@ def kalman_grad(motion, noise, seen, error, measurements):
         surprise = seen @ state_2
         np.subtract(measurements[i], surprise, out=surprise)
         t_2 = seen @ spread_2
-        shape = t_2.shape
         innovation = t_2 @ seen.T
         innovation += error
         t_2 = np.linalg.solve(innovation, t_2)
@@ -27,7 +26,7 @@ def kalman_grad(motion, noise, seen, error, measurements):
         np.subtract(spread_2, spread_3, out=spread_3)
         t_4 = np.linalg.solve(innovation, surprise)
         t_5 = np.linalg.det(innovation)
-        tape[i] = spread_1, state_1, t_1, spread_2, surprise, shape, innovation, t_2, t_3, t_4, t_5
+        tape[i] = spread_1, state_1, t_1, spread_2, surprise, innovation, t_2, t_3, t_4, t_5
         spread_1 = spread_3
         state_1 = state_2
 
@@ -38,7 +37,7 @@ def kalman_grad(motion, noise, seen, error, measurements):
     noise_grad = np.zeros(noise.shape)
     motion_grad = np.zeros(motion.shape)
     for i in reversed(range(t)):                               # 82: for z in measurements:
-        spread, state, t, spread_1, surprise, shape, innovation, t_1, t_2, t_3, t_4 = tape[i]
+        spread, state, t, spread_1, surprise, innovation, t_1, t_2, t_3, t_4 = tape[i]
         innovation_grad = cofactors(innovation)                # 90: likelihood -= 0.5 * (surprise @ np.li...
         innovation_grad *= -0.5 / t_4
         surprise_grad = -0.5 * t_3

@@ -1,0 +1,87 @@
+"""Lets the backward half read what was stored instead of the array that it was stored to. Works in place.
+
+``y.1 = set_at(y.0, v, i); take(y.1, i)`` reads ``v``. Stores that nobody reads then are left to ``dce``.
+The result is to be printed, not to be differentiated.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
+from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.ops.indexing import has_arrays, steps
+from symgrad.passes.facts import Facts
+
+READS = frozenset({"view", "take"})
+
+
+def forwarding(func: Func) -> Func:
+    """Forward stored values to their readers, in place."""
+    _stores(func.body, Facts(func))
+    return func
+
+
+def _stores(block: Block, facts: Facts) -> None:
+    table: dict[Value, Operand] = {}
+    for op in block.ops:
+        for inner in op.blocks:
+            _stores(inner, facts)
+        if isinstance(op, Call) and op.name in READS and isinstance(op.args[0], Value):
+            store = facts.calls(op.args[0], "set_at")
+            if store is not None and op.outs[0] in facts.late:
+                _read(op, store, facts, table)
+    substitute(block, table)
+
+
+def _read(op: Call, store: Call, facts: Facts, table: dict[Value, Operand]) -> None:
+    """Let a read of the place of the store read the value that was stored."""
+    value, place, index = store.args[1], store.args[2:], str(store.settings["index"])
+    own, rest = op.args[1 : 1 + len(place)], op.args[1 + len(place) :]
+    path = str(op.settings["index"])
+    if path != index and not path.startswith(f"{index};") or len(own) < len(place) or not all(map(_same, own, place)):
+        return
+    if has_arrays(index, [a.type for a in place]) or "." in index or len(steps(index)) > 1:
+        return
+    if isinstance(value.type, Scalar):
+        whole = path == index and isinstance(op.outs[0].type, Scalar) and value.type.kind == "float" and op.outs[0].type.dtype == "f64"
+        if whole and value.type == op.outs[0].type:
+            table[op.outs[0]] = value
+        return
+    stored = store.args[0].type
+    if not isinstance(value, Value) or not isinstance(value.type, Array) or not isinstance(stored, Array) or facts.is_stored(value):
+        return
+    if value.type.dtype != stored.dtype or not _fills(value, store, facts):
+        return
+    if path != index:
+        op.args, op.settings = [value, *rest], {**op.settings, "index": path[len(index) + 1 :]}
+    elif op.name == "view" or not facts.is_stored(op.outs[0]) and not facts.is_returned(op.outs[0]):
+        table[op.outs[0]] = value
+
+
+def _fills(value: Value, store: Call, facts: Facts) -> bool:
+    """Has the value the shape of the place that it is stored to, since it was read there?"""
+    maker = facts.maker.get(value)
+    index: tuple[Operand, Operand] | None = None
+    for source in facts.sources(value):
+        read = facts.maker.get(source)
+        if not isinstance(read, Call) or read.name not in READS or read.settings["index"] != store.settings["index"]:
+            return False
+        if not same_shape(getattr(read.args[0].type, "shape", None), getattr(store.args[0].type, "shape", None)):
+            return False
+        if isinstance(maker, Call) and maker.name == "get":
+            tape = facts.find((maker.args[0], False))  # type: ignore[arg-type]
+            puts = [p for p in facts.pushes if facts.find((p.outs[0], False)) == tape and source in p.args]
+            if len(puts) != 1 or puts[0].name != "put":
+                return False
+            index = puts[0].args[1], maker.args[1]
+        elif source is not value:
+            return False
+        if not all(_same(a, b) or index is not None and (a, b) == index for a, b in zip(read.args[1:], store.args[2:], strict=True)):
+            return False
+    return bool(facts.sources(value))
+
+
+def _same(a: Operand, b: Operand) -> bool:
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key())
+
+
+__all__ = ["forwarding"]
