@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symgrad.functional import network as f
+from symgrad.functional import tensors
 from symgrad.record.operations import Operation
 from symgrad.static.compiling import reads, writes
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Description, Gradient, Loop, Op, Parameter, Program, Step, Variable
@@ -83,6 +84,9 @@ def tested(step: Step, statistics: Mapping[str, str]) -> Step:
             return Apply(Operation(f.batch_norm, (True,) * len(places), step.operation.settings), places, (made,))
     if isinstance(step, Apply) and step.operation.function in TRAINING:
         words = dict(step.operation.settings)
+        if words.get("mode") == "downscale_in_infer":
+            smaller = Operation(tensors.scale, (True,), (("scale", 1.0 - words["p"]),))
+            return Apply(smaller, step.inputs[:1], step.outputs)
         words["p"] = 0.0
         return Apply(Operation(step.operation.function, step.operation.present, tuple(words.items())), step.inputs, step.outputs)
     return copy.copy(step)

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument
+from symgrad.record.graph import Compiled
+from symgrad.record.recipe import kind_of_value
 from symgrad.static.compiling import compiled, needed, writes, written
 from symgrad.static.program import Program, Variable, default_main_program
 
 Array = np.ndarray[Any, Any]
+LIMIT = 512  #: entries of compiled functions kept for a program
 
 
 class Scope:
@@ -97,21 +100,39 @@ class Executor:
                 scope.values[name] = parameter.initializer.values(parameter.shape, parameter.dtype)
         names = tuple([fetched(f, program) for f in fetch_list or ()])
         values = self.fed(program, feed or {}, scope)
-        key = (program.version, names, tuple([(name, v.dtype, tuple([e == 1 for e in v.shape])) for name, v in values.items()]))
+        code, updated = self.code(program, names, values)
+        with np.errstate(all="ignore"):
+            made = code.function(*[values[k] for k in code.keys])  # type: ignore[index]
+        # what is given out and what is kept share memory with nothing: not with each other, not with what was fed
+        owned = set(map(id, values.values()))
+        results = []
+        for place, value in enumerate(made):
+            array = value if type(value) is np.ndarray else np.asarray(value)
+            if array.base is not None or id(array) in owned:
+                array = array.copy()
+            owned.add(id(array))
+            if place < len(names):
+                results.append(array)
+            else:
+                scope.values[updated[place - len(names)]] = array
+        return results
+
+    def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array]) -> tuple[Compiled, list[str]]:
+        """The compiled function of what is fetched and updated, and what is updated; found by the shapes first, then by the kinds."""
+        exact = (program.version, names, *values, *[(v.dtype, v.shape) for v in values.values()])
+        found: tuple[Compiled, list[str]] | None = program.compiled.get(exact)
+        if found is not None:
+            return found
+        key = (program.version, names, tuple([(name, kind_of_value(v)) for name, v in values.items()]))
         found = program.compiled.get(key)
         if found is None:
             updated = written(program)
             self.check(program, values, [*names, *updated])
             found = program.compiled[key] = (compiled(program, values, names, updated), updated)
-        code, updated = found
-        with np.errstate(all="ignore"):
-            made = code.function(*[values[k] for k in code.keys])  # type: ignore[index]
-        for name, value in zip(updated, made[len(names) :], strict=True):
-            scope.values[name] = np.array(value, values[name].dtype) if any(value is m for m in made[: len(names)]) else np.asarray(value)
-        results = [np.asarray(value) for value in made[: len(names)]]
-        kept = [scope.values[n] for n in updated]
-        inputs = list(values.values()) if names else []
-        return [r.copy() if any(r is v for v in [*inputs, *kept]) else r for r in results]
+        if len(program.compiled) >= LIMIT:
+            program.compiled.clear()
+        program.compiled[key] = program.compiled[exact] = found
+        return found
 
     def fed(self, program: Program, feed: Mapping[str, Any], scope: Scope) -> dict[str, Array]:
         """The value of everything that the program reads from outside."""
@@ -121,19 +142,20 @@ class Executor:
             variable = variables.get(name)
             if variable is None:
                 raise ValueError(f"{name!r} is fed, but the program has no such variable")
-            array = np.asarray(value)
+            array = value if type(value) is np.ndarray else np.asarray(value)
             if array.dtype != variable.dtype:
                 array = array.astype(variable.dtype)
-            if len(array.shape) != len(variable.shape) or any(e not in (-1, a) for e, a in zip(variable.shape, array.shape, strict=True)):
+            if array.shape != variable.shape and not agrees(variable.shape, array.shape):
                 raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
             values[name] = array
         for name, rate in program.schedules:
             if name in scope.values:
                 scope.values[name] = np.asarray(rate(), scope.values[name].dtype)
-        for name, variable in variables.items():
-            if variable.persistable and name in scope.values:
-                values[name] = scope.values[name]
-        return values | program.constants
+        kept = scope.values
+        for name in [name for name, variable in variables.items() if variable.persistable]:
+            if name in kept:
+                values[name] = kept[name]
+        return values | program.constants if program.constants else values
 
     def check(self, program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> None:
         """Refuse to run without a value for everything that is read."""
@@ -146,6 +168,11 @@ class Executor:
                 raise BadArgument(f"there is no variable {name!r} in the program")
             what = "run the startup program first" if variable.persistable else "feed it"
             raise BadArgument(f"{name!r} has no value", hint=what)
+
+
+def agrees(said: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Does a shape fit what was said of it? -1 fits every extent."""
+    return len(said) == len(shape) and all(e in (-1, a) for e, a in zip(said, shape, strict=True))
 
 
 def fetched(given: Any, program: Program) -> str:

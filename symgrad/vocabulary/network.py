@@ -204,6 +204,8 @@ def padding_of(
         made = []
         for k in range(2):
             length = int(shape[2 + k])
+            if length < 0:
+                raise ValueError(f"the padding 'SAME' needs to know the extent of axis {2 + k}")
             out = -(-length // stride[k])
             total = max((out - 1) * stride[k] + dilation[k] * (size[k] - 1) + 1 - length, 0)
             made += [total // 2, total - total // 2]
@@ -307,6 +309,8 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
     if mode != "nearest" or align_corners:
         raise ValueError("only mode='nearest' without align_corners is supported")
     old = [int(extent) for extent in x.shape[2:]]
+    if min(old) < 0:
+        raise ValueError("interpolate needs to know the extents of the images")
     if size is None:
         factors = [scale_factor] * 2 if isinstance(scale_factor, int | float) else list(scale_factor)
         size = [int(extent * factor) for extent, factor in zip(old, factors, strict=True)]

@@ -642,3 +642,30 @@ def test_a_clone_for_tests_reads_running_means() -> None:
         for _ in range(2):
             (found,) = Executor().run(test, {"x": values}, [out.name])
             assert found == pytest.approx((values - mean) / np.sqrt(variance + 1e-5))
+
+
+@pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
+def test_a_clone_for_tests_drops_nothing(mode: str) -> None:
+    main = Program()
+    with program_guard(main):
+        x = data("x", [4], "float64")
+        y = network.dropout(x, 0.25, mode=mode)
+    (found,) = Executor().run(main.clone(for_test=True), {"x": np.ones(4)}, [y.name])
+    assert found.tolist() == [1.0 if mode == "upscale_in_train" else 0.75] * 4
+
+
+def test_what_is_fetched_and_kept_shares_no_memory() -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        x = data("x", [2, 2], "float64")
+        w = parameter("w", np.eye(2))
+        flat, same = tensors.reshape(w, [4]), tensors.reshape(x, [4])
+        static.nn.overwrite(w, tensors.transpose(x, [1, 0]))
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    with static.scope_guard(static.Scope()):
+        Executor().run(startup)
+        results = Executor().run(main, {"x": given}, [flat, same, w, w])
+        kept = np.array([[1.0, 3.0], [2.0, 4.0]])
+        for array in (given, *results):
+            array[...] = 7.0
+        assert np.asarray(static.global_scope().find_var("w")).tolist() == kept.tolist()
