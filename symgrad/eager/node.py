@@ -151,7 +151,7 @@ class GradientNode:
 
 def operation(function: Callable[..., Any], present: tuple[bool, ...], settings: Settings) -> Operation:
     """The same object for the same operation: comparing and hashing are then fast."""
-    key = (function, present, settings)
+    key = (function, present, repr(settings) if settings else "")
     found = OPERATIONS.get(key)
     if found is None:
         found = OPERATIONS[key] = Operation(function, present, settings)

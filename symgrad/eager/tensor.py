@@ -200,7 +200,7 @@ class Tensor(Methods):
         if self._grad is None:
             return
         if set_to_zero:
-            self._grad._value = np.zeros_like(self._grad._value)
+            self._grad._value = np.zeros(self._grad._value.shape, self._grad._value.dtype)
         else:
             self._grad = None
 
@@ -280,7 +280,8 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
             continue
         present.append(True)
         if not isinstance(given, Tensor):
-            value = given if type(given) in NUMBERS else to_tensor(given)._value
+            kind = type(given)
+            value = given if kind in NUMBERS else given.copy() if kind is np.ndarray and given.dtype != object else to_tensor(given)._value
             edges.append(value)
         else:
             value = given._value
@@ -293,11 +294,11 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     with np.errstate(all="ignore"):
         made = function(*values, **settings)
     several = isinstance(made, tuple)
-    arrays = tuple([np.asarray(m) for m in made]) if several else (np.asarray(made),)
+    arrays = tuple(map(np.asarray, made)) if several else (made if type(made) is np.ndarray else np.asarray(made),)
     if not active:
         outs = [Tensor(array) for array in arrays]
         return outs if several else outs[0]
-    node = Node(operation(function, tuple(present), settings_of(settings)), tuple(edges), arrays)
+    node = Node(operation(function, tuple(present), settings_of(settings) if settings else ()), tuple(edges), arrays)
     outs = []
     for slot, array in enumerate(arrays):
         out = Tensor(array, array.dtype.kind not in FLOATS)

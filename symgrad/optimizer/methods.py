@@ -136,6 +136,7 @@ class Optimizer:
 
     def step(self) -> None:
         """Change every tensor that has a gradient."""
+        rates: dict[Any, Any] = {}
         with switch(False):
             pairs = self.prepared([(p, p.grad) for p in self.chosen() if p.grad is not None])
             for parameter, gradient in pairs:
@@ -143,7 +144,9 @@ class Optimizer:
                 if kept is None:
                     shape = parameter.numpy().shape
                     kept = [np.full(() if single else shape, value, parameter.dtype) for _, value, single in self.memory]
-                rate = np.asarray(self.get_lr(), parameter.dtype)
+                if parameter.dtype not in rates:
+                    rates[parameter.dtype] = np.asarray(self.get_lr(), parameter.dtype)
+                rate = rates[parameter.dtype]
                 made = apply(self.function, parameter, gradient, rate, *kept, **self.said(parameter))
                 outs = made if isinstance(made, list) else [made]
                 parameter.set_value(outs[0])

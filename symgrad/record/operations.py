@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -28,7 +28,16 @@ class Operation:
 
     function: Callable[..., Any]
     present: tuple[bool, ...]
-    settings: Settings = ()
+    settings: Settings = field(default=(), compare=False)
+    said: str = field(default="", init=False, repr=False)  #: the settings as text, in which 2, 2.0 and True differ
+    code: int = field(default=0, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "said", repr(self.settings))
+        object.__setattr__(self, "code", hash((self.function, self.present, self.said)))
+
+    def __hash__(self) -> int:
+        return self.code
 
     @property
     def name(self) -> str:

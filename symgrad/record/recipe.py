@@ -1,14 +1,14 @@
 """A recipe: what was recorded, as plain hashable data -> the graph that it says, and compiled functions, kept by recipe.
 
-Two records of the same structure have equal recipes, so the second one generates nothing.
+Two records of the same structure have equal recipes, so the second one generates nothing. Steps are tuples of
+different lengths, which are fast to make, to hash and to compare.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,16 +22,14 @@ from symgrad.signature import PYTHON_NUMBERS, abstract_value
 Kind = tuple[Any, ...] | type
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A value from outside."""
 
     kind: Kind
     place: int
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """An operation on earlier values."""
 
     operation: Operation
@@ -39,8 +37,7 @@ class Applied:
     outputs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Differentiated:
+class Differentiated(NamedTuple):
     """Gradients of earlier values, zeros for an input that no target depends on."""
 
     targets: tuple[int, ...]
@@ -54,8 +51,7 @@ Step = Leaf | Applied | Differentiated
 Recipe = tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Backward:
+class Backward(NamedTuple):
     """What was asked of a recipe: its gradients, given that all recorded values are at hand."""
 
     recipe: Recipe

@@ -16,9 +16,9 @@ APPLY: dict[type | None, Callable[..., Any]] = {}
 def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     """Apply a NumPy function to tensors, or append it to the program of variables."""
     for given in inputs:
-        found = APPLY.get(type(given))
-        if found is not None:
-            return found(function, *inputs, **settings)
+        kind = type(given)
+        if kind in APPLY:
+            return APPLY[kind](function, *inputs, **settings)
     return APPLY[None](function, *inputs, **settings)
 
 

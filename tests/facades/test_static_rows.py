@@ -669,3 +669,13 @@ def test_what_is_fetched_and_kept_shares_no_memory() -> None:
         for array in (given, *results):
             array[...] = 7.0
         assert np.asarray(static.global_scope().find_var("w")).tolist() == kept.tolist()
+
+
+def test_settings_of_several_kinds_are_not_confused() -> None:
+    main = Program()
+    with program_guard(main):
+        x = data("x", [2], "int64")
+        whole, real = tensors.pow(x, 2), tensors.pow(x, 2.0)
+    found = Executor().run(main, {"x": np.array([1, 2])}, [whole, real])
+    assert [value.dtype for value in found] == [whole.dtype, real.dtype]
+    assert whole.dtype != real.dtype
