@@ -4010,3 +4010,72 @@ def the_last_column_product(x):
     for i in range(x.shape[1]):
         y = np.outer(x[:, i], x[: i + 1, 0])
     return np.sum(y @ y.T)
+
+
+# ------------------------------------------------------------------ on the way out
+
+leaving = Group("leaving")
+
+
+class Reweighted:
+    def __init__(self, weight, factor):
+        self.weight = weight
+        self.factor = factor
+        self.seen = []
+
+    def __enter__(self):
+        self.weight *= self.factor
+        return self.weight
+
+    def __exit__(self, kind, value, traceback):
+        self.weight /= self.factor**2
+        self.seen.append(self.weight)
+
+
+@leaving()
+def with_a_class(x):
+    scaled = Reweighted(x[0], x[1])
+    with scaled as w:
+        y = w * np.sum(x)
+    with scaled, np.errstate(all="ignore"):
+        y += scaled.weight
+    return y * scaled.weight + sum(scaled.seen)
+
+
+@leaving()
+def with_exits_inside(x):
+    scaled = Reweighted(x[0], 2.0)
+    total = 0.0
+    for a in x:
+        with scaled as w:
+            if a > 1.5:
+                return w * a * scaled.weight + total
+            if a < 0.9:
+                continue
+            total += w * a
+    return total * scaled.weight
+
+
+@leaving()
+def loop_in_finally(x):
+    total = [0.0]
+    for i in range(len(x)):
+        try:
+            if x[i] > 1.3:
+                return x[i] * total[0]
+        finally:
+            for a in x[: i + 1]:
+                total[0] = total[0] + a
+    return total[0]
+
+
+@leaving()
+def array_returned_and_changed_in_finally(x):
+    def scaled(y):
+        try:
+            return y
+        finally:
+            for k in range(2):
+                y[k] *= x[-1]
+
+    return np.sum(scaled(x * x) ** 2)

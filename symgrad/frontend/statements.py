@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.memory import delete_item, index_of, load, store_item
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
+from symgrad.frontend.source import read
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
 from symgrad.ir.core import Const
 from symgrad.ir.types import Array, List
@@ -218,12 +221,7 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 @statement(ast.Try)
 def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """The body is lowered as if nothing is raised; what it raises reaches the caller."""
-    for inner in node.body:
-        for part in ast.walk(inner):
-            if isinstance(part, ast.Raise | ast.Assert):
-                raise UnsupportedSyntax(
-                    "an exception that is raised and caught cannot be differentiated", ctx.loc(part), "test for the condition with if"
-                )
+    check_nothing_raised(ctx, node.body)
     for handler in node.handlers:
         kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
         for kind in kinds.items if isinstance(kinds, Tup) else [kinds]:
@@ -234,29 +232,91 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
         return True
     run(ctx, [*node.body, *node.orelse])
-    if not ctx.state.dead:
-        code, codes = ctx.state.names.get(CODE), ctx.state.codes
-        proceed(ctx)
-        run(ctx, node.finalbody)  # on every way out of the body
-        if ctx.state.codes != {NEXT}:
-            raise UnsupportedSyntax("an exit in a finally cannot be differentiated", ctx.loc(node.finalbody[0]))
-        if code is not None:
-            ctx.state.names[CODE] = code
-        ctx.state.codes = codes
+    on_the_way_out(ctx, lambda: run(ctx, node.finalbody), node.finalbody[0])
     return False
+
+
+def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
+    """Lower what is done on every way out of a block; the way out, and what is returned, stay what they were."""
+    if ctx.state.dead:
+        return
+    code, codes = ctx.state.names.get(CODE), ctx.state.codes
+    result = ctx.state.names.pop((ctx.frame, RESULT), None)
+    proceed(ctx)
+    finish()
+    if ctx.state.dead:
+        return
+    if ctx.state.codes != {NEXT}:
+        raise UnsupportedSyntax("an exit in a finally cannot be differentiated", ctx.loc(node))
+    if code is not None:
+        ctx.state.names[CODE] = code
+    if result is not None:
+        ctx.state.names[ctx.frame, RESULT] = result
+    ctx.state.codes = codes
+
+
+MANAGERS = "use a class with __enter__ and __exit__"
 
 
 @statement(ast.With)
 def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    """``np.errstate`` only silences warnings: its body is lowered as it stands."""
-
+    """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
+    managers: list[Binding] = []
     for entry in node.items:
-        call = entry.context_expr
-        known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
-        quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)
-        if not quiet or entry.optional_vars is not None:
-            raise UnsupportedSyntax(
-                "a with statement cannot be differentiated", ctx.loc(call), "only np.errstate(...='ignore') is passed over"
-            )
-    run(ctx, [*node.body, *rest])
-    return True
+        if is_quiet(ctx, entry):
+            continue
+        refuse_generator(ctx, entry.context_expr)
+        manager = ctx.evaluate(entry.context_expr)
+        check_manager(ctx, manager, entry.context_expr)
+        made = ctx.apply_method(manager, "__enter__", [], entry.context_expr)
+        if entry.optional_vars is not None:
+            bind(ctx, entry.optional_vars, made)
+        managers.append(manager)
+    if not managers:
+        run(ctx, [*node.body, *rest])
+        return True
+    check_nothing_raised(ctx, node.body)
+
+    def finish() -> None:
+        for manager in reversed(managers):
+            ctx.apply_method(manager, "__exit__", [Static(None)] * 3, node)
+
+    run(ctx, node.body)
+    on_the_way_out(ctx, finish, node)
+    return False
+
+
+def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
+    """Is it ``np.errstate(...="ignore")``?"""
+    call = entry.context_expr
+    known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
+    quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
+    if known and (not quiet or entry.optional_vars is not None):
+        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
+    return bool(quiet)
+
+
+def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
+    """What ``contextlib.contextmanager`` made is a generator."""
+    held = ctx.evaluate(node.func) if isinstance(node, ast.Call) else None
+    if isinstance(held, Static) and inspect.isgeneratorfunction(getattr(held.value, "__wrapped__", None)):
+        raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
+
+
+def check_manager(ctx: Lowering, manager: Binding, node: ast.AST) -> None:
+    """A context manager is an instance of a class written in Python, whose exit lets exceptions pass."""
+    methods = [own_method(manager, word) for word in ("__enter__", "__exit__")]
+    if None in methods:
+        raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(node), MANAGERS)
+    returned = [n.value for n in ast.walk(read(methods[1]).node) if isinstance(n, ast.Return) and n.value is not None]
+    if not all(isinstance(value, ast.Constant) and not value.value for value in returned):
+        raise UnsupportedSyntax("a context manager that may swallow exceptions cannot be differentiated", ctx.loc(node))
+
+
+def check_nothing_raised(ctx: Lowering, body: list[ast.stmt]) -> None:
+    """What is raised in a block that somebody would see first is refused."""
+    for inner in body:
+        for part in ast.walk(inner):
+            if isinstance(part, ast.Raise | ast.Assert):
+                what = "an exception that is raised and caught cannot be differentiated"
+                raise UnsupportedSyntax(what, ctx.loc(part), "test for the condition with if")
