@@ -15,7 +15,7 @@ import os
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from keyword import iskeyword
@@ -30,6 +30,7 @@ from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Halves, Kernel, Pair, Surface, emit_kernel, emit_pair
 from symgrad.codegen.python import Emitted, emit
+from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result, lower
 from symgrad.frontend.source import Source, describe, read
@@ -60,7 +61,7 @@ from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.unread import unread
 from symgrad.passes.zeroing import zeroing
 from symgrad.runtime.load import load
-from symgrad.saving import Outside, module, outside
+from symgrad.saving import Outside, module, outside, tested
 from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
 
 Pass = Callable[[Func], Func]
@@ -362,15 +363,21 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
     """With ``jit``, the same as what is to be compiled by numba when it is first called."""
     if not job.request.jit or job.lowered.caught:
         return compiled
-    surface = Surface(name, parameter_text(job), passed_text(job), doc, [text for _, text in job.lowered.inputs], result,
-                      job.lowered.objects, lines_of(job))  # fmt: skip
 
     def clean(stage: str) -> Func:
         func = simplify(to_loops(job.stages[stage]), OPTIMISE)
         func.notes = job.stages[stage].notes
         return func
 
-    pending = Pending(job.source.function, compiled, partial(emission, clean, surface), job.request.jit == "auto")
+    def texts(job: Job) -> Kernel | Pair:
+        words: Mapping[str, str] = {} if job.outside is None else job.outside.words
+        leaves = [words.get(text, text) for _, text in job.lowered.inputs]
+        return emission(
+            clean, Surface(name, parameter_text(job), passed_text(job), doc, leaves, result, job.lowered.objects, lines_of(job))
+        )
+
+    compiled = replace(compiled, saved=partial(compiled.saved, kernel=texts) if isinstance(compiled.saved, partial) else None)
+    pending = Pending(job.source.function, compiled, partial(texts, job), job.request.jit == "auto")
     if job.lowered.func.notes is not None:
         tell_kernel(job.lowered.func.notes, pending, job.source.loc(job.source.node))
     return replace(compiled, pending=pending)
@@ -559,8 +566,9 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
     )
 
 
-def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None) -> str:
-    """The text of a module of its own."""
+def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,
+          kernel: Callable[[Job], Kernel | Pair] | None = None) -> str:  # fmt: skip
+    """The text of a module of its own; ``kernel`` gives that of the kernels that it is to run where numba is installed."""
     if job.lowered.caught:
         raise SaveError("it handles exceptions, which a saved derivative cannot refuse")
     function, objects = job.source.function, job.lowered.objects
@@ -569,7 +577,11 @@ def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | Non
     primal = job.stages["simplified"]
     own = emitted_for(inner, primal, primal.name, numbered(job.lowered.result, itertools.count()), "The function itself.")
     pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
-    return module(pieces, name, primal.name, function, job.signature, job.request, examples)
+    piece = None
+    if kernel is not None:
+        with suppress(OutOfReach):
+            piece = kernel_piece(kernel(inner), partial(tested, name=name, signature=job.signature, pins=job.request.pins))
+    return module(pieces, name, primal.name, function, job.signature, job.request, examples, piece)
 
 
 def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:

@@ -319,8 +319,9 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
 
 
 def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
-           examples: Sequence[str] | None) -> str:  # fmt: skip
-    """The text of the module: the function itself, its derivative, and the self-check where the arguments have texts."""
+           examples: Sequence[str] | None, kernel: str | None = None) -> str:  # fmt: skip
+    """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
+    compiled = [] if kernel is None else [Emitted(kernel, {"np": np, "math": math})]
     derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins), {"np": np, **pieces[-1].namespace})
     doc = (f"The derivative {name} of {function.__qualname__}, written by symgrad; symgrad is not needed.\n\n"
            f"It was made for {signature}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
@@ -328,10 +329,10 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     given = examples or random_of(signature)
     floats = all(name in parameters[: len(given or ())] for name in request.wrt)
     if given is None or not floats:
-        return module_text([derivative], doc, modules_of(function))
+        return module_text([derivative, *compiled], doc, modules_of(function))
     check = Emitted(check_text(name, primal, request, parameters, given), {"np": np})
     doc += " Run as a program it compares itself with differences."
-    return module_text([*pieces[:-1], derivative, check], doc, modules_of(function))
+    return module_text([*pieces[:-1], derivative, *compiled, check], doc, modules_of(function))
 
 
 def modules_of(function: types.FunctionType) -> set[str]:

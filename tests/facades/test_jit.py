@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import pickle
+import sys
 import threading
 import timeit
 import warnings
@@ -247,3 +249,32 @@ def test_pullbacks_are_compiled(function, args, seeds):
     for wrong in ("text", None):
         with pytest.raises((TypeError, ValueError)):
             pullback(wrong)
+
+
+def plain(x, w):
+    return np.sum(np.tanh(x) * w) * 1.5 + math.sin(w)
+
+
+@pytest.mark.parametrize("kind", ["value_and_grad", "vjp"])
+def test_a_saved_module_compiles_where_numba_is_installed(kind, tmp_path, monkeypatch):
+    derivative = getattr(symgrad.differentiable(wrt=(0, 1), jit=True)(plain), kind)
+    x = np.linspace(0.1, 1.0, 5)
+    expected = derivative(x, 2.0)
+    symgrad.save(derivative, tmp_path / "saved.py", x, 2.0)
+    for numba in ("numba", None):
+        if numba is None:
+            monkeypatch.setitem(sys.modules, "numba", None)
+        spec = importlib.util.spec_from_file_location("saved", tmp_path / "saved.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found = getattr(module, f"plain_{kind}")(x, 2.0)
+        if kind == "vjp":
+            found, wanted = (found[0], found[1](1.0)), (expected[0], expected[1](1.0))
+        else:
+            wanted = expected
+        assert same(found, wanted)
+        assert hasattr(module, f"plain_{kind}_numpy") == (numba is not None)
+        module.check()
+        with pytest.raises(TypeError, match="made for"):
+            getattr(module, f"plain_{kind}")(x.astype(np.float32), 2.0)
+    assert "symgrad" not in module.__dict__
