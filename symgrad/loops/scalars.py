@@ -20,7 +20,11 @@ Rule = Callable[[Builder, Call, Args], list[Operand]]
 #: a Python integer of larger magnitude may overflow in the next operation
 LARGE = 2**62
 #: functions of ``math`` that take any number
-TOTAL = frozenset({"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"})
+TOTAL = frozenset(
+    {"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "erf", "erfc", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"}
+)
+#: rows that compute nothing with an integer
+KEPT = frozenset({"cast", "number", "where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 WIDTHS = {"bool": 0, "int": 1, "float": 2}
 
 
@@ -29,13 +33,25 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
     for type_ in [*(a.type for a in args), *(o.type for o in op.outs)]:
         if isinstance(type_, Scalar) and (type_.kind == "complex" or type_.dtype == "f16"):
             raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
+        if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and op.name not in KEPT:
+            raise OutOfReach(f"arithmetic of integers of type {type_.dtype}", op.loc)  # numba's grow to 64 bits, NumPy's wrap
     rule = RULES.get(op.name)
     if rule is None:
         raise OutOfReach(f"{op.name} of numbers", op.loc)
-    return rule(build, op, narrowed(build, op, args))
+    by_math = op.settings.get("via") == "math"
+    made = rule(build, op, widened(build, op, args) if by_math else narrowed(build, op, args))
+    for value, out in zip(made, op.outs, strict=False):
+        if isinstance(value, Value) and value not in args and is_wide(value.type) and is_wide(out.type):
+            value.type = out.type  # whether Python's or NumPy's, which are one to numba
+    return made
 
 
 # ------------------------------------------------------------------ dtypes
+
+
+def is_wide(type_: Type) -> bool:
+    """Is it a number of 64 bits, Python's or NumPy's?"""
+    return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype in (None, "any", "f64")
 
 
 def narrowed(build: Builder, op: Call, args: Args) -> Args:
@@ -56,6 +72,14 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
         weak = isinstance(a.type, Scalar) and a.type.dtype is None and WIDTHS[a.type.kind] <= WIDTHS[kind]
         made.append(build.call("cast", a, dtype=dtype) if weak else a)
     return made
+
+
+def widened(build: Builder, op: Call, args: Args) -> Args:
+    """The operands of a function of ``math``, which computes in 64 bits whatever it is given."""
+    if op.name in ("maximum", "minimum", "abs"):
+        return args
+    narrow = [isinstance(a.type, Scalar) and a.type.dtype not in (None, "any", "f64", "i64", "bool") for a in args]
+    return [build.call("cast", a, dtype="f64") if short else a for a, short in zip(args, narrow, strict=True)]
 
 
 def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
@@ -144,6 +168,8 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Division: Python raises for a divisor of zero, and NumPy's integers warn."""
     if is_python(*(a.type for a in args)) or op.name != "divide":
         if_zero(build, args[1])
+    if op.name == "floor_divide" and is_python_int(*(a.type for a in args)) and not isinstance(args[1], Const):
+        unless_small(build, build.call("number", args[0], kind="float"))  # -2**63 // -1 has 64 bits
     return again(build, op, args)
 
 
@@ -155,13 +181,63 @@ def power(build: Builder, op: Call, args: Args) -> list[Operand]:
             bail_out(build, build.call("less", args[1], Const(0)))
         elif args[1].value < 0:
             raise OutOfReach("a negative power of an integer", op.loc)
+        bail_out(build, build.call("greater", args[1], Const(64)))  # of -1, 0 and 1 only; floats do not tell odd from even there
         return counted(build, op, args)
-    if op.settings.get("via") == "math":
-        return function(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": None}), args)
-    made = again(build, op, args)
-    if is_python(*types):
+    by_math = op.settings.get("via") == "math"
+    made = again(build, plainly(op), args) if by_math else again(build, op, args)
+    if by_math or is_python(*types):
         unless_finite(build, made[0])
     return made
+
+
+def plainly(op: Call) -> Call:
+    """The op as NumPy's function, where numba has not that of ``math``."""
+    return Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": None})
+
+
+def remainder(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The remainder with the sign of the dividend; of integers numba gives that of ``%``."""
+    if any(getattr(a.type, "kind", None) != "float" for a in args) and not is_python(*(a.type for a in args)):
+        raise OutOfReach("np.fmod of integers", op.loc)
+    size = [build.call("number", a, kind="float") if getattr(a.type, "kind", None) != "float" else a for a in args]
+    made = divided(build, plainly(op), size)
+    if op.settings.get("via") == "math":
+        unless_finite(build, made[0])
+    return made
+
+
+def root(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The cube root: numba has NumPy's only."""
+    made = again(build, plainly(op), args)
+    if op.settings.get("via") == "math":
+        unless_finite(build, made[0])
+    return made
+
+
+def special(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Functions that numba has from ``math``; NumPy's form of them does not raise."""
+    made = again(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": "math"}), args)
+    if op.settings.get("via") == "math" and op.name not in TOTAL:
+        unless_finite(build, made[0])
+    return made
+
+
+def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The sign as two choices: of a zero it is 0.0 whatever the zero's own."""
+    (x,) = args
+    if getattr(x.type, "kind", None) != "float":
+        return again(build, op, args)
+    rest = build.call("where", build.call("less", x, Const(0.0)), Const(-1.0), build.call("add", x, Const(0.0)))
+    return settled(build, op, build.call("where", build.call("greater", x, Const(0.0)), Const(1.0), rest))
+
+
+def step(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``np.heaviside``: 0 below zero, 1 above, the second operand at zero, nan of nan."""
+    x, y = args
+    call = build.call
+    rest = call("where", call("equal", x, Const(0.0)), y, x)
+    made = call("where", call("less", x, Const(0.0)), Const(0.0), call("where", call("greater", x, Const(0.0)), Const(1.0), rest))
+    return settled(build, op, made)
 
 
 def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -195,8 +271,12 @@ def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
 def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
     kind = getattr(args[0].type, "kind", None)
-    if op.settings["kind"] == "int" and kind == "float":
+    wanted = op.settings["kind"]
+    if wanted == "int" and kind == "float":
         unless_small(build, args[0])
+    dtype = getattr(args[0].type, "dtype", None)
+    if dtype not in (None, "any") and kind == wanted != "bool":  # numba would leave it as narrow as it is
+        return [build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[wanted])]
     return again(build, op, args)
 
 
@@ -254,14 +334,19 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("add", "subtract", "multiply", "left_shift"), counted),
-    **dict.fromkeys(("divide", "floor_divide", "mod", "fmod"), divided),
+    **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
+    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
+    "fmod": remainder,
+    "cbrt": root,
+    "sign": signed,
+    "heaviside": step,
     **dict.fromkeys(("power", "float_power"), power),
     **dict.fromkeys(("maximum", "minimum"), larger),
     **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), whole),
     **dict.fromkeys(("log_to_base", "math_log"), logarithm),
     **dict.fromkeys(
         (
-            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "hypot", "sin", "cos", "tan", "arcsin", "arccos",
+            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "hypot", "sin", "cos", "tan", "arcsin", "arccos",
             "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "deg2rad", "rad2deg", "abs", "fabs", "copysign",
             "isnan", "isinf", "isfinite",
         ),
@@ -269,10 +354,10 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(
         (
-            "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "sign", "rint", "signbit", "greater",
+            "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "rint", "signbit", "greater",
             "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
             "bitwise_and", "bitwise_or", "bitwise_xor", "right_shift", "not_", "share", "inside", "below", "above", "fmax", "fmin",
-            "heaviside", "cast", "range_len", "accumulate",
+            "cast", "range_len", "accumulate",
         ),
         again,
     ),
