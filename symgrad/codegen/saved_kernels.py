@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any
 
 from symgrad.codegen.numba import DECORATOR, Kernel, Pair
-from symgrad.runtime import vector_text
+from symgrad.runtime.vector_text import source
 
 IMPORT = """try:
     from numba import njit
 except ImportError:  # then the NumPy code runs
     njit = None
 """
-#: the module of the vectorised functions, which have texts of their own
-VECTOR = "symgrad.runtime.vector"
 
 
 def kernel_piece(made: Kernel | Pair, tested: Callable[[str], str]) -> str:
@@ -44,22 +39,9 @@ def helpers(texts: list[str]) -> list[str]:
                 numbers[ast.unparse(node)] = None
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("symgrad"):
                 wanted.setdefault(node.module or "", {}).update((alias.name, None) for alias in node.names)
-    made = [vector_text.source(wanted.pop(VECTOR))] if VECTOR in wanted else []
-    for module, names in wanted.items():
-        made += [plain_text(getattr(importlib.import_module(module), name)) for name in names]
-    return [*numbers, *made]
-
-
-def plain_text(dispatcher: Any) -> str:
-    """The text of a compiled function, decorator and all, without the types of its arguments."""
-    text = textwrap.dedent(inspect.getsource(getattr(dispatcher, "py_func", dispatcher)))
-    node = ast.parse(text).body[0]
-    assert isinstance(node, ast.FunctionDef)
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    lines = text.splitlines()
-    return "\n".join([*lines[: node.lineno - 1], f"def {node.name}({ast.unparse(node.args)}):", *lines[node.body[0].lineno - 1 :]])
+    modules = [module.rpartition(".")[2] for module in wanted]
+    functions = [name for names in wanted.values() for name in names]
+    return [*numbers, *([source(functions, modules)] if functions else [])]
 
 
 __all__ = ["kernel_piece"]

@@ -44,17 +44,22 @@ def fingerprint() -> str:
 
 
 @cache
-def statements() -> dict[str, tuple[ast.stmt, str]]:
-    """The statement of the module that defines each name, with its text; imports one by one."""
-    text = MODULE.read_text(encoding="utf-8")
+def statements(module: str = "vector") -> dict[str, tuple[ast.stmt, str]]:
+    """The statement of a module of the runtime that defines each name, with its text; imports one by one.
+
+    What it imports from its neighbours is theirs.
+    """
+    text = MODULE.with_name(f"{module}.py").read_text(encoding="utf-8")
     lines = text.splitlines()
     found: dict[str, tuple[ast.stmt, str]] = {}
     for node in ast.parse(text).body:
         match node:
             case ast.Import(names):
                 found |= {a.asname or a.name: (node, f"import {a.name}" + (f" as {a.asname}" if a.asname else "")) for a in names}
-            case ast.ImportFrom(module, names) if module != "__future__":
-                found |= {a.name: (node, f"from {module} import {a.name}") for a in names}
+            case ast.ImportFrom(str() as other) if other.startswith("symgrad.runtime."):
+                found |= statements(other.rpartition(".")[2])
+            case ast.ImportFrom(other, names) if other != "__future__":
+                found |= {a.name: (node, f"from {other} import {a.name}") for a in names}
             case ast.FunctionDef(name, decorator_list=decorators):
                 first = decorators[0].lineno if decorators else node.lineno
                 found[name] = node, "\n".join(lines[first - 1 : node.end_lineno])
@@ -67,13 +72,20 @@ def statements() -> dict[str, tuple[ast.stmt, str]]:
     return found
 
 
-def needed(functions: Iterable[str]) -> list[str]:
-    """The names that these functions of ``vector.py`` need, and their own, in the order of the module.
+def overloads(node: ast.stmt) -> str:
+    """The function for which numba is told this other form, if it is one."""
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    calls = [d for d in decorators if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == "overload"]
+    return next((a.id for call in calls for a in call.args if isinstance(a, ast.Name)), "")
+
+
+def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> list[str]:
+    """The names that these functions of modules need, and their own, in the order of the modules.
 
     >>> [name for name in needed(["vector_cosh"]) if name.islower()][-3:]
     ['from_bits', 'exp_tail', 'vector_cosh']
     """
-    known = statements()
+    known = {name: found for module in modules for name, found in statements(module).items()}
     waiting = list(functions)
     if unknown := [name for name in waiting if name not in known]:
         raise ValueError(f"no vector functions: {', '.join(unknown)}")
@@ -83,17 +95,19 @@ def needed(functions: Iterable[str]) -> list[str]:
         if name not in wanted:
             wanted.add(name)
             waiting += {n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known}
+            waiting += [other for other, (node, _) in known.items() if overloads(node) == name]
     return [name for name in known if name in wanted]
 
 
-def source(functions: Iterable[str]) -> str:
-    """The text that defines these functions of ``vector.py``: it needs NumPy and numba, nothing of symgrad.
+def source(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> str:
+    """The text that defines these functions of modules of the runtime: it needs NumPy and numba, nothing of symgrad.
 
     >>> source(["vector_log"]).splitlines()[0]
     'import math'
     """
-    known = statements()
-    names = needed(functions)
+    modules = list(modules)
+    known = {name: found for module in modules for name, found in statements(module).items()}
+    names = needed(functions, modules)
     shown, previous = "", None
     for node, text in dict.fromkeys(known[name] for name in names):
         close = isinstance(node, ast.Import | ast.ImportFrom | ast.Assign) and (previous is None or isinstance(node, type(previous)))
