@@ -5,11 +5,12 @@ An array of which nothing is left is a number. An element that was just stored i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value, substitute
-from symgrad.ir.types import Array
-from symgrad.loops.accesses import summary
+from symgrad.ir.types import INT, Array
+from symgrad.loops.accesses import own_accesses, summary
 from symgrad.loops.writer import Writer, key_of, scalar
 
 Keys = tuple[object, ...]
@@ -169,7 +170,21 @@ def escapes(handle: Value, block: Block) -> bool:
     """Is the array handed on by a block, or read as a whole?"""
     if any(y is handle for y in block.yields):
         return True
-    return any(a.handle is handle and a.index is None for op in block.ops for a in summary(op).accesses)
+    return any(a.handle is handle and a.index is None for op in inner_ops(block) for a in own_accesses(op) if not borrows(op))
+
+
+def borrows(op: Op) -> bool:
+    """Does the op look at whole arrays without keeping them?  Views are looked through at once."""
+    return isinstance(op, Call) and op.name in ("product_into", "inverse", "determinant", "matrix_cofactors", "view")
+
+
+def inner_ops(block: Block) -> Iterator[Op]:
+    """The ops of a block and of all inside it; what inner blocks hand on counts as read by an op of theirs."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield Call([], op.loc, "let", [Value(INT), *inner.yields], {})
+            yield from inner_ops(inner)
 
 
 # ------------------------------------------------------------------ what nobody reads
@@ -183,7 +198,7 @@ def drop_unread(block: Block) -> None:
             if escapes(handle, block):
                 continue
             accesses = [a for other in block.ops for a in summary(other).accesses if a.handle is handle]
-            if all(a.writes for a in accesses):
+            if all(a.writes and a.index is not None for a in accesses):
                 remove(block, handle)
 
 

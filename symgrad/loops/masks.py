@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, ZERO, Operand
-from symgrad.loops.context import Context
-from symgrad.loops.forms import Form, stored
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import Form, Index, mapped, stored
 from symgrad.loops.paths import Item
+from symgrad.loops.reach import OutOfReach
 from symgrad.loops.writer import scalar
 from symgrad.ops.indexing import OPERANDS
 
@@ -37,6 +38,34 @@ def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str
     return ";".join(made), given
 
 
+def triangle_places(lowering: Context, op: Call) -> list[Thing]:
+    """``triu_indices``, ``tril_indices`` and ``diag_indices``: rows and columns."""
+    writer = lowering.writer
+    n = lowering.number(op.args[0])
+    writer.not_negative(n)
+    test = {"triu_indices": "greater_equal", "tril_indices": "less_equal", "diag_indices": "equal"}[op.name]
+    shift = Const(op.settings.get("k", 0))
+
+    def at(index: Index) -> Operand:
+        return writer.call(test, writer.subtract(index[1], shift), index[0])
+
+    return list(places(lowering, Form("bool", (n, n), at, spread=True)))
+
+
+def nonzero_places(lowering: Context, op: Call) -> Thing:
+    """``flatnonzero`` of a vector."""
+    x = lowering.form(op.args[0])
+    if x.rank != 1:
+        raise OutOfReach("np.flatnonzero of what is no vector", op.loc)
+    return places(lowering, as_mask(lowering, x))[0]
+
+
+def as_mask(lowering: Context, x: Form) -> Form:
+    """Where an array is not zero."""
+    zero = Const(0.0 if x.dtype[0] == "f" else 0)
+    return x if x.dtype == "bool" else mapped(lowering.writer, "bool", [x], lambda e: lowering.writer.call("not_equal", e[0], zero), 1)
+
+
 def places(lowering: Context, mask: Form) -> list[Form]:
     """Where a mask holds: an array of integers for each axis."""
     writer = lowering.writer
@@ -54,3 +83,9 @@ def places(lowering: Context, mask: Form) -> list[Form]:
             writer.store(array, i, (at,))
         writer.let(at, writer.call("add", at, ONE))
     return [stored(writer, a, "i64", (length,), frozenset({a})) for a in arrays]
+
+
+RULES = {
+    **dict.fromkeys(("triu_indices", "tril_indices", "diag_indices"), triangle_places),
+    "flatnonzero": nonzero_places,
+}

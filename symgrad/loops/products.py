@@ -48,7 +48,11 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
     writer = lowering.writer
     extents = (a.extents[0], b.extents[1])
     if dtype in ("f32", "f64") and a.dtype == b.dtype == dtype:
-        made = writer.call("product", as_matrix(lowering, a), as_matrix(lowering, b), hint=op.outs[0].name)
+        factors = as_matrix(lowering, a), as_matrix(lowering, b)
+        made = writer.empty(dtype, extents, op.outs[0].name)
+        bases = [writer.maker[f].args[0] for f in factors if f in writer.maker and writer.maker[f].name == "view"]
+        bases += [writer.maker[b].args[0] for b in bases if b in writer.maker and writer.maker[b].name == "view"]
+        writer.whole("product_into", made, *factors, *bases)
         return lowering.memory(made, op.outs[0], extents)
     a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
     handle = writer.call("zeros", *extents, dtype=dtype)
@@ -171,6 +175,10 @@ def tensordot(lowering: Context, op: Call) -> Thing:
     raise OutOfReach("np.tensordot", op.loc)
 
 
+#: what is done by loops where matrices are small
+OWN = {"inv": "inverse", "det": "determinant", "cofactors": "matrix_cofactors"}
+
+
 def library(lowering: Context, op: Call) -> list[Thing]:
     """What numba leaves to LAPACK, on arrays by rows."""
     writer = lowering.writer
@@ -190,7 +198,7 @@ def library(lowering: Context, op: Call) -> list[Thing]:
         writer.require_equal(*forms[0].extents)
     if op.name == "solve":
         writer.require_equal(forms[0].extents[0], forms[1].extents[0])
-    name = "matrix_cofactors" if op.name == "cofactors" else op.name
+    name = OWN.get(op.name, op.name)
     made = writer.build.call_many(name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
     results: list[Thing] = []
     for value, out in zip(made, op.outs, strict=True):

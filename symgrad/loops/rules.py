@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.ir.core import Call, Const
-from symgrad.loops import arrays, products, reductions, slots, stores, tapes
+from symgrad.loops import arrays, masks, products, reductions, slots, stores, tapes
 from symgrad.loops.context import Context, Thing
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.vector_text import VECTOR
@@ -30,7 +30,8 @@ PRICES = {
     ),
 }  # fmt: skip
 RULES: dict[str, Rule] = {
-    **arrays.RULES, **products.RULES, **reductions.RULES, **stores.RULES, "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
+    **arrays.RULES,
+    **masks.RULES, **products.RULES, **reductions.RULES, **stores.RULES, "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
     "slots": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 

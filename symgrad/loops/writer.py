@@ -302,6 +302,10 @@ class Writer:
             settings["distinct"] = False
         self.build.block.ops.append(Call([], self.loc, how, [handle, value, *index], settings))
 
+    def whole(self, name: str, handle: Value, *args: Operand) -> None:
+        """A row that stores a whole array."""
+        self.build.block.ops.append(Call([], self.loc, name, [handle, *args], {}))
+
     def keep(self, handle: Value, place: Operand, item: Value) -> None:
         """Put an array into a list."""
         self.build.block.ops.append(Call([], self.loc, "list_set", [handle, place, item], {}))

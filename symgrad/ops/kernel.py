@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import Array, List, ShapeOf, Type
+from symgrad.ir.types import List, ShapeOf, Type
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
-from symgrad.ops.shapes import elementwise_law, int_law
+from symgrad.ops.shapes import elementwise_law, int_law, scalar_of
 
 
 def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
@@ -50,15 +50,13 @@ for _name in ("arctan2", "power"):
     constant(f"vector_{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.arctan2(x, y)")), emit=f"vector_{_name}(x, y)")
 
 
-def _table_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    a, b = types
-    assert isinstance(a, Array)
-    assert isinstance(b, Array)
-    return Array(a.dtype, ((a.shape or ())[0], (b.shape or ())[1]), "C")
+# ``bases``: the arrays that the factors are views of
+constant(
+    "product_into(out, a, b, *bases)", lambda types, settings, dim: types[0], emit="product_into(out, a, b)", statement=True, consumes=True
+)
 
-
-constant("product(a, b)", _table_law, emit="product(a, b)")
-
+constant("inverse(a)", lambda types, settings, dim: types[0], emit="inverse(a)")
+constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
 constant("matrix_cofactors(a)", lambda types, settings, dim: types[0], emit="matrix_cofactors(a)")
 
 # places for arrays, before these are made

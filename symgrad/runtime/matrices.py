@@ -41,19 +41,86 @@ def small_product(a: Any, b: Any, out: Any) -> None:
 
 
 @plainly
-def product(a: Any, b: Any) -> Any:
-    """The product of two matrices.
+def product_into(out: Any, a: Any, b: Any) -> None:
+    """Store the product of two matrices.
 
-    >>> product(np.eye(2), np.ones((2, 1)))
+    >>> out = np.empty((2, 1))
+    >>> product_into(out, np.eye(2), np.ones((2, 1)))
+    >>> out
     array([[1.],
            [1.]])
     """
-    out = np.empty((a.shape[0], b.shape[1]), a.dtype)
     if a.shape[0] * a.shape[1] * b.shape[1] <= SMALL:
         small_product(a, b, out)
     else:
         np.dot(contiguous(a), contiguous(b), out)
+
+
+@plainly
+def eliminated(a: Any, b: Any) -> float:
+    """Turn ``b`` into the solution of ``a @ x = b``, both overwritten; gives the determinant of ``a``.
+
+    Gauss-Jordan elimination with the largest pivot of each column; raises where there is none.
+    """
+    n = a.shape[0]
+    determinant = 1.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[best, k]):
+                best = i
+        pivot = a[best, k]
+        if not abs(pivot) > 0.0:
+            raise ArithmeticError
+        if best != k:
+            determinant = -determinant
+            for j in range(n):
+                a[k, j], a[best, j] = a[best, j], a[k, j]
+            for j in range(b.shape[1]):
+                b[k, j], b[best, j] = b[best, j], b[k, j]
+        determinant *= pivot
+        for i in range(n):
+            if i != k:
+                factor = a[i, k] / pivot
+                for j in range(k + 1, n):
+                    a[i, j] -= factor * a[k, j]
+                for j in range(b.shape[1]):
+                    b[i, j] -= factor * b[k, j]
+    for k in range(n):
+        for j in range(b.shape[1]):
+            b[k, j] /= a[k, k]
+    return determinant
+
+
+#: up to what size elimination by loops beats a call of LAPACK
+FEW = 6
+
+
+@plainly
+def inverse(a: Any) -> Any:
+    """The inverse of a matrix.
+
+    >>> inverse(np.array([[0.0, 2.0], [4.0, 0.0]]))
+    array([[0.  , 0.25],
+           [0.5 , 0.  ]])
+    """
+    if a.shape[0] > FEW:
+        return np.linalg.inv(a)
+    out = np.eye(a.shape[0])
+    eliminated(a.copy(), out)
     return out
+
+
+@plainly
+def determinant(a: Any) -> float:
+    """The determinant of a matrix.
+
+    >>> determinant(np.array([[0.0, 2.0], [4.0, 0.0]]))
+    -8.0
+    """
+    if a.shape[0] > FEW:
+        return np.linalg.det(a)  # type: ignore[no-any-return]
+    return eliminated(a.copy(), np.empty((a.shape[0], 0)))
 
 
 @plainly

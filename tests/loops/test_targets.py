@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from differences import leaves
+from programs import PROGRAMS, Program
 
 import symgrad
 from symgrad.errors import NotCompiled
@@ -95,3 +97,16 @@ def test_compiled_loops_give_what_numpy_gives(function: Any, wrt: Any, calls: li
         for one, other in zip(*(g if isinstance(wrt, tuple) else (g,) for g in (gradients, others)), strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_the_corpus_gives_the_same_on_both_targets(program: Program) -> None:
+    compiled, plain = (symgrad.value_and_grad(program.function, wrt=program.wrt, jit=jit) for jit in ("auto", False))
+    for size in program.sizes:
+        found, expected = compiled(*program.arguments(size)), plain(*program.arguments(size))
+        narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in leaves(expected))
+
+        for one, other in zip(leaves(found), leaves(expected), strict=True):
+            assert np.shape(one) == np.shape(other)
+            np.testing.assert_allclose(one, other, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
