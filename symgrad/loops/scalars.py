@@ -146,14 +146,6 @@ def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     return made
 
 
-def special(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Functions that numba has in ``math`` only."""
-    made = build.call(op.name, *args, hint=op.outs[0].name, via="math")
-    if op.settings.get("via") == "math" and op.name not in ("erf", "erfc"):
-        unless_finite(build, made)
-    return settled(build, op, made)
-
-
 def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Sums, differences, products, powers and shifts; of Python integers they are computed as floats too, to see their size."""
     types = [a.type for a in args]
@@ -343,7 +335,6 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("add", "subtract", "multiply", "left_shift"), counted),
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
-    **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     "fmod": remainder,
     "cbrt": root,
     "sign": signed,
