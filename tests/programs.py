@@ -4012,6 +4012,17 @@ def the_last_column_product(x):
     return np.sum(y @ y.T)
 
 
+@growing()
+def returned_from_a_loop_or_after_it(x):
+    y = np.full(len(x), 1.0 if x[0] < 0.1 else x[1])
+    for i in range(len(x)):
+        if x[i] > 50.0:
+            return x[i]
+        if np.max(y) * i > 3.0:
+            return y[i] * x[i]
+    return np.sum(np.sin(y) * x)
+
+
 # ------------------------------------------------------------------ on the way out
 
 leaving = Group("leaving")
