@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from symgrad.errors import BadArgument
+from symgrad.errors import BadArgument, InvalidIR
 from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import from_source, read
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
 from symgrad.ir.types import Array, Dim, ShapeOf, Type
+from symgrad.ir.verify import verify
 from symgrad.marks import lower_stop
 from symgrad.ops.build import Builder
 from symgrad.signature import Signature
@@ -29,12 +30,13 @@ class Operation:
     function: Callable[..., Any]
     present: tuple[bool, ...]
     settings: Settings = field(default=(), compare=False)
+    named: tuple[str, ...] = ()  #: variables of the function that are given out too, before its results
     said: str = field(default="", init=False, repr=False)  #: the settings as text, in which 2, 2.0 and True differ
     code: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "said", repr(self.settings))
-        object.__setattr__(self, "code", hash((self.function, self.present, self.said)))
+        object.__setattr__(self, "code", hash((self.function, self.present, self.said, self.named)))
 
     def __hash__(self) -> int:
         return self.code
@@ -94,7 +96,27 @@ def lowered(operation: Operation, kinds: tuple[Type, ...]) -> Lowered:
     """The operation as IR, for inputs of these types."""
     function = written(operation)
     names = [f"x{k}" for k, given in enumerate(operation.present) if given]
-    return lower(read(function), Signature(tuple(zip(names, kinds, strict=True))))
+    made = lower(read(function), Signature(tuple(zip(names, kinds, strict=True))))
+    if operation.named:
+        found = named_values(made.func)
+        missing = [name for name in operation.named if name not in found]
+        if missing:
+            raise BadArgument(f"{operation.name} assigns no array to {', '.join(missing)} for inputs of these types")
+        made.func.body.yields = [*(found[name] for name in operation.named), *made.func.body.yields]
+    return made
+
+
+def named_values(func: Func) -> dict[str, Value]:
+    """What the variables of a function hold in the end, at its outermost level; not what was overwritten since."""
+    last = {out.name: out for op in func.body.ops for out in op.outs if out.name is not None}
+    found: dict[str, Value] = {}
+    for name, value in last.items():
+        try:
+            verify(Func(func.name, Block(func.body.args, func.body.ops, [value, *func.body.yields]), split=None))
+        except InvalidIR:
+            continue
+        found[name] = value
+    return found
 
 
 def plain(type_: Type, k: int) -> Type:

@@ -1,6 +1,6 @@
 """Programs: operations on named variables, gradients appended to them, and the executor that runs them."""
 
-from symgrad.static import copying, nn
+from symgrad.static import copying, nn, reading
 from symgrad.static.backward import append_backward, gradients
 from symgrad.static.executor import Executor, Scope, global_scope, scope_guard
 from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
@@ -16,11 +16,13 @@ from symgrad.static.program import (
     name_scope,
     program_guard,
 )
+from symgrad.static.storing import load, load_inference_model, load_program, save, save_inference_model
 
 __all__ = [
     "Executor", "ParamAttr", "Parameter", "Program", "Scope", "Variable", "append_backward", "create_parameter", "data",
     "default_main_program", "default_startup_program", "disable_static", "enable_static", "global_scope", "gradients", "in_dynamic_mode",
-    "name_scope", "nn", "program_guard", "scope_guard",
+    "load", "load_inference_model", "load_program", "name_scope", "nn", "program_guard", "save", "save_inference_model", "scope_guard",
 ]  # fmt: skip
 
 assert copying  # it enters what programs offer as methods
+assert reading  # so does it

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.static.compiling import build, reads, samples, writes
+from symgrad.errors import BadArgument
+from symgrad.static.compiling import at_first, build, reads, samples, writes
 from symgrad.static.mode import in_static_mode
-from symgrad.static.program import FLOATS, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
+from symgrad.static.program import FLOATS, Apply, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
 from symgrad.static.recompute import listed_again
 
 Pair = tuple[Variable, Variable]
@@ -32,7 +33,7 @@ class Reach:
 
 def reach(block: Block, targets: Iterable[str], cuts: set[str]) -> Reach:
     """Follow the steps of a block forward from what is free and backward from the targets; nothing passes a cut."""
-    made = {name for step in block.steps for name in writes(step)}
+    made = {name for step in block.steps for name in writes(step) if not is_overwritten(block, name)}
 
     def carries(name: str) -> bool:
         variable = block.vars.get(name)
@@ -48,9 +49,17 @@ def reach(block: Block, targets: Iterable[str], cuts: set[str]) -> Reach:
     for step in reversed(block.steps):
         if useful.isdisjoint(writes(step)) or not any(n in varied for n in writes(step)):
             continue
+        if again := [name for name in writes(step) if name in useful and is_overwritten(block, name)]:
+            raise BadArgument(f"{again[0]} is changed by an optimiser before it is read here; build the loss before minimize")
         chosen.append(step)
         useful.update(name for name in passing(step) if carries(name))
     return Reach(chosen, varied & useful)
+
+
+def is_overwritten(block: Block, name: str) -> bool:
+    """If steps write to it: is it a parameter, whose value before them is meant?"""
+    variable = block.vars.get(name)
+    return variable is not None and variable.persistable and not variable.stop_gradient
 
 
 def free_leaf(block: Block, name: str) -> bool:
@@ -65,6 +74,8 @@ def passing(step: Step) -> list[str]:
     """What a derivative of a step's results goes to."""
     if isinstance(step, Gradient):
         return [*step.targets, *(s for s in step.seeds if s is not None), *step.pairs]
+    if isinstance(step, Apply) and step.operation.named:
+        return [*reads(step), *step.outputs[: len(step.operation.named)]]
     return reads(step)
 
 
@@ -307,11 +318,11 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
 
 def dependent(program: Program, found: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
     """Which variables the targets depend on; for gradients of gradients, which may be constant, the engine is asked."""
-    if not any(isinstance(step, Gradient) for step in found.steps):
+    if not any(isinstance(step, Gradient) or isinstance(step, Apply) and step.operation.named for step in found.steps):
         return set(names)
     graph = build(program, samples(program), [*targets, *names])
     stops = [name for name in cuts if name in graph.values]
-    made = graph.gradients(targets, [name for name in names if name in graph.values], [None] * len(targets), stops)
+    made = graph.gradients(targets, [at_first(graph, name) for name in names if name in graph.values], [None] * len(targets), stops)
     return {name for name, value in zip(names, made, strict=True) if value is not None}
 
 

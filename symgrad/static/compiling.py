@@ -15,6 +15,9 @@ from symgrad.record.graph import Compiled, Graph
 from symgrad.record.recipe import kind_of_value, type_of
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Gradient, Loop, Number, Program, Step
 
+#: beside a name: the value that came from outside
+FIRST = "first"
+
 
 def reads(step: Step) -> list[str]:
     """What a step reads from around it."""
@@ -74,9 +77,14 @@ def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str]) ->
     graph = Graph()
     for place, (name, value) in enumerate(values.items()):
         if name in names:
-            graph.parameter(name, type_of(kind_of_value(value), place), plain(name))
+            graph.values[FIRST, name] = graph.parameter(name, type_of(kind_of_value(value), place), plain(name))
     replay(graph, steps, names)
     return graph
+
+
+def at_first(graph: Graph, name: str) -> Any:
+    """The key of a variable's value: of a parameter that before any step has changed it."""
+    return (FIRST, name) if (FIRST, name) in graph.values else name
 
 
 def plain(name: str) -> str:
@@ -101,7 +109,7 @@ def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
             case Gradient(targets, seeds, cuts, pairs):
                 asked = {source: made for source, made in pairs.items() if made in names and source in graph.values}
                 stops = [cut for cut in cuts if cut in graph.values]
-                found = graph.gradients(targets, list(asked), seeds, stops)
+                found = graph.gradients(targets, [at_first(graph, source) for source in asked], seeds, stops)
                 for (source, name), gradient in zip(asked.items(), found, strict=True):
                     graph.values[name] = graph.zeros(source) if gradient is None else gradient
             case Branch(test, blocks, yields, outputs):
@@ -148,9 +156,17 @@ def whole(program: Program) -> Graph:
 def shown(program: Program) -> str:
     """The IR of everything."""
     graph = whole(program)
-    results = {name: value for name, value in graph.values.items() if name not in graph.params}
+    results = {name: value for name, value in graph.values.items() if name not in graph.params and isinstance(name, str)}
     func = Func("program", Body(graph.block.args, graph.block.ops, list(results.values())), [plain(str(name)) for name in results])
     return show(func)
 
 
+def printed(program: Program, fetch_list: Sequence[Any] | None) -> str:
+    """The Python of what is fetched, and of what is updated meanwhile."""
+    every = [name for step in program.global_block().steps for name in writes(step)]
+    names = every if fetch_list is None else [f if isinstance(f, str) else f.name for f in fetch_list]
+    return compiled(program, samples(program), list(dict.fromkeys(names)), written(program)).text
+
+
 ABOUT["text"] = shown
+ABOUT["source"] = printed

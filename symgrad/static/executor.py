@@ -12,7 +12,7 @@ from symgrad.errors import BadArgument
 from symgrad.record.graph import Compiled
 from symgrad.record.recipe import kind_of_value
 from symgrad.static.compiling import compiled, needed, writes, written
-from symgrad.static.program import Program, Variable, default_main_program
+from symgrad.static.program import ABOUT, Program, Variable, default_main_program
 
 Array = np.ndarray[Any, Any]
 LIMIT = 512  #: entries of compiled functions kept for a program
@@ -102,7 +102,8 @@ class Executor:
         values = self.fed(program, feed or {}, scope)
         code, updated = self.code(program, names, values)
         with np.errstate(all="ignore"):
-            made = code.function(*[values[k] for k in code.keys])  # type: ignore[index]
+            inputs = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
+            made = code.function(*inputs)
         # what is given out and what is kept share memory with nothing: not with each other, not with what was fed
         owned = set(map(id, values.values()))
         results = []
@@ -185,3 +186,11 @@ def fetched(given: Any, program: Program) -> str:
         program.global_block().var(given)
         return given
     raise TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}")
+
+
+def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None) -> list[Any]:
+    """Run in the scope that is current."""
+    return Executor().run(program, feed, fetch_list)
+
+
+ABOUT["run"] = run_program

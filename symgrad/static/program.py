@@ -39,6 +39,11 @@ class Names:
         """The next name with this stem."""
         return f"{stem}_{next(self.counts.setdefault(stem, itertools.count()))}"
 
+    def after(self, stem: str, number: int) -> None:
+        """Let the next names with this stem have larger numbers."""
+        now = next(self.counts.get(stem, itertools.count()))
+        self.counts[stem] = itertools.count(max(now, number + 1))
+
 
 SCOPES: list[str] = []
 
@@ -355,6 +360,24 @@ class Program:
         """A copy with variables of its own; ``for_test``: without gradients and what follows from them, and as in a test."""
         made: Program = ABOUT["clone"](self, for_test)
         return made
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], /, **types: Any) -> Program:
+        """The program of a NumPy function: it is fed the parameters; what is assigned has its name in the source.
+
+        ``types`` says for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
+        """
+        made: Program = ABOUT["from_function"](function, types)
+        return made
+
+    def run(self, feed: dict[str, Any] | None = None, fetch_list: Sequence[Any] | None = None) -> list[Any]:
+        """Feed values by name, run, and give what is fetched, as an ``Executor`` does."""
+        made: list[Any] = ABOUT["run"](self, feed, fetch_list)
+        return made
+
+    def source(self, fetch_list: Sequence[Any] | None = None) -> str:
+        """The Python that is run to fetch some variables, by default all, where extents that are not known are not 1."""
+        return str(ABOUT["source"](self, fetch_list))
 
     def __repr__(self) -> str:
         return str(ABOUT["text"](self))

@@ -47,14 +47,18 @@ def spelled(index: Any) -> tuple[str, list[Any]]:
 def reader(text: str, count: int) -> Callable[..., Any]:
     """The function ``x[text]``; the text comes from ``spelled`` alone."""
     names = "".join(f", i{k}" for k in range(count))
-    return from_source(f"def getitem(x{names}):\n    return x[{text}]\n")
+    made = from_source(f"def getitem(x{names}):\n    return x[{text}]\n")
+    made.subscript = (text, count)  # type: ignore[attr-defined]
+    return made
 
 
 @lru_cache(maxsize=1024)
 def writer(text: str, count: int) -> Callable[..., Any]:
     """The function that stores to a copy."""
     names = "".join(f", i{k}" for k in range(count))
-    return from_source(f"def setitem(x, value{names}):\n    y = np.copy(x)\n    y[{text}] = value\n    return y\n")
+    made = from_source(f"def setitem(x, value{names}):\n    y = np.copy(x)\n    y[{text}] = value\n    return y\n")
+    made.subscript = (text, count)  # type: ignore[attr-defined]
+    return made
 
 
 def taken(x: Any, index: Any) -> Any:

@@ -679,3 +679,18 @@ def test_settings_of_several_kinds_are_not_confused() -> None:
     found = Executor().run(main, {"x": np.array([1, 2])}, [whole, real])
     assert [value.dtype for value in found] == [whole.dtype, real.dtype]
     assert whole.dtype != real.dtype
+
+
+def test_two_losses_with_an_optimiser_each() -> None:
+    with Made() as made:
+        second = tensors.sum(made.w * made.w)
+        SGD(0.5).minimize(made.loss, parameters=[made.w])
+        ((_, gradient),) = append_backward(second)
+        SGD(0.25).apply_gradients([(made.w, gradient)])
+        with pytest.raises(ValueError, match="minimize"):
+            append_backward(tensors.sum(made.w * 2.0))
+    with static.scope_guard(static.Scope()):
+        Executor().run(made.startup)
+        (found,) = Executor().run(made.main, {"x": X}, [gradient])
+        assert found == pytest.approx(2 * W)
+        assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W - 0.5 * W_GRAD - 0.25 * 2 * W)
