@@ -4013,6 +4013,16 @@ def the_last_column_product(x):
 
 
 @growing()
+def the_last_slice_read_before_a_branch(x):
+    for i in range(len(x)):
+        y = x[i // 2 :] * 0.25
+    last = y[-1]
+    if x[0] > 5.0:
+        return last * x[1]
+    return last + np.sum(np.sin(y))
+
+
+@growing()
 def returned_from_a_loop_or_after_it(x):
     y = np.full(len(x), 1.0 if x[0] < 0.1 else x[1])
     for i in range(len(x)):

@@ -665,12 +665,15 @@ def loose(type_: Type) -> Type:
 def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
     """The values that may stand for a name without a value, each with the test and side on which it does, if that is known."""
     found: dict[Value, tuple[Operand, int] | None] = {}
+    bound = surely_read(block)
     count = -1
     while count != len(found):
         count = len(found)
         for op in walk(block):
             if isinstance(op, If):
                 for out, *sides in zip(op.outs, op.then.yields, op.orelse.yields, strict=True):
+                    if out in bound:
+                        continue
                     for place, yielded in enumerate(sides):
                         if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
                             found[out] = (op.test, place)
@@ -679,7 +682,20 @@ def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
             elif isinstance(op, For | While):
                 for slot, start, out in zip(op.carried, op.inits, op.outs, strict=False):
                     if start in found or isinstance(start, Const) and isinstance(start.value, Undef):
-                        found[slot] = found[out] = None
+                        found |= {v: None for v in (slot, out) if v not in bound}
+    return found
+
+
+def surely_read(block: Block) -> set[Value]:
+    """The values that a call reads in the very block that defines them: had they none, the program would have raised."""
+    own = set(block.args)
+    found: set[Value] = set()
+    for op in block.ops:
+        if isinstance(op, Call | Apply):
+            found.update(o for o in op.operands if o in own)
+        own.update(op.outs)
+        for inner in op.blocks:
+            found |= surely_read(inner)
     return found
 
 
