@@ -25,6 +25,7 @@ from symgrad.loops.versions import versions
 from symgrad.loops.writer import Range, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
+from symgrad.passes.dce import dce
 from symgrad.passes.stacks import stacks
 
 
@@ -45,8 +46,7 @@ def to_loops(func: Func) -> Func:
     merge(body, lowering.writer)
     contract(body, lowering.writer)
     buffers(body, lowering.writer)
-    versions(made)
-    return made
+    return dce(versions(made))
 
 
 class Lowering(Context):
@@ -315,7 +315,8 @@ class Lowering(Context):
                 block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.given(y, o)]
                 self.frames.pop()
             blocks.append(block)
-        self.follow_tapes(op.then.yields, op.outs)
+        if any(isinstance(o.type, Tape) and o.type.indexed for o in op.outs):
+            raise NoPlaces("a tape that only one branch makes", op.loc)
         outs = [self.parts_for(o) for o in op.outs]
         self.writer.build.append(If([p for parts in outs for p in parts], op.loc, test, *blocks))
         for value, parts in zip(op.outs, outs, strict=True):
