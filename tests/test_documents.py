@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/adding.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/adding.md", "docs/static_and_eager.md"])
 def test_programs_run(document: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
