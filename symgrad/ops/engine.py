@@ -365,9 +365,10 @@ rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, 
      shape_grad=None)  # fmt: skip
 # a cotangent that is of that shape already, or the number 0, whose own cotangent nobody asks for
 rule("renewed(g, shape)", _spread, emit="np.broadcast_to(g, shape)", alias="view", linear="g", g_grad="out_grad", shape_grad=None)
-# sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one
+# sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
+# runs, so that the derivative spreads over ``axis=()``: in turn, nothing is summed but what ``fit`` finds
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
-     g_grad="spread(out_grad, shape_of(g), keepdims=True)", shape_grad=None)  # fmt: skip
+     g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
 rule('cast(x, dtype="f64")', _cast, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")
 

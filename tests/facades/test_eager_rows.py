@@ -532,3 +532,15 @@ def test_default_dtypes_of_gradients() -> None:
     x = to_tensor([1.0, 2.0], stop_gradient=False)
     (x * 2.5).sum().backward()
     assert x.grad.dtype == np.float32
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_third_order_through_a_row_of_unknown_length(rows: int) -> None:
+    x = Tensor(np.arange(1.0, 1.0 + 4 * rows).reshape(rows, 4), stop_gradient=False)
+    v = leaf(2.0, 3.0, 5.0, 7.0)
+    y = x * tensors.square(tensors.reshape(v, [1, -1]))  # type: ignore[attr-defined]
+    (first,) = grad(y, v, create_graph=True)
+    assert first.numpy() == pytest.approx(2 * v.numpy() * x.numpy().sum(0))
+    (second,) = grad(first, x, create_graph=True)
+    assert second.numpy() == pytest.approx(np.broadcast_to(2 * v.numpy(), (rows, 4)))
+    assert listed(grad(second, v)) == [[2.0 * rows] * 4]
