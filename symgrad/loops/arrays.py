@@ -522,6 +522,44 @@ def reduced_size(lowering: Context, op: Call) -> Thing:
     return product_of(lowering.writer, [extents[k] for k in axes(op, op.settings["axis"], len(extents))])
 
 
+def list_of(lowering: Context, op: Call) -> Thing:
+    """A list of numbers that is written out, as long as nothing is put into it."""
+    if not op.args or not all(isinstance(a.type, Scalar) for a in op.args):
+        raise OutOfReach(f"list_of of {', '.join(str(a.type) for a in op.args)}", op.loc)
+    return tuple(lowering.number(a) for a in op.args)
+
+
+def array_of(lowering: Context, op: Call) -> Thing:
+    """The array of a list that is written out."""
+    found, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
+    type_ = op.outs[0].type
+    if not isinstance(found, tuple) or not isinstance(type_, Array) or type_.rank != 1:
+        raise OutOfReach("the array of a list", op.loc)
+    extents = (Const(len(found)),)
+    handle = writer.empty(dtype, extents, op.outs[0].name)
+    for place_, element in enumerate(found):
+        value = constant_in(element, dtype) if isinstance(element, Const) else cast_to(writer, element, dtype)
+        writer.store(handle, value, (Const(place_),))
+    return lowering.memory(handle, op.outs[0], extents)
+
+
+def list_from(lowering: Context, op: Call) -> Thing:
+    """The elements of a vector of known length, as they are now."""
+    x = lowering.form(op.args[0])
+    count = number(x.extents[0]) if x.rank == 1 else None
+    if count is None or op.settings["depth"] != 1:
+        raise OutOfReach(f"list_from of {op.args[0].type}", op.loc)
+    return tuple(x.at((Const(k),)) for k in range(count))
+
+
+def list_take(lowering: Context, op: Call) -> Thing:
+    """One of a list that is written out."""
+    found, place_ = lowering.thing(op.args[0]), number(op.args[1])
+    if not isinstance(found, tuple) or place_ is None or not -len(found) <= place_ < len(found):
+        raise OutOfReach("an element of a list", op.loc)
+    return found[place_]
+
+
 def item(lowering: Context, op: Call) -> Thing:
     """``x.item()`` of an array of one element."""
     x, writer = lowering.form(op.args[0]), lowering.writer
@@ -571,6 +609,10 @@ RULES = {
     "concatenate_part": concatenate_part,
     "stack": stack,
     "stack_part": stack_part,
+    "list_of": list_of,
+    "array_of": array_of,
+    "list_from": list_from,
+    "list_take": list_take,
     "shape_of": shape_of,
     "extent": extent,
     "size": size,

@@ -59,6 +59,10 @@ def gathered(x, ids):
     return np.sum(x[ids] ** 2) + np.sum(x.T * 2.0)
 
 
+def picked(x):
+    return np.sum(x[np.array([2, 0, -1])] * np.array([1.0, x[0], 0.5]))
+
+
 def columns(x):
     return np.sum(np.exp(x).sum(axis=0) * x.mean(axis=0)) + np.var(x)
 
@@ -79,6 +83,7 @@ CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (layers, (0, 1), [(R.random((4, 3)), R.random((3, 2)), R.random((5, 4))), (R.random((1, 1)), R.random((1, 1)), R.random((0, 1)))]),
     (masked, 0, [(R.random(9) + 0.5,)]),
     (gathered, 0, [(R.random((4, 3)), np.array([0, 2, 2, -1]))]),
+    (picked, 0, [(R.random(4),)]),
     (columns, 0, [(R.random((4, 3)),), (R.random((6, 8))[::2, ::3],), (np.asfortranarray(R.random((4, 3))),)]),
     (carried, 0, [(R.random(4), 5), (R.random(4), 0), (R.random(8)[::2], 2)]),
 ]
