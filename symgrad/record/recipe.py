@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symgrad.errors import UnknownType
-from symgrad.ir.types import Type
+from symgrad.errors import BadArgument, UnknownType
+from symgrad.ir.types import DTYPES, Array, Scalar, Type
 from symgrad.record.graph import Compiled, Graph
 from symgrad.record.operations import Operation
-from symgrad.signature import PYTHON_NUMBERS, abstract_value
+from symgrad.signature import PYTHON_NUMBERS, abstract_value, parse_type
 
 #: what is known of a value that comes from outside: dtype and which extents are 1, or the class of a Python number
 Kind = tuple[Any, ...] | type
+#: shape, with -1 for what is not known, and dtype
+Said = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 class Leaf(NamedTuple):
@@ -81,6 +83,29 @@ def type_of(kind: Kind, place: int) -> Type:
             return made
         raise UnknownType(f"arrays of {dtype} are not supported")
     return PYTHON_NUMBERS[kind]
+
+
+def said(given: Any) -> Said:
+    """Shape and dtype of a text such as ``f8[:, 3]``, or of an example."""
+    if not isinstance(given, str):
+        array = np.asarray(given)
+        return array.shape, array.dtype
+    made = of_type(parse_type(given))
+    if made is None:
+        raise BadArgument(f"{given!r} is neither an array nor a number")
+    inside = given.partition("[")[2].removesuffix("]").split(",")
+    known = [int(part) if part.strip().isdecimal() else -1 for part in inside if part.strip()]
+    return tuple(known), made[1]
+
+
+def of_type(type_: Type) -> Said | None:
+    """Shape and dtype that a type stands for; None if it is no array of known rank and no float."""
+    if isinstance(type_, Array) and type_.dtype is not None and type_.shape is not None:
+        return tuple(e if isinstance(e, int) else -1 for e in type_.shape), np.dtype(DTYPES[type_.dtype])
+    if isinstance(type_, Scalar):
+        words = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
+        return (), np.dtype(DTYPES[words[type_.kind] if type_.dtype in (None, "any") else type_.dtype])
+    return None
 
 
 def graph_of(recipe: Recipe) -> Graph:

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument
-from symgrad.ir.types import DTYPES, Array, Scalar, Type
 from symgrad.record.operations import Operation, lowered, named_values
-from symgrad.record.recipe import kind_of_value, type_of
-from symgrad.signature import parse_type
+from symgrad.record.recipe import kind_of_value, of_type, said, type_of
 from symgrad.static.program import ABOUT, FLOATS, Apply, Program
-
-Said = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Program:
@@ -36,7 +32,7 @@ def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Progra
     if not func.body.yields:
         raise BadArgument(f"{function.__name__} gives no array and no number")
     inner = {word: value for word, value in named_values(func).items() if word not in names and of_type(value.type) is not None}
-    results: list[tuple[str, Type]] = [(word, value.type) for word, value in inner.items()]
+    results: list[tuple[str, Any]] = [(word, value.type) for word, value in inner.items()]
     results += [("out", value.type) for value in func.body.yields]
     outputs: list[str] = []
     for word, type_ in results:
@@ -51,29 +47,6 @@ def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Progra
     operation = Operation(function, present, named=tuple(inner))
     block.step(Apply(operation, tuple(names), tuple(outputs)), function.__name__, names, outputs)
     return program
-
-
-def said(given: Any) -> Said:
-    """Shape and dtype of a text such as ``f8[:, 3]``, or of an example."""
-    if not isinstance(given, str):
-        array = np.asarray(given)
-        return array.shape, array.dtype
-    made = of_type(parse_type(given))
-    if made is None:
-        raise BadArgument(f"{given!r} is neither an array nor a number")
-    inside = given.partition("[")[2].removesuffix("]").split(",")
-    known = [int(part) if part.strip().isdecimal() else -1 for part in inside if part.strip()]
-    return tuple(known), made[1]
-
-
-def of_type(type_: Type) -> Said | None:
-    """Shape and dtype that a type stands for; None if it is no array of known rank and no float."""
-    if isinstance(type_, Array) and type_.dtype is not None and type_.shape is not None:
-        return tuple(e if isinstance(e, int) else -1 for e in type_.shape), np.dtype(DTYPES[type_.dtype])
-    if isinstance(type_, Scalar):
-        words = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
-        return (), np.dtype(DTYPES[words[type_.kind] if type_.dtype in (None, "any") else type_.dtype])
-    return None
 
 
 ABOUT["from_function"] = read_function
