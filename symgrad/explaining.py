@@ -13,6 +13,7 @@ Lines = Callable[[str, int], str]  #: a line of a file
 def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, int, int]) -> str:
     """The page; ``span`` is the file of the user's function with its first and last line, of which each is shown.
 
+    >>> from symgrad.location import Loc
     >>> notes = [Note("activity", "active", Loc("f.py", 2), "", "y"), Note("activity", "active", Loc("f.py", 2), "", "z")]
     >>> print(explain("grad of f", notes, lambda file, line: ["def f(x):", "    y = z = 2 * x"][line - 1], ("f.py", 1, 2)))
     grad of f

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 from symgrad.vocabulary.dispatch import STATIC
 
 
@@ -13,6 +17,20 @@ def enable_static() -> None:
 def disable_static() -> None:
     """From now on operations run at once."""
     STATIC[0] = False
+
+
+def in_static(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that appends to programs, whichever mode is on."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        before, STATIC[0] = STATIC[0], True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            STATIC[0] = before
+
+    return run
 
 
 def in_dynamic_mode() -> bool:

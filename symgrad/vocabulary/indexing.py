@@ -40,6 +40,8 @@ def spelled(index: Any) -> tuple[str, list[Any]]:
             arrays.append(array)
         else:
             raise TypeError(f"{type(part).__name__} cannot be an index")
+    if not words:
+        return "()", arrays
     return ", ".join(words) + ("," if isinstance(index, tuple) and len(parts) == 1 else ""), arrays
 
 

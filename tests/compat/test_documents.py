@@ -23,7 +23,6 @@ def test_prints_what_is_documented(path: Path) -> None:
 
 
 def test_older_spellings_build_the_same_network() -> None:
-    import symgrad.compat.paddle as paddle
     import symgrad.compat.paddle.fluid as fluid
 
     main, startup = fluid.Program(), fluid.Program()
@@ -35,7 +34,6 @@ def test_older_spellings_build_the_same_network() -> None:
         label = fluid.layers.data(name="label", shape=[1], dtype="int64")
         loss = fluid.layers.mean(fluid.layers.cross_entropy(out, label))
         fluid.optimizer.SGDOptimizer(0.5).minimize(loss)
-    paddle.disable_static()
     values = np.random.default_rng(0).normal(size=(8, 1, 6, 6)).astype("float32")
     labels = np.arange(8).reshape(8, 1) % 3
     executor = fluid.Executor(fluid.CPUPlace())
