@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,10 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "paddle"
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
 def test_prints_what_is_documented(path: Path) -> None:
     expected = [line.removeprefix(MARK) for line in path.read_text().splitlines() if line.startswith(MARK)]
-    ran = subprocess.run([sys.executable, "-W", "error", str(path)], capture_output=True, text=True, timeout=300)
+    # so that it runs from a checkout that is not installed, too
+    places = {"PYTHONPATH": os.pathsep.join([str(EXAMPLES.parent.parent), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-W", "error", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **places})
     assert ran.returncode == 0, ran.stderr
     assert expected
     assert ran.stdout.splitlines() == expected
