@@ -45,6 +45,7 @@ class Plan:
     top: Scope
     scopes: dict[Block, Scope]
     turns: dict[Op, int]
+    forwarding: bool = True  #: may a value be read back from the array that it was stored in?
     saved: set[Value] = field(default_factory=set)
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
     carried: set[tuple[Op, int]] = field(default_factory=set)
@@ -68,7 +69,7 @@ class Plan:
             self.reversals[scope.block] = scope
             self.shape_sources(scope)
             self.demands(scope)
-        self.stored = stored_values(self.func, self.layout)
+        self.stored = stored_values(self.func, self.layout) if self.forwarding else {}
         self.choose_undone()
         self.decide()
         self.undo()

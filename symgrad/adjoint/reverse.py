@@ -22,7 +22,7 @@ from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
-from symgrad.adjoint.tape import available
+from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
 from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type, join, same_shape
 from symgrad.ops.build import Builder, symbols
@@ -40,7 +40,10 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
     symbols of extents that mean something else where the result will stand.
     """
-    return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of), taken)
+    try:
+        return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of), taken)
+    except Unplanned:  # rare: reading back what was stored was planned where it is not there any more; then it is saved
+        return differentiated(func, wrt, active_results, value, seeds, name, Pairs(saving_pullback_of), taken, False)
 
 
 def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
@@ -48,8 +51,13 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
     return differentiated(func, wrt, active_results, True, True, None, pairs)
 
 
-def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool,
-                   seeds: bool, name: str | None, pairs: Pairs, taken: set[str] | None = None) -> Func:  # fmt: skip
+def saving_pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
+    """``pullback_of``, with nothing read back from where it was stored."""
+    return differentiated(func, wrt, active_results, True, True, None, pairs, None, False)
+
+
+def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
+                   pairs: Pairs, taken: set[str] | None = None, forwarding: bool = True) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -64,7 +72,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     scope.reverse.yields = list(gradients)
     prune(scope.reverse)
     share(scope.reverse, sweep.ledger.copies)
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken)
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body
     made.body.args += given

@@ -21,17 +21,21 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
 
 
-def available(
-    func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str]
-) -> Block:
+class Unplanned(AssertionError):
+    """The plan counts on a value at a time at which it cannot be had."""
+
+
+def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
+              forwarding: bool = True) -> Block:  # fmt: skip
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
-    The block yields ``results``, copied where they would share memory.
+    The block yields ``results``, copied where they would share memory. Without ``forwarding`` nothing is read back from
+    where it was stored. Raises Unplanned.
     """
     layout = Layout()
     layout.enter(func.body)
     memory = Memory.of(func, layout)
-    plan = Plan(func, layout, memory, top, scopes, turns).make()
+    plan = Plan(func, layout, memory, top, scopes, turns, forwarding).make()
     tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
@@ -154,8 +158,8 @@ class Availability:
             and not (isinstance(op, Call) and plan.repeatable(op, frame.scope, frame.time))
         ):
             return self.again(frame, "take", [store.outs[0], *path_of(store)], {"index": store.settings["index"]}, value)
-        assert isinstance(op, Call), f"cannot have {value}"
-        assert not plan.undoable(value), f"cannot have {value} at this time"
+        if not isinstance(op, Call) or plan.undoable(value):
+            raise Unplanned(f"cannot have {value} at this time")
         return self.again(frame, op.name, op.args, op.settings, value)
 
     def again(
