@@ -134,19 +134,42 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
     return reduced(near * (apart - 0.5 * near), reduction)
 
 
-def cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean", soft_label: bool = False, axis: int = -1) -> Tensor:
-    """``-log(softmax(input))`` at the label (class numbers, or a distribution where ``soft_label``)."""
+def picked(x: Tensor, label: Tensor, axis: int = -1, ignore_index: int = -100) -> Tensor:
+    """``-x`` at the labels, which have ``x``'s rank with one element along the axis; 0 where the label is ``ignore_index``."""
+    kept = label != ignore_index
+    found = -np.take_along_axis(x, np.where(kept, label, np.zeros_like(label)), axis)
+    return np.where(kept, found, np.zeros_like(found))
+
+
+def mean_of_kept(losses: Tensor, label: Tensor, ignore_index: int) -> Tensor:
+    """The mean over the labels that are not ignored."""
+    return np.sum(losses) / np.maximum(np.sum((label != ignore_index).astype(losses.dtype)), 1)
+
+
+def cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean", soft_label: bool = False, axis: int = -1,
+                  ignore_index: int = -100) -> Tensor:  # fmt: skip
+    """``-log(softmax(input))`` at the label (class numbers, or a distribution where ``soft_label``).
+
+    Where the label is ``ignore_index`` the loss is 0, and the mean is over the others.
+    """
     logs = log_softmax(input, axis)
     if soft_label:
         return reduced(-np.sum(logs * label, axis=axis, keepdims=True), reduction)
     if np.ndim(label) < np.ndim(input):
-        return reduced(-np.take_along_axis(logs, np.expand_dims(label, axis), axis).squeeze(axis), reduction)
-    return reduced(-np.take_along_axis(logs, label, axis), reduction)
+        losses = picked(logs, np.expand_dims(label, axis), axis, ignore_index).squeeze(axis)
+    else:
+        losses = picked(logs, label, axis, ignore_index)
+    if reduction == "mean":
+        return mean_of_kept(losses, label, ignore_index)
+    return reduced(losses, reduction)
 
 
-def nll_loss(input: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:
-    """Minus the input at the label, along the second axis."""
-    return reduced(-np.take_along_axis(input, np.expand_dims(label, 1), 1).squeeze(1), reduction)
+def nll_loss(input: Tensor, label: Tensor, reduction: str = "mean", ignore_index: int = -100) -> Tensor:
+    """Minus the input at the label, along the second axis; 0 where the label is ``ignore_index``."""
+    losses = picked(input, np.expand_dims(label, 1), 1, ignore_index).squeeze(1)
+    if reduction == "mean":
+        return mean_of_kept(losses, label, ignore_index)
+    return reduced(losses, reduction)
 
 
 def binary_cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:

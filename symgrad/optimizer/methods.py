@@ -171,6 +171,12 @@ def assign(kept: list[Any], made: list[Any]) -> None:
         del new.block.vars[new.name]
 
 
+def only_plain(lazy_mode: bool, multi_precision: bool) -> None:
+    """Refuse forms of Adam that are not there."""
+    if lazy_mode or multi_precision:
+        raise ValueError("lazy_mode and multi_precision are not supported")
+
+
 class SGD(Optimizer):
     """A step down the gradient."""
 
@@ -196,7 +202,9 @@ class Adam(Optimizer):
     memory = (("moment1", 0.0, False), ("moment2", 0.0, False), ("beta1_pow_acc", 1.0, True), ("beta2_pow_acc", 1.0, True))
 
     def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
-                 weight_decay: Any = None, grad_clip: Any = None, name: str | None = None, **ignored: Any) -> None:  # fmt: skip
+                 weight_decay: Any = None, grad_clip: Any = None, lazy_mode: bool = False, multi_precision: bool = False,
+                 name: str | None = None) -> None:  # fmt: skip
+        only_plain(lazy_mode, multi_precision)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"beta1": float(beta1), "beta2": float(beta2), "epsilon": float(epsilon)}
 
@@ -208,8 +216,9 @@ class AdamW(Adam):
 
     def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
                  weight_decay: float = 0.01, apply_decay_param_fun: Callable[[str], bool] | None = None, grad_clip: Any = None,
-                 name: str | None = None, **ignored: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name)
+                 lazy_mode: bool = False, multi_precision: bool = False, name: str | None = None) -> None:  # fmt: skip
+        only_plain(lazy_mode, multi_precision)
+        super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name=name)
         self.decay, self.decays = float(weight_decay), apply_decay_param_fun
 
     def said(self, parameter: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.eager.tensor import Tensor
 from symgrad.errors import BadArgument
 from symgrad.record.graph import Compiled
 from symgrad.record.recipe import kind_of_value
@@ -89,7 +90,8 @@ class Executor:
         """Nothing is held open."""
 
     def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
-            scope: Scope | None = None, return_numpy: bool = True, **ignored: Any) -> list[Any]:  # fmt: skip
+            scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
+            fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False) -> list[Any]:  # fmt: skip
         """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values."""
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
@@ -116,7 +118,7 @@ class Executor:
                 results.append(array)
             else:
                 scope.values[updated[place - len(names)]] = array
-        return results
+        return results if return_numpy else [Tensor(array) for array in results]
 
     def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array]) -> tuple[Compiled, list[str]]:
         """The compiled function of what is fetched and updated, and what is updated; found by the shapes first, then by the kinds."""

@@ -100,6 +100,7 @@ def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, m
                moving_mean_name: str | None = None, moving_variance_name: str | None = None,
                use_global_stats: bool = False) -> Any:  # fmt: skip
     """Centred and scaled by the statistics of the batch, or in a test by their running means."""
+    network.channels_first(data_layout, "NCHW")
     with layer_of(name, "batch_norm") as layer:
         channels = [int(input.shape[1])]
         scale, offset = attributes(param_attr) or ParamAttr(trainable=False), attributes(bias_attr) or ParamAttr(trainable=False)

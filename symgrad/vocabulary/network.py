@@ -10,6 +10,7 @@ from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
 from symgrad.vocabulary.dispatch import apply, extents, pair
+from symgrad.vocabulary.tensors import cast
 
 Tensor = Any
 
@@ -72,12 +73,12 @@ def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: 
 
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
     """``exp(x) / sum(exp(x))`` along an axis."""
-    return apply(f.softmax, x, axis=int(axis))
+    return apply(f.softmax, x if dtype is None else cast(x, dtype), axis=int(axis))
 
 
 def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
     """``log(softmax(x))``."""
-    return apply(f.log_softmax, x, axis=int(axis))
+    return apply(f.log_softmax, x if dtype is None else cast(x, dtype), axis=int(axis))
 
 
 # ------------------------------------------------------------------ losses
@@ -119,19 +120,24 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
 def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
                   soft_label: bool = False, axis: int = -1, use_softmax: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
     """``-log(softmax(input))`` at the label."""
-    if weight is not None or not use_softmax or ignore_index != -100:
-        raise ValueError("weight, ignore_index and use_softmax=False are not supported")
-    return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=int(axis))
+    if weight is not None or not use_softmax:
+        raise ValueError("weight and use_softmax=False are not supported")
+    return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=int(axis),
+                 ignore_index=int(ignore_index))  # fmt: skip
 
 
-def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, axis: int = -1) -> Tensor:
+def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, ignore_index: int = -100, axis: int = -1) -> Tensor:
     """The cross entropy of each row, with the axis kept."""
-    return apply(f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=int(axis))
+    return apply(f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=int(axis),
+                 ignore_index=int(ignore_index))  # fmt: skip
 
 
-def nll_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+def nll_loss(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+             name: str | None = None) -> Tensor:  # fmt: skip
     """Minus the input at the label."""
-    return apply(f.nll_loss, input, label, reduction=reduction_of(reduction))
+    if weight is not None:
+        raise ValueError("weight is not supported")
+    return apply(f.nll_loss, input, label, reduction=reduction_of(reduction), ignore_index=int(ignore_index))
 
 
 def binary_cross_entropy(input: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -293,6 +299,8 @@ def avg_pool1d(
 
 def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """With borders: pairs for all axes in order, or for the last axes, the last first."""
+    if not data_format.startswith("NC"):
+        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
     if mode != "constant":
         raise ValueError(f"the mode {mode!r} is not supported")
     numbers = extents(pad)

@@ -104,13 +104,12 @@ globals().update({name: reduction(name) for name in REDUCTIONS})
 
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The sum over all or some axes."""
-    made = apply(f.sum, x, axis=axes(axis), keepdim=keepdim)
-    return made if dtype is None else cast(made, dtype)
+    return apply(f.sum, x if dtype is None else cast(x, dtype), axis=axes(axis), keepdim=keepdim)
 
 
 def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Tensor:
     """The product over all or one axis."""
-    return apply(f.prod, x, axis=axes(axis), keepdim=keepdim)
+    return apply(f.prod, x if dtype is None else cast(x, dtype), axis=axes(axis), keepdim=keepdim)
 
 
 def norm(x: Tensor, p: Any = 2, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -122,7 +121,7 @@ def norm(x: Tensor, p: Any = 2, axis: Any = None, keepdim: bool = False, name: s
 
 def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """Sums of the first elements."""
-    return apply(f.cumsum, x, axis=axis)
+    return apply(f.cumsum, x if dtype is None else cast(x, dtype), axis=axis)
 
 
 # ------------------------------------------------------------------ products
@@ -289,7 +288,7 @@ def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
 
 def full_like(x: Tensor, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:
     """One number in the shape and dtype of ``x``."""
-    return apply(f.full_like, x, fill_value=float(fill_value))
+    return apply(f.full_like, x if dtype is None else cast(x, dtype), fill_value=float(fill_value))
 
 
 __all__ = [

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.functional import network as f
 from symgrad.static import create_parameter, default_main_program, nn, program
 from symgrad.static import data as fed
 from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.network import dropout, log_softmax, one_hot, relu, sigmoid, softmax, square_error_cost  # type: ignore[attr-defined]
 from symgrad.vocabulary.tensors import concat, exp, log, matmul, reshape, scale, sqrt, square, stack, tanh, transpose  # type: ignore[attr-defined]
 
@@ -41,12 +43,16 @@ def conv2d(input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padd
 
 
 def pool2d(input: Any, pool_size: Any = -1, pool_type: str = "max", pool_stride: Any = 1, pool_padding: Any = 0,
-           global_pooling: bool = False, **ignored: Any) -> Any:  # fmt: skip
+           global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, exclusive: bool = True,
+           data_format: str = "NCHW", name: str | None = None) -> Any:  # fmt: skip
     """The largest element or the mean of each window."""
     if global_pooling:
         pool_size, pool_stride, pool_padding = tuple(input.shape[2:]), 1, 0
-    function: Any = {"max": network.max_pool2d, "avg": network.avg_pool2d}[pool_type]
-    return function(input, pool_size, pool_stride, pool_padding)
+    if pool_type == "max":
+        return network.max_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode, False, data_format)
+    if pool_type == "avg":
+        return network.avg_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode, exclusive, None, data_format)
+    raise ValueError(f"the pool {pool_type!r} is not known; write 'max' or 'avg'")
 
 
 def embedding(input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
@@ -95,12 +101,12 @@ def cross_entropy(input: Any, label: Any, soft_label: bool = False, ignore_index
     logs = tensors.log(input)  # type: ignore[attr-defined]
     if soft_label:
         return tensors.negative(tensors.sum(logs * label, -1, keepdim=True))  # type: ignore[attr-defined]
-    return tensors.negative(tensors.take_along_axis(logs, label, -1))  # type: ignore[attr-defined]
+    return apply(f.picked, logs, label, axis=-1, ignore_index=int(ignore_index))
 
 
-def softmax_with_cross_entropy(logits: Any, label: Any, soft_label: bool = False, axis: int = -1) -> Any:
+def softmax_with_cross_entropy(logits: Any, label: Any, soft_label: bool = False, ignore_index: int = -100, axis: int = -1) -> Any:
     """``-log(softmax(logits))`` at the label."""
-    return network.softmax_with_cross_entropy(logits, label, soft_label, axis)
+    return network.softmax_with_cross_entropy(logits, label, soft_label, ignore_index, axis)
 
 
 def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Any:
