@@ -204,8 +204,7 @@ def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def first_power(op: Call, facts: Facts) -> Operand | None:
-    same = op.args[0].type == op.outs[0].type
-    return op.args[0] if same and is_real(op.args[0].type) and is_number(op.args[1], 1) else None
+    return op.args[0] if is_real(op.args[0].type) and is_number(op.args[1], 1) and as_large(op.args[0].type, op.outs[0].type) else None
 
 
 def lowered_number(op: Call, facts: Facts) -> Operand | None:

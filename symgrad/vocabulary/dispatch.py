@@ -30,6 +30,28 @@ def parts(made: list[Any]) -> list[Any]:
     return made
 
 
+def unary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of one tensor, as users call it."""
+
+    def call(x: Any, name: str | None = None) -> Any:
+        return apply(function, x)
+
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return call
+
+
+def binary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of two tensors, or of a tensor and a number, as users call it."""
+
+    def call(x: Any, y: Any, name: str | None = None) -> Any:
+        return apply(function, x, y)
+
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__ = function.__doc__
+    return call
+
+
 def axes(axis: Any) -> Any:
     """An axis or several as plain data."""
     if axis is None or isinstance(axis, int):

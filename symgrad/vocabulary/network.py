@@ -9,26 +9,14 @@ import numpy as np
 from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
-from symgrad.vocabulary.dispatch import apply, extents, pair
+from symgrad.vocabulary.dispatch import apply, extents, pair, unary
 from symgrad.vocabulary.tensors import cast
 
 Tensor = Any
 
 
-def unary(name: str) -> Any:
-    """An activation without settings."""
-    function = getattr(f, name)
-
-    def call(x: Tensor, name: str | None = None) -> Tensor:
-        return apply(function, x)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    return call
-
-
 UNARY = ("relu", "relu6", "sigmoid", "log_sigmoid", "softsign", "silu", "mish")
-globals().update({name: unary(name) for name in UNARY})
+globals().update({name: unary(getattr(f, name)) for name in UNARY})
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:

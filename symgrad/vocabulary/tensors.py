@@ -10,35 +10,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import tensors as f
-from symgrad.vocabulary.dispatch import apply, axes, extents, parts
+from symgrad.vocabulary.dispatch import apply, axes, binary, extents, parts, unary
 
 Tensor = Any
 
 # ------------------------------------------------------------------ element by element
-
-
-def unary(name: str) -> Any:
-    """A function of one tensor."""
-    function = getattr(f, name)
-
-    def call(x: Tensor, name: str | None = None) -> Tensor:
-        return apply(function, x)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    return call
-
-
-def binary(name: str) -> Any:
-    """A function of two tensors, or of a tensor and a number."""
-    function = getattr(f, name)
-
-    def call(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        return apply(function, x, y)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    return call
 
 
 UNARY = (
@@ -49,7 +25,7 @@ BINARY = (
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "equal", "not_equal", "less_than",
     "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "dot", "outer",
 )  # fmt: skip
-globals().update({name: unary(name) for name in UNARY} | {name: binary(name) for name in BINARY})
+globals().update({name: unary(getattr(f, name)) for name in UNARY} | {name: binary(getattr(f, name)) for name in BINARY})
 
 
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
