@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.eager.dump import dump
 from symgrad.eager.node import MODE, SWEEPS, Edge, GradientNode, Node, switch
 from symgrad.eager.tensor import Tensor, apply, frozen_graph
-from symgrad.errors import NotReached, Overwritten
+from symgrad.errors import BadArgument, NotReached, Overwritten
 from symgrad.functional import tensors as functions
 from symgrad.record.recipe import Applied, Backward, Differentiated, Leaf, Step, backward_of, kind_of_value
 from symgrad.vocabulary.dispatch import STATIC
@@ -278,6 +278,8 @@ def watched(record: Record) -> list[Tensor]:
         for edge in node.edges():
             tensor = edge.tensor
             if tensor._node is not None and (tensor._retains or tensor._hooks):
+                if edge.node is not tensor._node:
+                    raise Overwritten(f"{tensor.name} has hooks or keeps its gradient, but was changed in place since it was used")
                 found[id(tensor)] = tensor
     return list(found.values())
 
@@ -404,6 +406,11 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
         ends = [t for t, _ in live]
         wanted = list(reached)
         retained = [t for t in watched(record) if t._retains and id(t) not in {id(w) for w in wanted}]
+        alone = wanted[0] if len(wanted) == 1 else None
+        inside = [*watched(record), *(t for t in ends if t._node is not None)]
+        if any(t._hooks and t is not alone for t in inside) or create_graph and any(t._hooks for t in wanted):
+            what = "grad does not run hooks of tensors inside the graph, nor does it record what hooks do"
+            raise BadArgument(what, hint="use backward(), or remove the hooks")
         arrays = [seed_array(s, t) for t, s in live]
         made = record.gradients(ends, [*wanted, *retained], arrays, blocked)
         found = {id(t): g for t, g in zip([*wanted, *retained], made, strict=True)}

@@ -54,6 +54,8 @@ def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 @special(zip)
 def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if "strict" in kwargs and unwrap(kwargs["strict"]) is not False:
+        raise UnsupportedArgument("zip with strict=True is not supported", ctx.loc(node), "compare the lengths before")
     return Iter("zip", tuple(args))
 
 
@@ -324,7 +326,7 @@ def str_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(round)
 def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    operands = [ctx.read(a, node) for a in args]
+    operands = [ctx.read(a, node) for a in [*args, *kwargs.values()]]
     return ctx.make(ctx.call("rounded", *operands))
 
 
@@ -368,6 +370,7 @@ def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(np.size)
 def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [*args, *kwargs.values()]
     if len(args) == 2:
         found = attribute_of(ctx, args[0], "shape", node)
         assert isinstance(found, Tup)

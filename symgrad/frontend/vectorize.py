@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, State, Static, Tup
 from symgrad.frontend.context import Lowering, Raised, callee, special
 from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
@@ -58,15 +58,26 @@ def check_kinds(ctx: Lowering, function: Binding, count: int, node: ast.AST) -> 
     try:
         with ctx.inside(Block()) as scratch:
             made = ctx.apply(function, [Num(Value(FLOAT)) for _ in range(count)], {}, node)
+            pure = not changed(entry, ctx.state)
             kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num) else set()
     except Raised:
         return
     finally:
         ctx.state = entry
         del ctx.refusals[refusals:]  # they come again where it is called
+    if not pure:
+        what = "np.vectorize calls the function twice for the first element, and this one changes what is outside of it"
+        raise UnsupportedArgument(what, ctx.loc(node), "write a loop, or give otypes=[float]")
     if len(kinds) > 1:
         what = "np.vectorize makes all results what the first one is, and this function returns integers and floats"
         raise UnsupportedArgument(what, ctx.loc(node), "return floats only, 0.0 instead of 0")
+
+
+def changed(entry: State, after: State) -> bool:
+    """Is anything that was there before another thing now?"""
+    names = {key: bound for key, bound in entry.names.items() if key[0] is not None}  # without what says how a path goes on
+    pairs = ((names, after.names), (entry.memory, after.memory), (entry.heap, after.heap))
+    return any(key in late and late[key] is not early[key] for early, late in pairs for key in early)  # type: ignore[index]
 
 
 def kinds_of(operand: Operand, block: Block) -> set[Any]:

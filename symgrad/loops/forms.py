@@ -35,6 +35,7 @@ class Form:
     name: str | None = None
     spread: bool = False  #: has it more elements than what it is made of?
     value: Operand | None = None  #: the value of all its elements, where they have one
+    within: Operand | None = None  #: the extent that an axis must have, where a mask said these places
 
     @property
     def rank(self) -> int:

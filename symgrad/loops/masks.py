@@ -30,7 +30,10 @@ def without_masks(lowering: Context, index: str, items: list[Item]) -> tuple[str
             here = items[at : at + OPERANDS[letter]]
             at += OPERANDS[letter]
             if letter == "i" and isinstance(here[0], Form) and here[0].dtype == "bool":
+                extents = here[0].extents
                 here = list(places(lowering, here[0]))
+                for found, extent in zip(here, extents, strict=True):
+                    found.within = extent  # type: ignore[union-attr]
                 letter = "i" * len(here)
             letters += letter
             given += here

@@ -127,6 +127,8 @@ def picks(writer: Writer, item: Item, extent: Operand) -> Callable[[Index, Index
     if not isinstance(item, Form):
         place = writer.in_range(item, extent)
         return lambda own, shared: place
+    if item.within is not None:
+        writer.require_equal(item.within, extent)
     return lambda own, shared: writer.in_range(item.at(broadcast_index(item, shared)), extent)
 
 

@@ -233,6 +233,7 @@ def diff(a: Any, n: Any = None, axis: Any = None) -> Any:
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = None) -> Any:
     """``np.trapezoid``, ``x`` a vector."""
+    need(x is None or np.ndim(x) == 1, "np.trapezoid along x that is no vector is not supported")
     moved = y if np.ndim(y) == 1 or axis is None else np.moveaxis(y, axis, -1)
     pairs = moved[..., 1:] + moved[..., :-1]
     if x is None:
@@ -274,6 +275,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def gradient(f: Any, spacing: Any = 1.0, axis: Any = None) -> Any:
     """``np.gradient`` along one axis with even spacing."""
+    need(np.ndim(spacing) == 0, "np.gradient with coordinates is not supported; give one spacing")
     need(axis is not None or np.ndim(f) == 1, "np.gradient along several axes is not supported; give one axis")
     moved = f if axis is None or np.ndim(f) == 1 else np.moveaxis(f, axis, 0)
     first = np.expand_dims((moved[1] - moved[0]) / spacing, 0)
@@ -390,7 +392,7 @@ def broadcast_arrays(*args: Any) -> Any:
     whole = args[0]
     for a in args[1:]:
         whole = whole + a
-    return tuple([np.broadcast_to(a, np.shape(whole)).copy() for a in args])
+    return tuple([np.broadcast_to(a, np.shape(whole)) for a in args])
 
 
 def joined_rows(parts: Any) -> Any:
@@ -695,9 +697,14 @@ def ix_(*args: Any) -> Any:
 
 
 def sliding_window_view(x: Any, window_shape: Any) -> Any:
-    """``sliding_window_view`` of a vector, as a copy."""
+    """``sliding_window_view`` of a vector; a copy, which is not read after a store to the vector."""
     need(np.ndim(x) == 1 and isinstance(window_shape, int), "sliding_window_view is supported for vectors")
-    return x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)]
+    return may_share(x, x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)])
+
+
+def may_share(x: Any, y: Any) -> Any:
+    """``y``, which NumPy makes a view of ``x``: after a store to one the other is not read."""
+    return y
 
 
 def fill_diagonal(a: Any, val: Any) -> None:

@@ -430,6 +430,8 @@ missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=Tru
 
 # ------------------------------------------------------------------ cuts, checks and texts
 
+# a copy of what NumPy makes a view of ``x``
+rule("may_share(x, y)", lambda types, settings, dim: types[1], emit="y", alias="depends", linear="y", x_grad=None, y_grad="out_grad")
 constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
 # a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
 constant("barrier(x)", _first, emit="x", alias="same", cheap=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.core import Const, Operand
-from symgrad.ops.composed import refuse
+from symgrad.ops.composed import may_share, refuse
 from symgrad.ops.declare import ROWS, parse_signature
 from symgrad.ops.shapes import dtype_name
 
@@ -591,6 +591,7 @@ def _other_callables() -> dict[Any, Spelling]:
         if hasattr(math, name):
             made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
     made[refuse] = spelling("refuse", "what", "refuse(what=what)")
+    made[may_share] = spelling("may_share", "x, y", "may_share(x, y)")
     made[math.fsum] = spelling("math.fsum", "seq, /", "fsum(seq)")
     made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
     return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}

@@ -77,6 +77,8 @@ class Optimizer:
         if not in_static_mode():
             if not isinstance(loss, Tensor):
                 raise TypeError(f"loss must be a Tensor, not {type(loss).__name__}")
+            if any(given is not None for given in (parameters, parameter_list, no_grad_set)):
+                raise ValueError("for tensors, say parameters= when the optimiser is made")
             self.step()
             return [], [(p, p.grad) for p in self.chosen()]
         wanted = parameters if parameter_list is None else parameter_list

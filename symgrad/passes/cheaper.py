@@ -13,7 +13,7 @@ from typing import Any
 import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
-from symgrad.ir.core import NONE, Call, Const, Operand, Value
+from symgrad.ir.core import NONE, Call, Const, Op, Operand, Value
 from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
@@ -381,6 +381,24 @@ DISTINCT = frozenset({"arange", "argsort", "argpartition", "flatnonzero"})
 DISTINCT_PAIRS = frozenset({"triu_indices", "tril_indices", "diag_indices"})
 
 
+def names_apart(maker: Op | None) -> bool:
+    """Does an op give indices that name no cell twice, also where negative ones count from the end?"""
+    if not isinstance(maker, Call) or maker.name not in DISTINCT:
+        return False
+    if maker.name != "arange":
+        return True
+    if not all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in maker.args):
+        return False
+    values = [a.value if isinstance(a, Const) else None for a in maker.args]
+    if len(values) == 1:
+        return True
+    step = values[2] if len(values) > 2 else 1
+    if step is None:
+        return False
+    start, stop = values[:2]
+    return step > 0 and start is not None and start >= 0 or step < 0 and stop is not None and stop >= -1
+
+
 def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
     """Does an index name no cell twice?"""
     index = op.settings["index"]
@@ -393,7 +411,7 @@ def is_distinct(op: Call, operands: list[Operand], facts: Facts) -> bool:
         return False
     sources = [facts.sources(a) for a in operands]
     alike = all(same_shape(shapes[0], s) for s in shapes)
-    if alike and any(found and all(isinstance(m := facts.maker.get(s), Call) and m.name in DISTINCT for s in found) for found in sources):
+    if alike and any(found and all(names_apart(facts.maker.get(s)) for s in found) for found in sources):
         return True
     if len(operands) != 2 or not all(len(found) == 1 for found in sources):
         return False

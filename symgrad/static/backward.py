@@ -183,7 +183,7 @@ def cut_names(program: Program, no_grad_set: Any, function: str) -> set[str]:
     kinds(no_grad_set, (set, list, tuple), "no_grad_set", function)
     for item in no_grad_set:
         kinds(item, (Variable, str), "no_grad_set[i]", function)
-        made.add((item if isinstance(item, str) else item.name).removesuffix(GRAD))
+        made.add(item.removesuffix(GRAD) if isinstance(item, str) else item.name)
     return made
 
 

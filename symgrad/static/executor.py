@@ -93,6 +93,8 @@ class Executor:
             scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
             fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False) -> list[Any]:  # fmt: skip
         """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values."""
+        if use_prune:
+            raise BadArgument("use_prune=True is not supported", hint="run program.clone(for_test=True)")
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
@@ -145,6 +147,8 @@ class Executor:
             variable = variables.get(name)
             if variable is None:
                 raise ValueError(f"{name!r} is fed, but the program has no such variable")
+            if not (variable.is_data or variable.persistable) and any(name in writes(step) for step in program.global_block().steps):
+                raise BadArgument(f"{name!r} is fed, but the program makes it itself")
             array = value if type(value) is np.ndarray else np.asarray(value)
             if array.dtype != variable.dtype:
                 array = array.astype(variable.dtype)
@@ -156,7 +160,7 @@ class Executor:
                 scope.values[name] = np.asarray(rate(), scope.values[name].dtype)
         kept = scope.values
         for name in [name for name, variable in variables.items() if variable.persistable]:
-            if name in kept:
+            if name in kept and name not in feed:
                 values[name] = kept[name]
         return values | program.constants if program.constants else values
 

@@ -18,7 +18,7 @@ PACKAGES = ("vocabulary", "static", "optimizer", "eager", "compat", "functional"
 #: names, places and kinds of storage, of which there is one here; what says how, not what, is computed; what protocols hand over
 HARMLESS = {
     "name", "name_", "place", "executor", "lod_level", "type", "sparse", "is_sparse", "is_distributed", "use_cudnn", "return_names", "is_test",
-    "startup_program", "feed_var_name", "fetch_var_name", "use_program_cache", "use_prune", "kinds", "copy", "self", "cls", "error",
+    "startup_program", "feed_var_name", "fetch_var_name", "use_program_cache", "kinds", "copy", "self", "cls", "error",
 }  # fmt: skip
 #: methods whose other forms read the argument
 FORMS = {("methods.py", "said"), ("backward.py", "derived"), ("lr.py", "rate")}

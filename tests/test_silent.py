@@ -1,0 +1,172 @@
+"""Programs whose value or gradient was once silently wrong: right now, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.eager import Tensor, backward, grad
+from symgrad.errors import BadArgument, Overwritten, SymgradError
+from symgrad.static import Executor, Program, Scope, append_backward, create_parameter, gradients, program_guard
+from symgrad.static.initializers import Assign
+from symgrad.vocabulary import tensors
+
+X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
+
+
+def around_the_end(x):
+    i = np.arange(-1, 3)
+    y = x[i]
+    return np.sum((y[1:] - y[:-1]) ** 2) + np.sum(x.reshape(3, 3)[i] ** 2)
+
+
+def steps_below_one(x):
+    return np.sum(x[np.arange(0, 3, 0.5, dtype=int)] ** 2)
+
+
+def size_by_keyword(x):
+    return np.size(x.reshape(1, 9), axis=0) * x[0]
+
+
+def digits_by_keyword(x):
+    return round(x[0], ndigits=1) * x[1]
+
+
+def windows(x):
+    return np.sum(np.lib.stride_tricks.sliding_window_view(x, 3) ** 2)
+
+
+def vectorized(x):
+    def g(a):
+        b = a * a
+        return b + 1.0
+
+    return np.vectorize(g)(x).sum()
+
+
+@pytest.mark.parametrize("f", [around_the_end, steps_below_one, size_by_keyword, digits_by_keyword, windows, vectorized])
+def test_right(f: Any) -> None:
+    value, gradient = symgrad.value_and_grad(f)(X)
+    steps = 1e-6 * np.eye(9)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), abs=1e-6)
+
+
+def broadcast_then_stored(x):
+    y = x.copy()
+    a, _ = np.broadcast_arrays(y, np.ones((2, 9)))
+    y[0] = y[1] * 3.0
+    return np.sum(a * a)
+
+
+def windows_then_stored(x):
+    y = x.copy()
+    v = np.lib.stride_tricks.sliding_window_view(y, 3)
+    y[0] = y[1] * 9.0
+    return np.sum(v * v)
+
+
+def coordinates(x):
+    return np.sum(np.gradient((x * x).reshape(3, 3), np.array([0.0, 1.0, 4.0]), axis=0))
+
+
+def areas(x):
+    return np.sum(np.trapezoid(x[:4].reshape(2, 2), x[4:8].reshape(2, 2) ** 2))
+
+
+def strict(x):
+    return sum(a * b for a, b in zip(x, x[1:], strict=True))
+
+
+def counted(x):
+    seen = []
+
+    def g(a):
+        seen.append(a)
+        return a * len(seen)
+
+    return np.vectorize(g)(x).sum()
+
+
+@pytest.mark.parametrize("f", [broadcast_then_stored, windows_then_stored, coordinates, areas, strict, counted])
+def test_refused(f: Any) -> None:
+    with pytest.raises(SymgradError):
+        symgrad.grad(f)(X)
+
+
+def read_by_mask(x, m):
+    return np.sum(x[m]) ** 2
+
+
+def stored_by_mask(x, m):
+    y = x.copy()
+    y[m] = 2.0 * x[0]
+    y[m] += x[1]
+    return np.sum(y * y)
+
+
+@pytest.mark.parametrize("f", [read_by_mask, stored_by_mask])
+@pytest.mark.parametrize("length", [1, 3, 5])
+def test_masks_of_another_length_raise_on_both_targets(f: Any, length: int) -> None:
+    pytest.importorskip("numba")
+    for jit in (False, True):
+        with pytest.raises(IndexError):
+            symgrad.grad(f, jit=jit)(X[:4], np.arange(length) == 0)
+
+
+def cubes() -> tuple[Program, Program, Any, Any, Any]:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        w = create_parameter([3], "float64", "w", default_initializer=Assign(np.array([0.1, -0.3, 0.5])))
+        v = create_parameter([], "float64", "v", default_initializer=Assign(np.array(2.0)))
+        loss = tensors.sum(w * w * w * v)
+    return main, startup, w, v, loss
+
+
+def test_a_gradient_that_is_cut_is_cut_itself() -> None:
+    main, startup, w, v, loss = cubes()
+    with program_guard(main, startup):
+        (g,) = gradients(loss, w)
+        assert g is not None
+        (h,) = gradients(tensors.sum(g * w * v), w, no_grad_set={g})
+    scope = Scope()
+    Executor().run(startup, scope=scope)
+    values = np.array([0.1, -0.3, 0.5])
+    assert Executor().run(main, {}, [h], scope)[0] == pytest.approx(12 * values**2)
+
+
+def test_what_is_fed_is_used() -> None:
+    main, startup, _, _, loss = cubes()
+    scope = Scope()
+    Executor().run(startup, scope=scope)
+    assert Executor().run(main, {"w": np.ones(3)}, [loss], scope)[0] == pytest.approx(6.0)
+    with pytest.raises(BadArgument, match="makes it itself"):
+        Executor().run(main, {loss.name: np.array(1.0)}, [loss], scope)
+    with program_guard(main, startup):
+        append_backward(loss)
+    with pytest.raises(BadArgument, match="use_prune"):
+        Executor().run(main, {}, [loss], scope, use_prune=True)
+
+
+def test_hooks_that_grad_does_not_run_are_refused() -> None:
+    x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
+    y = x * x
+    y.register_hook(lambda g: g * 10.0)
+    with pytest.raises(BadArgument, match="hooks"):
+        grad(y * 3.0, x)
+    x.register_hook(lambda g: g * 10.0)
+    with pytest.raises(BadArgument, match="hooks"):
+        grad(x * x, x, create_graph=True)
+
+
+def test_hooks_of_what_was_changed_in_place_are_refused() -> None:
+    x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
+    y = x * 1.0
+    y.register_hook(lambda g: g * 10.0)
+    z = y * 2.0
+    y[0] = 5.0
+    with pytest.raises(Overwritten):
+        backward(z.sum())
