@@ -12,9 +12,10 @@ import numpy as np
 
 from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Block, Call, Const, Operand, Value
 from symgrad.ir.types import DTYPES, Array, Scalar
-from symgrad.loops.arrays import axes, constant, dtype_of, spread_to
+from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, cast_to, filled, mapped, shown, stored
+from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.writer import Writer, number, scalar

@@ -1,0 +1,131 @@
+"""table: rows that join arrays, and lists of numbers that are written out."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import ZERO, Call, Const, Operand
+from symgrad.ir.types import Array, Scalar
+from symgrad.loops.arrays import axes, constant_in, dtype_of
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import cast_to, shown
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import number
+
+
+def concatenate(lowering: Context, op: Call) -> Thing:
+    """Each operand into its part of a new array."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    parts = [lowering.form(a) for a in op.args]
+    axis = op.settings["axis"]
+    if axis is None or not parts or any(p.rank != parts[0].rank for p in parts):
+        raise OutOfReach("np.concatenate of arrays that are laid flat", op.loc)
+    (along,) = axes(op, axis, parts[0].rank)
+    total: Operand = ZERO
+    starts = []
+    for p in parts:
+        starts.append(total)
+        total = writer.add(total, p.extents[along])
+        for k, e in enumerate(p.extents):
+            if k != along:
+                writer.require_equal(e, parts[0].extents[k])
+    extents = tuple(total if k == along else e for k, e in enumerate(parts[0].extents))
+    handle = writer.empty(dtype, extents, op.outs[0].name)
+    for p, start in zip(parts, starts, strict=True):
+        with writer.nest(p.extents) as index:
+            writer.store(handle, p.at(index), tuple(writer.add(start, i) if k == along else i for k, i in enumerate(index)))
+    return lowering.memory(handle, op.outs[0], extents)
+
+
+def concatenate_part(lowering: Context, op: Call) -> Thing:
+    """The part of a cotangent that belongs to one operand."""
+    g, writer = lowering.form(op.args[0]), lowering.writer
+    shapes = [lowering.form(a).extents for a in op.args[1:]]
+    at, axis = op.settings["at"], op.settings["axis"]
+    if axis is None:
+        raise OutOfReach("np.concatenate of arrays that are laid flat", op.loc)
+    (along,) = axes(op, axis, g.rank)
+    start: Operand = ZERO
+    for s in shapes[:at]:
+        start = writer.add(start, s[along])
+    extents = tuple(shapes[at][k] if k == along else e for k, e in enumerate(g.extents))
+    return shown(g, extents, lambda index: tuple(writer.add(start, i) if k == along else i for k, i in enumerate(index)))
+
+
+def stack(lowering: Context, op: Call) -> Thing:
+    """Each operand into its layer of a new array."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    parts = [lowering.form(a) for a in op.args]
+    (along,) = axes(op, op.settings["axis"], parts[0].rank + 1)
+    for p in parts[1:]:
+        for a, b in zip(p.extents, parts[0].extents, strict=True):
+            writer.require_equal(a, b)
+    own = parts[0].extents
+    extents = (*own[:along], Const(len(parts)), *own[along:])
+    handle = writer.empty(dtype, extents, op.outs[0].name)
+    for number_, p in enumerate(parts):
+        with writer.nest(p.extents) as index:
+            writer.store(handle, p.at(index), (*index[:along], Const(number_), *index[along:]))
+    return lowering.memory(handle, op.outs[0], extents)
+
+
+def stack_part(lowering: Context, op: Call) -> Thing:
+    """One layer of a cotangent."""
+    g = lowering.form(op.args[0])
+    (along,) = axes(op, op.settings["axis"], g.rank)
+    layer = Const(op.settings["at"])
+    if isinstance(op.outs[0].type, Scalar):
+        return g.at((layer,))
+    extents = g.extents[:along] + g.extents[along + 1 :]
+    return shown(g, extents, lambda index: (*index[:along], layer, *index[along:]))
+
+
+# ------------------------------------------------------------------ lists
+
+
+def list_of(lowering: Context, op: Call) -> Thing:
+    """A list of numbers that is written out, as long as nothing is put into it."""
+    if not op.args or not all(isinstance(a.type, Scalar) for a in op.args):
+        raise OutOfReach(f"list_of of {', '.join(str(a.type) for a in op.args)}", op.loc)
+    return tuple(lowering.number(a) for a in op.args)
+
+
+def array_of(lowering: Context, op: Call) -> Thing:
+    """The array of a list that is written out."""
+    found, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
+    type_ = op.outs[0].type
+    if not isinstance(found, tuple) or not isinstance(type_, Array) or type_.rank != 1:
+        raise OutOfReach("the array of a list", op.loc)
+    extents = (Const(len(found)),)
+    handle = writer.empty(dtype, extents, op.outs[0].name)
+    for place_, element in enumerate(found):
+        value = constant_in(element, dtype) if isinstance(element, Const) else cast_to(writer, element, dtype)
+        writer.store(handle, value, (Const(place_),))
+    return lowering.memory(handle, op.outs[0], extents)
+
+
+def list_from(lowering: Context, op: Call) -> Thing:
+    """The elements of a vector of known length, as they are now."""
+    x = lowering.form(op.args[0])
+    count = number(x.extents[0]) if x.rank == 1 else None
+    if count is None or op.settings["depth"] != 1:
+        raise OutOfReach(f"list_from of {op.args[0].type}", op.loc)
+    return tuple(x.at((Const(k),)) for k in range(count))
+
+
+def list_take(lowering: Context, op: Call) -> Thing:
+    """One of a list that is written out."""
+    found, place_ = lowering.thing(op.args[0]), number(op.args[1])
+    if not isinstance(found, tuple) or place_ is None or not -len(found) <= place_ < len(found):
+        raise OutOfReach("an element of a list", op.loc)
+    return found[place_]
+
+
+RULES = {
+    "concatenate": concatenate,
+    "concatenate_part": concatenate_part,
+    "stack": stack,
+    "stack_part": stack_part,
+    "list_of": list_of,
+    "array_of": array_of,
+    "list_from": list_from,
+    "list_take": list_take,
+}
