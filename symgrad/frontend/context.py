@@ -173,6 +173,7 @@ class Lowering:
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
+    holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
@@ -297,6 +298,7 @@ class Lowering:
 
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
         """A list value with the given items."""
+        self.holes = self.holes or any(isinstance(item, Static) and item.value is None for item in items)
         return self.call("list_of", *[self.read(item, node) for item in items])
 
     def type_of(self, binding: Binding) -> Type:

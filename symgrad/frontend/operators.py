@@ -267,7 +267,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
         return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
     for x, y in ((a, b), (b, a)):
-        if isinstance(x, Static) and not isinstance(y, Static) and ctx.type_of(y).is_number and isinstance(op, ast.Eq | ast.NotEq):
+        known = not (ctx.holes and isinstance(x, Static) and x.value is None)
+        if known and isinstance(x, Static) and not isinstance(y, Static) and ctx.type_of(y).is_number and isinstance(op, ast.Eq | ast.NotEq):
             return Num(Const(isinstance(op, ast.NotEq)))
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
 
@@ -279,7 +280,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static):
             type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None
-            if isinstance(type_, Unknown | Undefined | Object):
+            if isinstance(type_, Unknown | Undefined | Object) or type_ is not None and ctx.holes and x.value is None:
                 return None
             return False
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:

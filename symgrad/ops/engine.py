@@ -140,11 +140,9 @@ def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    if not types:
-        return List(UNDEFINED)  # nothing is in it: any item fits
-    item = types[0]
-    for t in types[1:]:
-        item = join(item, t)
+    item: Type = UNDEFINED  # nothing is in it, or None until something is: any item fits
+    for t in types:
+        item = join(item, UNDEFINED if t == Object("None") else t)
     return List(item)
 
 
@@ -153,6 +151,10 @@ def _list_append(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
     if not isinstance(old, List):
         return List(types[1])
     return List(join(old.item, types[1]))
+
+
+def _list_set(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return List(join(types[0].item, types[2])) if isinstance(types[0], List) else types[0]
 
 
 def _list_take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -395,7 +397,7 @@ rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, state
 rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True,
      l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
-rule("list_set(l, i, v)", _first, emit="l[i] = v", consumes=True, statement=True,
+rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=True,
      l_grad="list_set(taken, i, zeros_like(v))", i_grad=None, v_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
