@@ -4100,3 +4100,66 @@ def array_returned_and_changed_in_finally(x):
                 y[k] *= x[-1]
 
     return np.sum(scaled(x * x) ** 2)
+
+
+# ------------------------------------------------------------------ lists that are filled
+
+filled = Group("filled")
+
+
+@filled()
+def list_of_none(x):
+    n = len(x)
+    hidden = [None] * (n + 1)
+    hidden[0] = x * 0.5
+    for t in range(n):
+        hidden[t + 1] = np.tanh(hidden[t] * x[t]) + hidden[t]
+    return np.sum(hidden[n] * hidden[1])
+
+
+@filled(sizes=(4, 4))
+def list_of_none_at_computed_places(x):
+    products = [None] * 4
+    for i in range(4):
+        products[i] = x[i] * x[i - 1]
+    return products[0] * products[3] + products[1] * x[2]
+
+
+@filled(sizes=(4, 4))
+def list_of_integers(x):
+    squares = [0] * 4
+    for i in range(4):
+        squares[i] = x[i] * x[i]
+    return squares[0] * squares[1] + squares[3]
+
+
+@filled(sizes=(4, 4))
+def memory_of_what_was_computed(x):
+    memory = [None] * 4
+    total = 0.0
+    for i in range(3):
+        for k in range(2):
+            known = memory[i + k]
+            if known is None:
+                memory[i + k] = x[i] * (k + 1)
+            else:
+                total = total + known * x[i]
+    return total
+
+
+@filled(sizes=(4, 4))
+def table_of_lists(x):
+    table = [[None] * 4 for _ in range(4)]
+    for i in range(4):
+        for j in range(4):
+            above = table[i - 1][j] if i > 0 else 1.0
+            table[i][j] = x[i] * x[j] + 0.3 * above
+    return table[3][3] * table[2][0]
+
+
+@filled(sizes=(4, 4))
+def partly_filled_list(x):
+    rows = [None] * 4
+    for i in range(2):
+        rows[i] = x * x[i]
+    return sum([row.sum() for row in rows if row is not None])

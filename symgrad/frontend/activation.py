@@ -10,7 +10,7 @@ from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj,
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.opaque import FOLLOWED
-from symgrad.frontend.operands import static_binding
+from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.scopes import yields
 from symgrad.frontend.source import Source
@@ -47,12 +47,19 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
     ctx.frame = frame
     ctx.stack.append((code, id(node)))
     try:
+        arrays = array_parameters(function.args) if frame.place is not None else frozenset()
         for name, binding in bound.items():
-            ctx.state.names[frame, name] = binding
+            ctx.state.names[frame, name] = as_array(ctx, binding, node) if name in arrays else binding
         return body_result(ctx, frame, function)
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+def array_parameters(arguments: ast.arguments) -> frozenset[str]:
+    """The parameters of a composition that are annotated as ``Numbers``: a list that is given for one is an array in its body."""
+    plain = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return frozenset(a.arg for a in plain if isinstance(a.annotation, ast.Name) and a.annotation.id == "Numbers")
 
 
 def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda) -> Binding:

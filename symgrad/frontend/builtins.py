@@ -18,7 +18,7 @@ from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.iterate import append, items_of, known_items
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, unwrap
+from symgrad.frontend.operands import array_of, as_array, unwrap
 from symgrad.frontend.operators import binary, comparison, truth
 from symgrad.frontend.rows import apply_row, call_row
 from symgrad.ir.core import ONE, ZERO, Const
@@ -377,13 +377,6 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         axis: int = unwrap(args[1])
         return found.items[axis]
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
-
-
-def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """An array of a list or tuple; arrays and numbers as they are."""
-    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
-        return ctx.make(array_of(ctx, binding, None, node))
-    return binding
 
 
 def _array(copies: bool) -> Any:

@@ -51,6 +51,7 @@ class Frame:
     locals: frozenset[str] = frozenset()
     top: bool = False
     loop: Loop | None = None
+    place: Loc | None = None  #: where all its lines stand for the user: a composition of ours stands where it is called
 
 
 @dataclass(eq=False, slots=True)
@@ -184,6 +185,8 @@ class Lowering:
 
     def loc(self, node: ast.AST | None) -> Loc:
         """The place of a node in the user's file."""
+        if self.frame.place is not None:
+            return self.frame.place
         return self.frame.source.loc(node) if node is not None and hasattr(node, "lineno") else self.builder.loc
 
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:

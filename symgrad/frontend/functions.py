@@ -9,6 +9,7 @@ from typing import Any
 from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun
 from symgrad.frontend.context import Frame, Lowering
+from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive
 from symgrad.frontend.scopes import calls_by_name, local_names
 from symgrad.frontend.source import Source, read
@@ -24,7 +25,8 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
         ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)
-    frame = Frame(source, None, local_names(source.node))
+    place = ctx.loc(node) if (source.function.__module__ or "").startswith(FOLLOWED) else None
+    frame = Frame(source, None, local_names(source.node), place=place)
     return activate(ctx, frame, source.node, args, kwargs, default_bindings(ctx, source), node, source.function.__code__)
 
 

@@ -14,7 +14,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import outside
 from symgrad.ir.core import NONE, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Unknown
-from symgrad.ops import composed
+from symgrad.ops.composed import joining
 from symgrad.ops.indexing import is_basic
 
 
@@ -306,7 +306,7 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     plain = all(isinstance(t, Scalar) or getattr(t, "dtype", None) in ("f64", "i64") for t in types)
     if not plain and any(isinstance(t, Scalar) for t in types):
         raise UnsupportedSyntax("numbers beside such an array in np.r_ or np.c_ are not supported", ctx.loc(node), "use np.concatenate")
-    return ctx.apply(Static(composed.joined_rows if kind is np.r_ else composed.joined_columns), [Tup(tuple(parts))], {}, node)
+    return ctx.apply(Static(joining.joined_rows if kind is np.r_ else joining.joined_columns), [Tup(tuple(parts))], {}, node)
 
 
 def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:

@@ -96,3 +96,10 @@ def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
 def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) -> Operand:
     """``np.array(display)``."""
     return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))
+
+
+def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """An array of a list or tuple; arrays and numbers as they are."""
+    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+        return ctx.make(array_of(ctx, binding, None, node))
+    return binding

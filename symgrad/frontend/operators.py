@@ -268,7 +268,13 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
     for x, y in ((a, b), (b, a)):
         known = not (ctx.holes and isinstance(x, Static) and x.value is None)
-        if known and isinstance(x, Static) and not isinstance(y, Static) and ctx.type_of(y).is_number and isinstance(op, ast.Eq | ast.NotEq):
+        if (
+            known
+            and isinstance(x, Static)
+            and not isinstance(y, Static)
+            and ctx.type_of(y).is_number
+            and isinstance(op, ast.Eq | ast.NotEq)
+        ):
             return Num(Const(isinstance(op, ast.NotEq)))
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
 

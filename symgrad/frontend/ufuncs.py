@@ -15,7 +15,8 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
-from symgrad.ops import composed
+from symgrad.ops.composed.applying import outer_of
+from symgrad.ops.composed.sequences import logaddexp_reduce
 
 #: methods of ufuncs that are functions of their own, but for the axis, which is 0 where none is given
 SAID: dict[tuple[str, str], Callable[..., object]] = {
@@ -42,9 +43,9 @@ def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding],
         axis = unwrap(args[2] if len(args) > 2 else kwargs.get("axis", Num(Const(0))))
         return apply_row(ctx, "sum_from", args[:2], {"axis": axis}, node)
     if name == "reduce" and ufunc.__name__ == "logaddexp":
-        return call_function(ctx, composed.logaddexp_reduce, args, kwargs, node)
+        return call_function(ctx, logaddexp_reduce, args, kwargs, node)
     if name == "outer" and len(args) == 2 and not kwargs:
-        return call_function(ctx, composed.outer_of, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
+        return call_function(ctx, outer_of, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
     return opaque(ctx, getattr(ufunc, name), f"np.{ufunc.__name__}.{name}", args, kwargs, node)
 
 

@@ -14,7 +14,7 @@ from symgrad.frontend.context import Lowering, Raised, callee, special
 from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
 from symgrad.ir.types import FLOAT
-from symgrad.ops import composed
+from symgrad.ops.composed import applying
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs
         raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node))
     if not held.as_float:
         check_kinds(ctx, held.function, len(args), node)
-    function = Static(composed.vectorized_as_float if held.as_float else composed.vectorized)
+    function = Static(applying.vectorized_as_float if held.as_float else applying.vectorized)
     return ctx.apply(function, [held.function, Tup(tuple(args))], {}, node)
 
 

@@ -102,7 +102,9 @@ np.apply_along_axis(lambda t: t * t[0], 0, m)|np.apply_over_axes(np.sum, m, [0, 
 m.compress([True, False, True], axis=1)|x.conj()|x.round(1) * x|np.maximum.accumulate(x)|np.add.accumulate(m)|np.logaddexp.reduce(m, axis=1)
 np.add.outer(x, m)|np.add.reduceat(x, [0, 2])|m.sum(axis=0, where=m > 0, keepdims=True)|x.max(initial=3.0) * x|x.mean(where=ib)|np.interp(x, [-2.0, 0.0, 2.0], x[:3])
 np.convolve(x, x[:2])|np.kron(m, m)|np.gradient(x)|np.diff(m, axis=1)|np.trapezoid(m, axis=0)|np.inner(m, m)|np.average(m, axis=1, weights=x[:3])
-np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2)|np.cross(m, m[::-1])|np.ptp(m, axis=0)|np.dstack([m, m])|np.take(m, [0, 1, 1], axis=1)"""
+np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2)|np.cross(m, m[::-1])|np.ptp(m, axis=0)|np.dstack([m, m])|np.take(m, [0, 1, 1], axis=1)
+np.quantile(m, [0.2, 0.7], axis=0)|np.percentile(x, 30, method='lower')|np.quantile(m, [0.2, 0.7], axis=1, method='weibull')|np.convolve(x, [1.0, 2.0, -1.0], mode='same')
+np.inner([1.0, 2.0, 0.5], m)|np.gradient([x[0], x[1], x[2]])|np.cross(m, [0.5, 1.0, 2.0])"""
 EXPRESSIONS = said(SAMPLES) + [(e, {"x": X, "m": M, "ib": B}) for line in CALLS.splitlines() for e in line.split("|")]
 IDS = [f"{k}-{e}" for k, (e, _) in enumerate(EXPRESSIONS)]
 
@@ -286,7 +288,7 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
 
 REFUSED = """np.insert(x, [1, 2], 5.0)|np.block(x)|np.diff(x, n=5)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
 np.sum(x, dtype=int) * x|np.sort(x, kind='stable')|np.take(x, [9], mode='clip')|np.nan_to_num(x, copy=False)|np.gradient(x.reshape(2, 2))
-np.percentile(x, 30, method='lower')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)"""
+np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)"""
 
 
 @pytest.mark.parametrize("expression", [e for line in REFUSED.splitlines() for e in line.split("|")])

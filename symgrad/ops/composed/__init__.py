@@ -1,0 +1,128 @@
+"""NumPy functions said in other NumPy functions: they are inlined like the user's own.
+
+Simple Python only: ``if`` on what is known while compiling (ranks, an axis, None), calls, arithmetic.
+Each takes the parameters it supports; all others are refused by their absence.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.joining import (
+    append,
+    block,
+    broadcast_arrays,
+    column_stack,
+    dsplit,
+    dstack,
+    ediff1d,
+    hsplit,
+    hstack,
+    insert,
+    meshgrid,
+    resize,
+    setdiff1d,
+    trim_zeros,
+    union1d,
+    vsplit,
+    vstack,
+)
+from symgrad.ops.composed.places import extract, fill_diagonal, nonzero, partition, piecewise, place, put, put_along_axis, putmask, select
+from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
+from symgrad.ops.composed.products import (
+    cross,
+    eigvalsh,
+    frobenius_norm,
+    inner,
+    kron,
+    matrix_power,
+    matvec,
+    multi_dot,
+    norm,
+    vdot,
+    vecdot,
+    vecmat,
+    vector_norm,
+)
+from symgrad.ops.composed.sequences import (
+    angle,
+    convolve,
+    correlate,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    dist,
+    divmod_,
+    geomspace,
+    gradient,
+    interp,
+    logspace,
+    modf,
+    sorted_,
+    trapezoid,
+)
+from symgrad.ops.composed.shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    copied,
+    copied_once,
+    diagflat,
+    isscalar,
+    ix_,
+    rollaxis,
+    rot90,
+    sliding_window_view,
+)
+from symgrad.ops.composed.statistics import (
+    average,
+    corrcoef,
+    cov,
+    nancumprod,
+    nancumsum,
+    nanmedian,
+    nanpercentile,
+    nanprod,
+    nanquantile,
+    nanstd,
+    nanvar,
+    percentile,
+    ptp,
+    quantile,
+)
+
+COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
+    np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
+    np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
+    np.linalg.eigvalsh: eigvalsh, np.poly: poly,
+    np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
+    np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
+    math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
+    np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,
+    np.nancumprod: nancumprod, np.atleast_3d: atleast_3d, np.broadcast_arrays: broadcast_arrays, np.append: append, np.insert: insert,
+    np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
+    np.trim_zeros: trim_zeros, np.diagflat: diagflat, np.extract: extract, np.select: select, np.piecewise: piecewise,
+    np.partition: partition, np.ediff1d: ediff1d, np.union1d: union1d, np.setdiff1d: setdiff1d, np.vander: vander, np.polyval: polyval,
+    np.polymul: polymul, np.polyadd: polyadd, np.polysub: polysub, np.polyfit: polyfit,
+    np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
+    np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
+    np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied_once, copy.deepcopy: copied, sorted: sorted_,
+}  # fmt: skip
+#: functions that older versions of NumPy do not have, or newer ones not any more
+VERSIONED: dict[str, Callable[..., Any]] = {
+    "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
+    "row_stack": vstack,
+}  # fmt: skip
+VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
+    "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm,
+}  # fmt: skip
+for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
+    COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})

@@ -1,0 +1,57 @@
+"""Functions applied to elements, rows and places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, need
+
+
+def vectorized(function: Any, args: Any) -> Any:
+    """``np.vectorize(function)(*args)``: one call for each element."""
+    if len(args) == 1 and np.ndim(args[0]) > 0:
+        return np.reshape(np.array([function(item) for item in np.ravel(args[0])]), np.shape(args[0]))
+    whole = args[0]
+    for a in args[1:]:
+        whole = whole + a
+    if np.ndim(whole) == 0:
+        return function(*args)
+    flat = [np.ravel(np.broadcast_to(a, np.shape(whole))) for a in args]
+    made = [function(*items) for items in zip(*flat)]
+    return np.reshape(np.array(made), np.shape(whole))
+
+
+def vectorized_as_float(function: Any, args: Any) -> Any:
+    """The same with ``otypes=[float]``."""
+    return 1.0 * vectorized(function, args)
+
+
+def apply_along_axis(func1d: Any, axis: Any, arr: Numbers) -> Any:
+    """``np.apply_along_axis`` of vectors and matrices."""
+    if np.ndim(arr) == 1:
+        return func1d(arr)
+    need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
+    made = np.array([func1d(row) for row in (np.transpose(arr) if axis == 0 or axis == -2 else arr)])
+    return np.transpose(made) if np.ndim(made) == 2 and (axis == 0 or axis == -2) else made
+
+
+def apply_over_axes(func: Any, a: Numbers, axes: Any) -> Any:
+    """``np.apply_over_axes``: one axis after the other, each kept."""
+    made = a
+    for axis in axes:
+        less = func(made, axis)
+        made = less if np.ndim(less) == np.ndim(made) else np.expand_dims(less, axis)
+    return made
+
+
+def fromfunction(function: Any, shape: Any) -> Any:
+    """``np.fromfunction``."""
+    places = np.indices(shape).astype(float)
+    return function(*[places[k] for k in range(len(shape))])
+
+
+def outer_of(function: Any, a: Any, b: Any) -> Any:
+    """The ``outer`` of a function of two operands."""
+    return function(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b)

@@ -1,0 +1,142 @@
+"""Arrays joined, split, padded and laid beside one another, said in others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.shapes import atleast_1d, atleast_2d, flat
+
+
+def vstack(tup: Any) -> Any:
+    """``np.vstack``: vectors are rows."""
+    return np.concatenate([np.reshape(x, (1, -1)) if np.ndim(x) < 2 else x for x in tup])
+
+
+def hstack(tup: Any) -> Any:
+    """``np.hstack``: along the second axis, vectors along the first."""
+    if np.ndim(tup[0]) == 0:
+        return np.stack(tup)
+    if np.ndim(tup[0]) == 1:
+        return np.concatenate(tup)
+    return np.concatenate(tup, axis=1)
+
+
+def column_stack(tup: Any) -> Any:
+    """``np.column_stack``: vectors are columns."""
+    return np.concatenate([np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x for x in tup], axis=1)
+
+
+def dstack(tup: Any) -> Any:
+    """``np.dstack``: along the third axis."""
+    if np.ndim(tup[0]) == 1:
+        return np.expand_dims(np.stack(tup, axis=1), 0)
+    if np.ndim(tup[0]) == 2:
+        return np.stack(tup, axis=2)
+    return np.concatenate(tup, axis=2)
+
+
+def meshgrid(x: Numbers, y: Numbers, indexing: str = "xy") -> Any:
+    """``np.meshgrid`` of two vectors."""
+    if indexing == "xy":
+        shape = (y.shape[0], x.shape[0])
+        return np.broadcast_to(x, shape).copy(), np.broadcast_to(np.expand_dims(y, 1), shape).copy()
+    shape = (x.shape[0], y.shape[0])
+    return np.broadcast_to(np.expand_dims(x, 1), shape).copy(), np.broadcast_to(y, shape).copy()
+
+
+def broadcast_arrays(*args: Any) -> Any:
+    """``np.broadcast_arrays``."""
+    whole = args[0]
+    for a in args[1:]:
+        whole = whole + a
+    return tuple([np.broadcast_to(a, np.shape(whole)) for a in args])
+
+
+def joined_rows(parts: Any) -> Any:
+    """``np.r_[...]``: numbers and arrays one after the other."""
+    return np.concatenate([np.atleast_1d(part) for part in parts])
+
+
+def joined_columns(parts: Any) -> Any:
+    """``np.c_[...]``: vectors are columns."""
+    need(np.ndim(parts[0]) < 3, "np.c_ is supported for vectors and matrices")
+    return np.concatenate([np.reshape(part, (-1, 1)) if np.ndim(part) < 2 else part for part in parts], axis=1)
+
+
+def append(arr: Numbers, values: Numbers, axis: Any = None) -> Any:
+    """``np.append``: both flat unless an axis is given."""
+    if axis is None:
+        return np.concatenate([flat(arr), flat(values)])
+    return np.concatenate([arr, values], axis=axis)
+
+
+def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
+    """``np.insert`` at one place."""
+    need(np.ndim(obj) == 0, "np.insert at several places is not supported")
+    rows = flat(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    must(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
+    new = np.asarray(values, dtype=arr.dtype)
+    if np.ndim(rows) == 1:
+        return np.concatenate([rows[:obj], np.ravel(new), rows[obj:]])
+    one = np.expand_dims(np.broadcast_to(new, np.shape(rows[0])), 0)
+    return np.moveaxis(np.concatenate([rows[:obj], one, rows[obj:]]), 0, axis)
+
+
+def block(arrays: Any) -> Any:
+    """``np.block`` of one list or of lists of matrices."""
+    need(isinstance(arrays, list), "np.block of an array is not supported")
+    if isinstance(arrays[0], list):
+        need(not isinstance(arrays[0][0], list), "np.block of lists three deep is not supported")
+        return np.concatenate([np.concatenate([atleast_2d(b) for b in row], axis=-1) for row in arrays], axis=-2)
+    return np.concatenate([atleast_1d(b) for b in arrays], axis=-1)
+
+
+def hsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+    """``np.hsplit``."""
+    return np.split(ary, indices_or_sections, axis=0 if np.ndim(ary) == 1 else 1)
+
+
+def vsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+    """``np.vsplit``."""
+    return np.split(ary, indices_or_sections, axis=0)
+
+
+def dsplit(ary: Numbers, indices_or_sections: Any) -> Any:
+    """``np.dsplit``."""
+    return np.split(ary, indices_or_sections, axis=2)
+
+
+def resize(a: Numbers, new_shape: Any) -> Any:
+    """``np.resize``: what is there, over and over."""
+    own = flat(a)
+    made = np.zeros(new_shape, dtype=int)
+    return np.reshape(own[np.arange(np.size(made)) % own.shape[0]], np.shape(made))
+
+
+def trim_zeros(filt: Numbers) -> Any:
+    """``np.trim_zeros``: without the zeros at both ends."""
+    inside = np.flatnonzero(filt)
+    return filt[inside[0] : inside[-1] + 1] if inside.shape[0] > 0 else filt[:0]
+
+
+def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> Any:
+    """``np.ediff1d``: differences of neighbours in the flat array."""
+    whole = flat(ary)
+    made = whole[1:] - whole[:-1]
+    if to_begin is not None:
+        made = np.concatenate([np.ravel(to_begin), made])
+    return made if to_end is None else np.concatenate([made, np.ravel(to_end)])
+
+
+def union1d(ar1: Numbers, ar2: Numbers) -> Any:
+    """``np.union1d``."""
+    return np.unique(np.concatenate([np.ravel(ar1), np.ravel(ar2)]))
+
+
+def setdiff1d(ar1: Numbers, ar2: Numbers) -> Any:
+    """``np.setdiff1d``."""
+    own = np.unique(ar1)
+    return own[~np.isin(own, ar2)]

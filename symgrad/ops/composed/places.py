@@ -1,0 +1,92 @@
+"""Elements that are chosen by conditions and places, read or written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.shapes import flat
+
+
+def nonzero(a: Numbers) -> Any:
+    """``np.nonzero`` of vectors and matrices."""
+    where = np.flatnonzero(a)
+    if np.ndim(a) == 1:
+        return (where,)
+    need(np.ndim(a) == 2, "np.nonzero is supported for vectors and matrices; use np.argwhere")
+    return where // a.shape[1], where % a.shape[1]
+
+
+def extract(condition: Numbers, arr: Numbers) -> Any:
+    """``np.extract``."""
+    return flat(arr)[np.flatnonzero(condition)]
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """``np.select``: of the first condition that holds."""
+    made = default
+    for condition, choice in reversed(list(zip(condlist, choicelist))):
+        made = np.where(condition, choice, made)
+    return made
+
+
+def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
+    """``np.piecewise``: each function where its condition holds, the last one elsewhere."""
+    if not isinstance(condlist, list | tuple):
+        need(np.ndim(condlist) == np.ndim(x), "the conditions of np.piecewise must be a list")
+        condlist = [condlist]
+    made = np.zeros_like(x)
+    if len(funclist) > len(condlist):
+        rest = np.ones_like(x, dtype=bool)
+        for condition in condlist:
+            rest = rest & ~condition
+        made[rest] = funclist[-1](x[rest]) if callable(funclist[-1]) else funclist[-1]
+    for condition, function in zip(condlist, funclist):
+        made[condition] = function(x[condition]) if callable(function) else function
+    return made
+
+
+def partition(a: Numbers, kth: Any, axis: int = -1) -> Any:
+    """``np.partition``."""
+    return np.take_along_axis(a, np.argpartition(a, kth, axis=axis), axis=axis)
+
+
+def fill_diagonal(a: Any, val: Any) -> None:
+    """``np.fill_diagonal`` of a matrix, in place."""
+    need(np.ndim(a) == 2, "np.fill_diagonal is supported for matrices")
+    places = np.arange(min(a.shape[0], a.shape[1]))
+    a[places, places] = val
+
+
+def put(a: Any, ind: Any, v: Any) -> None:
+    """``np.put`` into a vector or matrix, counted by rows: one value, or as many as places."""
+    if np.ndim(a) == 1:
+        a[np.asarray(ind)] = v
+    else:
+        need(np.ndim(a) == 2, "np.put is supported for vectors and matrices; index the array")
+        places = np.asarray(ind)
+        a[places // a.shape[1], places % a.shape[1]] = v
+
+
+def putmask(a: Any, mask: Any, values: Numbers) -> None:
+    """``np.putmask``: one value, or an array of the same shape."""
+    a[mask] = values if np.ndim(values) == 0 else values[mask]
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """``np.place``: one value, or as many as places."""
+    arr[mask] = vals
+
+
+def put_along_axis(arr: Any, indices: Numbers, values: Any, axis: Any) -> None:
+    """``np.put_along_axis`` of vectors and matrices, in place."""
+    if np.ndim(arr) == 1:
+        arr[indices] = values
+    elif axis == 0:
+        arr[indices, np.arange(arr.shape[1])] = values
+    else:
+        need(np.ndim(arr) == 2, "np.put_along_axis is supported for vectors and matrices")
+        need(axis == 1 or axis == -1, "np.put_along_axis needs the axis 0, 1 or -1")
+        arr[np.expand_dims(np.arange(arr.shape[0]), 1), indices] = values

@@ -1,0 +1,126 @@
+"""Products of vectors and matrices, norms, and what linear algebra says in others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.shapes import kept
+
+
+def inner(a: Numbers, b: Numbers) -> Any:
+    """``np.inner``: sums over the last axes."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return np.multiply(a, b)
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return np.dot(a, b)
+    return np.tensordot(a, b, axes=(-1, -1))
+
+
+def vdot(a: Numbers, b: Numbers) -> Any:
+    """``np.vdot`` of real arrays."""
+    return np.dot(np.ravel(a), np.ravel(b))
+
+
+def kron(a: Numbers, b: Numbers) -> Any:
+    """``np.kron`` of vectors and of matrices."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return np.multiply(a, b)
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return np.reshape(np.expand_dims(a, 1) * b, (-1,))
+    left = np.reshape(a, (-1, np.shape(a)[-1]))
+    right = np.reshape(b, (-1, np.shape(b)[-1]))
+    rows, columns = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
+    return np.reshape(np.expand_dims(left, (1, 3)) * np.expand_dims(right, (0, 2)), (rows, columns))
+
+
+def cross(a: Numbers, b: Numbers) -> Any:
+    """``np.cross`` of three-vectors along the last axis."""
+    x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return np.stack([x, y, z], axis=-1)
+
+
+def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
+    """``np.linalg.norm``: of vectors of any order, of matrices the Frobenius, 1 and infinity norms."""
+    if axis is None and np.ndim(x) == 2:
+        made = matrix_norm(x, ord)
+    else:
+        vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
+        need(vectors or ord is None or ord == "fro", "this norm of matrices is not supported")
+        made = norm_along(x, ord, axis)
+    return kept(made, x, axis) if keepdims else made
+
+
+def matrix_norm(x: Any, ord: Any) -> Any:
+    """The norms of a matrix that need no singular values."""
+    if ord is None or ord == "fro":
+        return np.sqrt(np.sum(x * x))
+    need(ord == 1 or ord == math.inf, "this norm of a matrix is not supported")
+    return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
+
+
+def norm_along(x: Any, ord: Any, axis: Any) -> Any:
+    """The norms of vectors along an axis."""
+    if ord is None or ord == 2 or ord == "fro":
+        return np.sqrt(np.sum(x * x, axis=axis))
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axis)
+    if ord == math.inf:
+        return np.max(np.abs(x), axis=axis)
+    if ord == -math.inf:
+        return np.min(np.abs(x), axis=axis)
+    return np.sum(np.abs(x) ** ord, axis=axis) ** (1.0 / ord)
+
+
+def matrix_power(a: Numbers, n: int) -> Any:
+    """``np.linalg.matrix_power`` with ``n`` known while compiling or not."""
+    base = a if n >= 0 else np.linalg.inv(a)
+    made = np.eye(a.shape[-1], dtype=base.dtype)
+    for _ in range(abs(n)):
+        made = made @ base
+    return made
+
+
+def multi_dot(arrays: Any) -> Any:
+    """``np.linalg.multi_dot``, from left to right."""
+    made = arrays[0]
+    for a in arrays[1:]:
+        made = np.dot(made, a)
+    return made
+
+
+def eigvalsh(a: Numbers) -> Any:
+    """``np.linalg.eigvalsh``."""
+    return np.linalg.eigh(a)[0]
+
+
+def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    """``np.linalg.vector_norm``: of all elements, or along one axis."""
+    made = norm_along(np.ravel(x) if axis is None else x, ord, axis)
+    return kept(made, x, axis) if keepdims else made
+
+
+def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:
+    """``np.linalg.matrix_norm``: of Frobenius."""
+    need(ord == "fro", "this norm of matrices is not supported")
+    return np.sqrt(np.sum(x * x, axis=(-2, -1), keepdims=keepdims))
+
+
+def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
+    """``np.vecdot`` of real arrays."""
+    return np.sum(x1 * x2, axis=axis)
+
+
+def matvec(x1: Numbers, x2: Numbers) -> Any:
+    """``np.matvec``."""
+    return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
+
+
+def vecmat(x1: Numbers, x2: Numbers) -> Any:
+    """``np.vecmat`` of real arrays."""
+    return np.matmul(np.expand_dims(x1, -2), x2)[..., 0, :]

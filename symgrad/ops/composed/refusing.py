@@ -1,0 +1,27 @@
+"""What compositions are written with: parameters that are arrays, and refusals, while compiling or when the program runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.errors import UnsupportedArgument
+
+#: a parameter that takes numbers and arrays: a list or tuple that is given for it is an array in the body
+Numbers = Any
+
+
+def refuse(what: str) -> None:
+    """Refuse a call; while compiling where it is inlined, as it is a row."""
+    raise UnsupportedArgument(what)
+
+
+def need(test: Any, what: str) -> None:
+    """Refuse a form of a call, known while compiling, that its composition does not say."""
+    if not test:
+        refuse(what)
+
+
+def must(test: Any, what: str) -> None:
+    """Refuse operands when the program runs."""
+    if not test:
+        raise UnsupportedArgument(what)

@@ -1,0 +1,100 @@
+"""Axes and shapes said in others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, need
+
+
+def flat(a: Any) -> Any:
+    """What is not a vector, as one."""
+    return a if np.ndim(a) == 1 else np.ravel(a)
+
+
+def kept(made: Any, x: Any, axis: Any) -> Any:
+    """A reduction of ``x`` with the axes it summed over kept at extent 1."""
+    if axis is not None:
+        return np.expand_dims(made, axis)
+    return np.reshape(made, (1,) * np.ndim(x))
+
+
+def rows_first(a: Any, axis: Any) -> Any:
+    """The axes that are meant as one, the first."""
+    if axis is None:
+        return flat(a)
+    if isinstance(axis, tuple):
+        moved = np.moveaxis(a, axis, (0, 1, 2, 3)[: len(axis)])
+        return np.reshape(moved, (-1, *moved.shape[len(axis) :]))
+    return np.moveaxis(a, axis, 0)
+
+
+def atleast_1d(x: Numbers) -> Any:
+    """``np.atleast_1d`` of one operand."""
+    return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
+
+
+def atleast_2d(x: Numbers) -> Any:
+    """``np.atleast_2d`` of one operand."""
+    return np.reshape(x, (1, -1)) if np.ndim(x) < 2 else x
+
+
+def atleast_3d(x: Numbers) -> Any:
+    """``np.atleast_3d`` of one operand."""
+    if np.ndim(x) == 0:
+        return np.reshape(x, (1, 1, 1))
+    if np.ndim(x) == 1:
+        return np.expand_dims(x, (0, 2))
+    return np.expand_dims(x, 2) if np.ndim(x) == 2 else x
+
+
+def rollaxis(a: Numbers, axis: Any, start: Any = 0) -> Any:
+    """``np.rollaxis``: an axis moved before another."""
+    n = np.ndim(a)
+    source = axis + n if axis < 0 else axis
+    place = start + n if start < 0 else start
+    return np.moveaxis(a, source, place - 1 if source < place else place)
+
+
+def rot90(m: Numbers) -> Any:
+    """``np.rot90``, once, of a matrix."""
+    return np.flip(np.transpose(m), 0)
+
+
+def ix_(*args: Any) -> Any:
+    """``np.ix_`` of integers."""
+    return tuple([np.reshape(np.asarray(a), (1,) * k + (-1,) + (1,) * (len(args) - 1 - k)) for k, a in enumerate(args)])
+
+
+def diagflat(v: Numbers, k: int = 0) -> Any:
+    """``np.diagflat``."""
+    return np.diag(np.ravel(v), k)
+
+
+def sliding_window_view(x: Numbers, window_shape: Any) -> Any:
+    """``sliding_window_view`` of a vector; a copy, which is not read after a store to the vector."""
+    need(np.ndim(x) == 1 and isinstance(window_shape, int), "sliding_window_view is supported for vectors")
+    return may_share(x, x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)])
+
+
+def may_share(x: Any, y: Any) -> Any:
+    """``y``, which NumPy makes a view of ``x``: after a store to one the other is not read."""
+    return y
+
+
+def isscalar(element: Any) -> Any:
+    """``np.isscalar``."""
+    return not isinstance(element, np.ndarray | list | tuple)
+
+
+def copied(x: Any) -> Any:
+    """``copy.deepcopy`` of an array."""
+    need(isinstance(x, np.ndarray), "only arrays can be copied with copy.deepcopy")
+    return x.copy()
+
+
+def copied_once(x: Any) -> Any:
+    """``copy.copy`` of an array, a list or a dict."""
+    return x.copy()
