@@ -4126,7 +4126,7 @@ def list_of_none_at_computed_places(x):
 
 
 @filled(sizes=(4, 4))
-def list_of_integers(x):
+def integers_in_the_list(x):
     squares = [0] * 4
     for i in range(4):
         squares[i] = x[i] * x[i]
