@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Obj, Ref, Static, Step
+from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Obj, Ref, Static
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
@@ -19,6 +19,7 @@ from symgrad.frontend.declared import call_declared, call_function, is_declared
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
+from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.opaque import FOLLOWED, LIBRARIES, opaque
@@ -121,8 +122,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if isinstance(out := kwargs.get("out"), Ref):
         del kwargs["out"]
         made = call_object(ctx, value, name, args, kwargs, node)
-        ctx.store(out, ctx.read(made, node), None if out.path else Step("e"))
-        return out
+        return store_result(ctx, out, made, node)
     if isinstance(value, functools.partial):
         return call_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     try:

@@ -224,7 +224,7 @@ def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, sta
         raise UnsupportedSyntax("a starred target needs something of known length", ctx.loc(node), "use slices")
     if items.counts:
         raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
-    ctx.builder.call_many("check", ctx.call("equal", items.bounds[1], Const(count)), Const("too many or too few values to unpack"))
+    ctx.builder.call_many("check_count", items.bounds[1], Const(count), Const(f"too many or too few values to unpack (expected {count})"))
     return [items.item(Const(k)) for k in range(count)]
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import outside
 from symgrad.ir.core import NONE, Const, Operand
-from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
 from symgrad.ops.indexing import is_basic
 
@@ -257,6 +257,23 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         # NumPy copies where the two sides of a store overlap; the copy is an op here
         operand = ctx.call("copy", operand)
     ctx.store(owner, operand, index.step)
+
+
+def store_result(ctx: Lowering, out: Ref, made: Binding, node: ast.AST) -> Binding:
+    """What was computed into memory that the call names, ``out=x``; gives that memory."""
+    result = ctx.read(made, node)
+    check_axes(ctx, ctx.type_of(out), result, node)
+    ctx.store(out, result, None if out.path else Step("e"))
+    return out
+
+
+def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> None:
+    """A store leaves out leading axes of extent 1, computing in place does not: NumPy never takes a result of more axes."""
+    axes, most = getattr(result.type, "rank", None), getattr(target, "rank", None)
+    if axes is not None and most is not None and axes > most:
+        raise ShapeMismatch(
+            f"a result of {axes} axes is put into an array of {most}", ctx.loc(node), "reshape what has more axes, or make a new array"
+        )
 
 
 def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: ast.AST) -> None:

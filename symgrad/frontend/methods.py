@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.iterate import append, items_of
+from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import outside
@@ -78,8 +79,7 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
     if kwargs.get("out") is not None and isinstance(out := kwargs["out"], Ref):
         kwargs = {k: v for k, v in kwargs.items() if k != "out"}
         made = call_row(ctx, spelled, [owner, *args], kwargs, node)
-        ctx.store(out, ctx.read(made, node), None if out.path else Step("e"))
-        return out
+        return store_result(ctx, out, made, node)
     return call_row(ctx, spelled, [owner, *args], kwargs, node)
 
 

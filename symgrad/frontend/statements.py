@@ -16,7 +16,7 @@ from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, T
 from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
-from symgrad.frontend.memory import delete_item, index_of, load, store_item
+from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -91,6 +91,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     if isinstance(type_, Array) and type_.shape is not None:
         result = ctx.read(binary(ctx, type(node.op), old, value, node), node)
         check_cast(ctx, type_, result, node)
+        check_axes(ctx, type_, result, node)
         ctx.store(old, result)
         return None
     if ctx.state.partners.get(old.location) or old.path:

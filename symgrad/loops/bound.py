@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import BOOL, Array, Scalar, Tape, Type
 from symgrad.loops.reach import OutOfReach
+from symgrad.loops.widths import joins
 from symgrad.ops.build import Builder, symbols
 
 LITERALS = {"float": 0.0, "int": 0, "bool": False}
@@ -32,17 +33,9 @@ def is_unbound(operand: Operand) -> bool:
 
 def unsure(func: Func) -> set[Value]:
     """The values that may be unbound: results of branches and carried values, joined with what is unbound."""
-    joins: list[tuple[Value, list[Operand]]] = []
-    for op in walk(func.body):
-        match op:
-            case If():
-                joins += [(o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)]
-            case For() | While():
-                tested = op.test.args if isinstance(op, While) else op.carried
-                for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
-                    joins += [(v, [init, end]) for v in dict.fromkeys((test, slot, out))]
+    meetings = [meeting for op in walk(func.body) for meeting in joins(op)]
     found: set[Value] = set()
-    while more := {v for v, parts in joins if v not in found and any(is_unbound(p) or p in found for p in parts)}:
+    while more := {v for v, parts in meetings if v not in found and any(is_unbound(p) or p in found for p in parts)}:
         found |= more
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.core import ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
+from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound
@@ -18,10 +18,11 @@ from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
 from symgrad.loops.reach import NoPlaces, OutOfReach
-from symgrad.loops.rules import RULES, pointwise, price_of, vector_name
+from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import bail_out
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
+from symgrad.loops.widths import widths
 from symgrad.loops.writer import Range, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
@@ -35,10 +36,10 @@ def to_loops(func: Func) -> Func:
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
     try:
-        lowering = Lowering(bound(clone(func)))
+        lowering = Lowering(bound(widths(without_messages(clone(func)))))
         lowering.run()
     except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
-        lowering = Lowering(bound(apart(stacks(clone(func)))))
+        lowering = Lowering(bound(widths(apart(stacks(without_messages(clone(func)))))))
         lowering.run()
     body = lowering.writer.scopes[1].block
     body.ops = [*lowering.writer.entry.ops, *body.ops]
@@ -132,6 +133,8 @@ class Lowering(Context):
         if op.name == "check":
             test = self.number(op.args[0])
             bail_out(self.writer.build, self.writer.call("not_", test))
+        elif op.name == "check_count":
+            bail_out(self.writer.build, self.writer.call("not_equal", *map(self.number, op.args[:2])))
         elif op.name == "raise_error":
             bail_out(self.writer.build, TRUE)
         elif rule is not None:
@@ -157,7 +160,8 @@ class Lowering(Context):
             if vectorised is not None:
                 found = self.writer.call(vectorised, *(cast_to(self.writer, as_float(e), "f64") for e in elements))
                 return cast_to(self.writer, found, dtype)
-            one = Call([Value(type_)], self.writer.loc, op.name, elements, settings)
+            name, elements = as_numpy_takes_it(op, elements)
+            one = Call([Value(type_)], self.writer.loc, name, elements, settings)
             (made,) = self.scalar_op(one, elements)
             return cast_to(self.writer, made, dtype)
 
@@ -321,6 +325,14 @@ class Lowering(Context):
         self.writer.build.append(If([p for parts in outs for p in parts], op.loc, test, *blocks))
         for value, parts in zip(op.outs, outs, strict=True):
             self.open(value, parts)
+
+
+def without_messages(func: Func) -> Func:
+    """Without the texts of errors, in place: a kernel only leaves, and the NumPy code says why."""
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name in ("check", "raise_error"):
+            op.args[1:] = [NONE] if op.name == "check" else []
+    return dce(func)
 
 
 # ------------------------------------------------------------------ questions to the program

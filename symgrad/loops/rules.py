@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symgrad.ir.core import Call, Const
+from symgrad.ir.core import Call, Const, Operand
 from symgrad.loops import arrays, joining, layout, making, masks, products, reductions, slots, stores, tapes
 from symgrad.loops.context import Context, Thing
 from symgrad.ops.declare import ROWS
@@ -50,6 +50,13 @@ def vector_name(op: Call, dtype: str) -> str | None:
     if name == "vector_power" and isinstance(op.args[1], Const) and op.args[1].value in SMALL_POWERS:
         return None
     return name
+
+
+def as_numpy_takes_it(op: Call, elements: list[Operand]) -> tuple[str, list[Operand]]:
+    """The row and operands of one element: NumPy takes the square root for the power 0.5, which differs below zero."""
+    if op.name == "power" and isinstance(op.args[1], Const) and op.args[1].value == 0.5:
+        return "sqrt", elements[:1]
+    return op.name, elements
 
 
 def price_of(op: Call) -> int:

@@ -441,6 +441,8 @@ rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip
+# as many items as names that they are unpacked to
+constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)

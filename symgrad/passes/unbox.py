@@ -31,7 +31,7 @@ STORING = frozenset({"set_at", "add_at"})
 #: rows of tapes: where among the operands, or the results, what is kept begins
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 #: effects that may be had twice
-HARMLESS = frozenset({"check", "raise_error"})
+HARMLESS = frozenset({"check", "check_count", "raise_error"})
 NUMPY_FLOAT = Scalar("float", "f64")
 #: builtins that hand one of their operands back
 CHOICES = frozenset({"maximum", "minimum"})

@@ -8,11 +8,10 @@ import pickle
 import sys
 import threading
 import timeit
-import warnings
-from typing import Any
 
 import numpy as np
 import pytest
+from targets import both, same
 
 import symgrad
 from symgrad.errors import NotCompiled, NumbaMissing
@@ -23,30 +22,6 @@ pytest.importorskip("numba")
 @pytest.fixture(autouse=True)
 def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
-
-
-def same(one: Any, other: Any) -> bool:
-    """Equal values in equal structures, of equal types; a number that may be either is Python's."""
-    if isinstance(one, tuple | list):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and one.shape == other.shape and np.allclose(one, other, 1e-12, 1e-14, equal_nan=True)
-    if isinstance(one, str):
-        return bool(one == other)
-    return isinstance(other, type(one)) and bool(np.isclose(one, other, 1e-12, 1e-14, equal_nan=True))
-
-
-def both(function: Any, *args: Any, **options: Any) -> tuple[Any, Any]:
-    """Value and gradient from both targets, or what they raise."""
-    found = []
-    for jit in (True, False):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                found.append(symgrad.value_and_grad(function, jit=jit, **options)(*args))
-        except Exception as error:
-            found.append((type(error).__name__, str(error)))
-    return tuple(found)  # type: ignore[return-value]
 
 
 def waves(x, y):

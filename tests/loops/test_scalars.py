@@ -79,3 +79,35 @@ def test_integers_that_wrap_are_left_to_numpy() -> None:
     with pytest.warns(RuntimeWarning, match="overflow"):
         assert compiled(np.int32(1), np.int32(2**31 - 1)) == -(2**31)
     assert "njit" not in compiled.source()
+
+
+def scaled(x, y):
+    s = y
+    for v in x:
+        s = s * 0.1 + v
+    return s
+
+
+def summed(x, y):
+    s = 0.0
+    for v in x:
+        s += v * y
+    return s
+
+
+def picked(x, y):
+    s = y * x[0] if x[0] > 0 else 0.5
+    return s * 0.1
+
+
+@pytest.mark.parametrize("function", [scaled, summed, picked])
+@pytest.mark.parametrize("x", [[0.1, 2.0], [-0.3], [0.7]], ids=str)
+def test_narrow_floats_stay_narrow_where_loops_and_branches_meet(function: Any, x: list[float]) -> None:
+    for y in (np.float32(0.3), 0.3, np.float64(0.3)):
+        derivatives = [symgrad.value_and_grad(function, wrt=(0, 1), jit=jit) for jit in ("auto", False)]
+        found, expected = (derived(np.float32(x), y) for derived in derivatives)
+
+        assert same(found[0], expected[0]), (y, found, expected)
+        assert same(found[1][1], expected[1][1]) or type(y) is float, (y, found, expected)
+        np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-6)
+        assert found[1][0].dtype == expected[1][0].dtype

@@ -1,0 +1,99 @@
+"""Numbers of which the types say only that they are floats: how wide they are, where narrow ones occur.
+
+The adjoint carries cotangents as such. Kernels compute them in 64 bits, so where one is narrow its type must say so; where a
+number is narrow on one path and wide on another there is no kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import Array, Dim, Scalar, Tape, Type
+from symgrad.loops.reach import OutOfReach
+from symgrad.ops.declare import ROWS
+
+NARROW = ("f16", "f32")
+
+
+def widths(func: Func) -> Func:
+    """Write into the types, in place, which floats are narrow; ``OutOfReach`` where that depends on the path.
+
+    >>> from symgrad.ir.parse import parse
+    >>> func = parse('''
+    ... func f(x: f32[3], n: int) -> s: float?:
+    ...     a = take(x, 0, index="i") : scalar f32
+    ...     for i in range(0, n, 1):
+    ...         carry s.0 = a -> s.1 : float?
+    ...         s.2 = multiply(s.0, 0.5) : float?
+    ...         yield s.2
+    ...     return s.1
+    ... ''')
+    >>> str(widths(func).body.yields[0].type)
+    'scalar f32'
+    """
+    ops = list(walk(func.body))
+    named = [v for v in [*func.params, *(v for op in ops for v in op.outs)] if isinstance(v.type, Scalar | Array)]
+    if not any(v.type.dtype in NARROW for v in named):
+        return func
+    meetings = [(value, parts, op) for op in ops for value, parts in joins(op)]
+    given: dict[Value, Type] = {}  # what is known so far of those that are open
+
+    def known(operand: Operand) -> Type | None:
+        return given.get(operand) if isinstance(operand, Value) and is_open(operand.type) else operand.type
+
+    while True:
+        before = dict(given)
+        for op in ops:
+            if isinstance(op, Call) and len(op.outs) == 1 and is_open(op.outs[0].type):
+                types = [known(a) for a in op.args]
+                if None not in types:
+                    given[op.outs[0]] = result(op, [t for t in types if t is not None])
+        for value, parts, _ in meetings:
+            found = [t for t in map(known, parts) if t is not None]
+            if is_open(value.type) and found:
+                given[value] = next((t for t in found if is_narrow(t)), found[0])
+        if given == before:
+            break
+    for value, parts, op in meetings:
+        narrow = is_narrow(known(value))
+        if isinstance(value.type, Scalar) and any(is_narrow(known(p)) != narrow for p in parts if known(p) is not None):
+            raise OutOfReach("a number that is narrow on one path and wide on another", op.loc)
+    for op in ops:
+        if isinstance(op, Call) and any(isinstance(a.type, Tape) for a in op.args) and any(is_narrow(given.get(a)) for a in values(op)):
+            raise OutOfReach("a narrow number that is saved as one of any width", op.loc)
+    for value, type_ in given.items():
+        if is_narrow(type_):
+            value.type = type_
+    return func
+
+
+def joins(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
+    """The values in which paths meet, each with what comes from where."""
+    match op:
+        case If():
+            yield from ((o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True))
+        case For() | While():
+            tested = op.test.args if isinstance(op, While) else op.carried
+            for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
+                yield from ((value, [init, end]) for value in dict.fromkeys((test, slot, out)))
+
+
+def result(op: Call, types: list[Type]) -> Type:
+    """The type of the one result of an op for operands of these types."""
+    made = ROWS[op.name].law(types, op.settings, lambda k: Dim("?"))
+    one = made[0] if isinstance(made, tuple) else made
+    return one if is_narrow(one) else op.outs[0].type
+
+
+def values(op: Call) -> list[Value]:
+    return [a for a in op.args if isinstance(a, Value)]
+
+
+def is_open(type_: Type) -> bool:
+    """Is it a float of any width?"""
+    return isinstance(type_, Scalar) and type_.kind == "float" and type_.dtype == "any"
+
+
+def is_narrow(type_: Type | None) -> bool:
+    return isinstance(type_, Scalar) and type_.dtype in NARROW

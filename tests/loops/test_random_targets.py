@@ -1,0 +1,78 @@
+"""Random programs on both targets: the compiled loops give what the NumPy code gives, and raise what it raises."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import arguments, loaded, random_program
+from targets import outcome, same
+
+import symgrad
+
+pytest.importorskip("numba")
+
+#: how many programs of which length; compiling takes most of the time, more than in proportion to the length
+QUICK, SHORT = 20, 3
+SLOW, LONG = 400, 6
+#: the least of all programs that must run compiled
+COMPILED = 0.6
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+
+
+def calls() -> Iterator[tuple[Any, ...]]:
+    """Arguments of one signature: the usual ones, lengths at which programs raise, other layouts, numbers that are not finite."""
+    x, w = arguments()
+    yield x, w
+    yield from ((np.resize(0.9 * x, n), w) for n in (0, 1, 3, 4, 7))
+    yield np.repeat(x, 2)[::2], w
+    yield np.zeros_like(x), 0.0
+    for place, number in ((1, np.nan), (2, np.inf), (0, -np.inf)):
+        changed = x.copy()
+        changed[place] = number
+        yield changed, w
+        yield x, number
+
+
+def check(seed: int, length: int) -> bool | None:
+    """Compare the targets on one program; whether it was compiled, None if it is refused."""
+    text = random_program(seed, length)
+    with loaded(text) as function, np.errstate(all="ignore"):
+        compiled, plain = (symgrad.value_and_grad(function, wrt=(0, 1), jit=jit) for jit in ("auto", False))
+        try:
+            plain(*arguments())
+        except symgrad.SymgradError:
+            return None
+        for args in calls():
+            found, expected = (outcome(derivative, *args) for derivative in (compiled, plain))
+            assert same(found, expected, 1e-9, 1e-11), f"program {seed} of length {length} at {args}: {found}, not {expected}\n{text}"
+        kernels = [value for name, value in compiled.compiled(*arguments()).__globals__.items() if name.endswith("_kernel")]
+        for kernel in kernels:
+            assert isinstance(outcome(kernel, *arguments())[0], float), f"the kernel of program {seed} of length {length} gives up\n{text}"
+        return bool(kernels)
+
+
+def run(count: int, length: int, first: int = 0) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = [check(seed, length) for seed in range(first, first + count)]
+    taken = [is_compiled for is_compiled in found if is_compiled is not None]
+    print(f"{sum(taken)} compiled, {len(taken) - sum(taken)} run as NumPy code, {len(found) - len(taken)} refused")
+    assert sum(taken) >= COMPILED * len(taken)
+
+
+def test_random_programs_give_the_same_on_both_targets() -> None:
+    run(QUICK, SHORT)
+
+
+@pytest.mark.slow
+def test_many_random_programs_give_the_same_on_both_targets() -> None:
+    run(SLOW, LONG, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")))
