@@ -1,56 +1,14 @@
-"""Integers as sums of symbols, and what follows for them from the bounds of loops.
-
-A sum ``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a sum that is not negative. A goal follows from facts if
-it is a sum of them with positive factors, and a number that is not negative (Farkas' lemma).
-"""
+"""Integers of a program as sums of symbols, with what is known of these from the bounds of loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.memory import Layout
 from symgrad.ir.core import Block, Call, Const, For, Operand, Value
+from symgrad.ir.sums import ONE, Sum, combined, product, sum_of
 from symgrad.ir.types import Array, Dim, Extent, Scalar
-
-Sum = dict[Hashable, int]
-ONE = ""  #: the symbol of the constant part
-DEPTH = 6  #: how many facts one proof may use
-
-
-def combined(a: Sum, b: Sum, times: int = 1, weight: int = 1) -> Sum:
-    """``weight * a + times * b``.
-
-    >>> combined({"i": 1, ONE: 2}, {"i": 1}, -1)
-    {'': 2}
-    """
-    made = {s: weight * c for s, c in a.items()}
-    for symbol, count in b.items():
-        made[symbol] = made.get(symbol, 0) + times * count
-    return {s: c for s, c in made.items() if c}
-
-
-def follows(goal: Sum, facts: Iterable[Sum], depth: int = DEPTH) -> bool:
-    """Is ``goal`` never negative where all of ``facts`` are not?
-
-    >>> follows({"i": 1, "j": -1, ONE: -1}, [{"k": 1, "j": -1, ONE: -1}, {"i": 1, "k": -1}])
-    True
-    >>> follows({"i": 1, "j": -1}, [{"i": 1}, {"j": 1}])
-    False
-    """
-    facts = list(facts)
-    best: list[Sum] | None = None
-    for symbol, count in goal.items():
-        if symbol == ONE:
-            continue
-        usable = [f for f in facts if f.get(symbol, 0) * count > 0]
-        if best is None or len(usable) < len(best):
-            best, chosen = usable, symbol
-    if best is None:
-        return goal.get(ONE, 0) >= 0
-    if not depth:
-        return False
-    return any(follows(combined(goal, f, -abs(goal[chosen]), abs(f[chosen])), facts, depth - 1) for f in best)
 
 
 @dataclass(slots=True)
@@ -88,13 +46,13 @@ class Round:
 
     def extent(self, extent: Extent, array: Value) -> Sum | None:
         """The length of an axis of an array as a sum."""
-        if isinstance(extent, int):
-            return {ONE: extent}
-        if extent.symbol == "?" or not extent.symbol.isidentifier():
+        terms = sum_of(extent)
+        if terms is None or not all(s == ONE or str(s).isidentifier() for s in terms):
             return None
-        symbol = self.symbol(array, ("extent", extent.symbol))
-        self.facts.append({symbol: 1})
-        return combined({symbol: 1}, {ONE: extent.offset})
+        made: Sum = {s if s == ONE else self.symbol(array, ("extent", s)): c for s, c in terms.items()}
+        if isinstance(extent, Dim):
+            self.facts.append(combined(made, {ONE: -extent.offset}))
+        return made
 
     def bounds(self, block: Block) -> None:
         """Note where the indices of the loops around a block are."""
@@ -114,14 +72,6 @@ class Round:
         return {self.symbol(loop.index, loop.index): 1}
 
 
-def product(a: Sum, b: Sum) -> Sum | None:
-    """The product with a number."""
-    for one, other in ((a, b), (b, a)):
-        if set(one) <= {ONE}:
-            return combined({}, other, one.get(ONE, 0))
-    return None
-
-
 #: rows that make a sum of sums
 SUMS: dict[str, Callable[..., Sum | None]] = {
     "add": combined,
@@ -131,4 +81,4 @@ SUMS: dict[str, Callable[..., Sum | None]] = {
     "multiply": product,
 }
 
-__all__ = ["ONE", "Dim", "Round", "Sum", "combined", "follows"]
+__all__ = ["Round"]

@@ -13,7 +13,7 @@ from symgrad.ir.types import Array, Dim, Extent
 from symgrad.ops.declare import ROWS
 
 PLACE = re.compile(r"@(\d+)@")
-EXTENT = re.compile(r"(\w+)([+-]\d+)?")
+EXTENT = re.compile(r"(\w+|\([^|]*\))([+-]\d+)?")
 
 
 def known_extents(func: Func) -> dict[Value, Extent]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.affine import ONE, Round, Sum, combined, follows
+from symgrad.adjoint.affine import Round
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.memory import Layout, Memory, Place, Trace
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.sums import ONE, Sum, combined, follows
 from symgrad.ir.types import Array, Dim, Extent, Scalar, Type, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, is_basic, steps

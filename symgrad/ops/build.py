@@ -8,16 +8,31 @@ type of every value at once. It also remembers which integer values are extents,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
-from symgrad.ir.types import Array, Dim, Extent, Shape, ShapeOf, Type
+from symgrad.ir.sums import combined, extent_of, product_of, sum_of
+from symgrad.ir.types import INT, Array, Dim, Extent, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
+
+
+def _added(a: Extent, b: Extent, times: int = 1) -> Extent | None:
+    one, other = sum_of(a), sum_of(b)
+    return None if one is None or other is None else extent_of(combined(one, other, times))
+
+
+#: rows that make extents of extents
+SUMS: dict[str, Callable[..., Extent | None]] = {
+    "add": _added,
+    "subtract": lambda a, b: _added(a, b, -1),
+    "negative": lambda a: _added(0, a, -1),
+    "multiply": product_of,
+}
 
 
 @dataclass
@@ -47,15 +62,15 @@ class Builder:
         return outs
 
     def note_extent(self, name: str, args: tuple[Operand, ...], settings: dict[str, Any], out: Value | None) -> None:
-        """Remember that an integer is an extent, or an extent plus or minus a literal."""
+        """Remember that an integer is an extent, or a sum or product of integers."""
         if out is None:
             return
         if name == "extent" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
             self.extents[out] = args[0].type.shape[settings["axis"]]
-        if name in ("add", "subtract") and isinstance(args[1], Const) and type(args[1].value) is int and args[0] in self.extents:
-            base, shift = self.extents[args[0]], args[1].value if name == "add" else -args[1].value
-            if isinstance(base, Dim):
-                self.extents[out] = Dim(base.symbol, base.offset + shift)
+        elif name in SUMS and out.type == INT and all(a.type == INT for a in args):
+            made = SUMS[name](*map(self.extent_of, args))
+            if made is not None:
+                self.extents[out] = made
 
     def append(self, op: Op) -> Op:
         """Append an op that was made elsewhere (a loop, a branch)."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import ShapeMismatch
+from symgrad.ir.sums import combined, extent_of, follows, sum_of
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Object, Scalar, Shape, Type, kind_of
 
 OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
@@ -80,10 +81,31 @@ def slice_extent(n: Extent, bounds: Sequence[Any]) -> Extent:
     if isinstance(n, Dim) and start in (None, 0) and step in (None, 1) and isinstance(stop, Dim):
         if stop.symbol == n.symbol and stop.offset <= n.offset:
             return Dim(n.symbol, stop.offset, n.plural and stop.offset == n.offset)
+    if step in (None, 1) and (inside := inner_extent(n, start, stop)) is not None:
+        return inside
     if isinstance(n, Dim) and n.symbol == "?" or any(isinstance(b, Dim) and b.symbol == "?" for b in bounds):
         return Dim("?")
     plain = str(n).lstrip("!")
     return Dim(f"({'|'.join([plain, *('' if b is None else str(b).lstrip('!') for b in bounds)])})")
+
+
+def inner_extent(n: Extent, start: Extent | None, stop: Extent | None) -> Extent | None:
+    """The length of a slice whose bounds follow to be places of the axis; None where that does not follow.
+
+    >>> str(inner_extent(Dim("(4*n)"), Dim("n"), Dim("(3*n)")))
+    '(2*n)'
+    """
+    whole = sum_of(n)
+    if whole is None or isinstance(n, Dim) and n.offset:
+        return None
+    first = {} if start is None else sum_of(start)
+    last = whole if stop is None else sum_of(stop)
+    if first is None or last is None:
+        return None
+    length = combined(last, first, -1)
+    if not all(follows(goal, [whole]) for goal in (first, length, combined(whole, last, -1))):
+        return None
+    return extent_of(length, isinstance(n, Dim) and n.plural and length == whole)
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:

@@ -1,0 +1,152 @@
+"""Integers as sums of symbols: extents and indices as they are compared.
+
+A sum ``2*i - j + 3`` is ``{i: 2, j: -1, ONE: 3}``; a fact is a sum that is not negative. A goal follows from facts if
+it is a sum of them with positive factors, and a number that is not negative (Farkas' lemma).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping
+
+from symgrad.ir.types import Dim, Extent
+
+Sum = dict[Hashable, int]
+ONE = ""  #: the symbol of the constant part
+DEPTH = 6  #: how many facts one proof may use
+TERM = re.compile(r"([+-]?)(?:(\d+)\*)?(\w+|\([^()]*(?:\([^()]*\)[^()]*)*\))")
+
+
+def combined(a: Sum, b: Sum, times: int = 1, weight: int = 1) -> Sum:
+    """``weight * a + times * b``.
+
+    >>> combined({"i": 1, ONE: 2}, {"i": 1}, -1)
+    {'': 2}
+    """
+    made = {s: weight * c for s, c in a.items()}
+    for symbol, count in b.items():
+        made[symbol] = made.get(symbol, 0) + times * count
+    return {s: c for s, c in made.items() if c}
+
+
+def product(a: Sum, b: Sum) -> Sum | None:
+    """The product with a number; None of two sums."""
+    for one, other in ((a, b), (b, a)):
+        if set(one) <= {ONE}:
+            return combined({}, other, one.get(ONE, 0))
+    return None
+
+
+def follows(goal: Sum, facts: Iterable[Sum], depth: int = DEPTH) -> bool:
+    """Is ``goal`` never negative where all of ``facts`` are not?
+
+    >>> follows({"i": 1, "j": -1, ONE: -1}, [{"k": 1, "j": -1, ONE: -1}, {"i": 1, "k": -1}])
+    True
+    >>> follows({"i": 1, "j": -1}, [{"i": 1}, {"j": 1}])
+    False
+    """
+    facts = list(facts)
+    best: list[Sum] | None = None
+    for symbol, count in goal.items():
+        if symbol == ONE:
+            continue
+        usable = [f for f in facts if f.get(symbol, 0) * count > 0]
+        if best is None or len(usable) < len(best):
+            best, chosen = usable, symbol
+    if best is None:
+        return goal.get(ONE, 0) >= 0
+    if not depth:
+        return False
+    return any(follows(combined(goal, f, -abs(goal[chosen]), abs(f[chosen])), facts, depth - 1) for f in best)
+
+
+def sum_of(extent: Extent) -> Sum | None:
+    """An extent as a sum of the symbols that it is made of; None of one that nothing is known of.
+
+    >>> sum_of(Dim("(2*n-m)", 1)), sum_of(Dim("(n||k|)")), sum_of(3)
+    ({'n': 2, 'm': -1, '': 1}, {'(n||k|)': 1}, {'': 3})
+    """
+    if isinstance(extent, int):
+        return {ONE: extent} if extent else {}
+    if extent.symbol == "?":
+        return None
+    terms = read_terms(extent.symbol[1:-1]) if extent.symbol.startswith("(") else None
+    return combined({extent.symbol: 1} if terms is None else terms, {ONE: extent.offset})
+
+
+def read_terms(text: str) -> Sum | None:
+    """``2*n-m`` as a sum; None of what is none."""
+    made: Sum = {}
+    at = 0
+    while at < len(text):
+        term = TERM.match(text, at)
+        if term is None or at and not term[1]:
+            return None
+        made = combined(made, {term[3]: int(f"{term[1]}{term[2] or 1}")})
+        at = term.end()
+    return made
+
+
+def extent_of(total: Sum, plural: bool = False) -> Extent:
+    """The extent that a sum is, the same for equal sums.
+
+    >>> str(extent_of({"n": 2, "m": -1, ONE: 1})), str(extent_of({"n": 1, ONE: -2})), extent_of({ONE: 3})
+    ('(-m+2*n)+1', 'n-2', 3)
+    """
+    terms = sorted((str(s), c) for s, c in total.items() if s != ONE)
+    rest = total.get(ONE, 0)
+    if not terms:
+        return rest
+    if terms[0][1:] == (1,) and len(terms) == 1:
+        return Dim(terms[0][0], rest, plural)
+    said = "".join(f"{'-' if c < 0 else '+'}{'' if abs(c) == 1 else f'{abs(c)}*'}{s}" for s, c in terms)
+    return Dim(f"({said.removeprefix('+')})", rest, plural)
+
+
+def product_of(a: Extent, b: Extent) -> Extent | None:
+    """The extent of as many as the product of two; None where that is no sum, and has no name."""
+    one, other = sum_of(a), sum_of(b)
+    if one is None or other is None:
+        return None
+    made = product(one, other)
+    if made is not None:
+        return extent_of(made)
+    plain = [e for e in (a, b) if isinstance(e, Dim) and e.offset == 0 and e.symbol.isidentifier()]
+    return Dim(f"({'*'.join(sorted(e.symbol for e in plain))})") if len(plain) == 2 else None
+
+
+def expression(total: Mapping[Hashable, int], words: Mapping[Hashable, str]) -> str:
+    """A sum as an expression, symbols as ``words`` say; those that are added stand first.
+
+    >>> expression({"n": -4, "m": 1}, {"n": "x.shape[0]", "m": "y.shape[1]"})
+    'y.shape[1] - 4 * x.shape[0]'
+    """
+    terms = sorted(((words[s], c) for s, c in total.items() if s != ONE), key=lambda term: (term[1] < 0, term[0]))
+    said = [f"{'-' if c < 0 else '+'} {'' if abs(c) == 1 else f'{abs(c)} * '}{word}" for word, c in terms]
+    rest = total.get(ONE, 0)
+    return " ".join([*said, *([f"{'-' if rest < 0 else '+'} {abs(rest)}"] if rest else [])]).removeprefix("+ ")
+
+
+def read_expression(text: str) -> Sum | None:
+    """The sum that an expression of ``expression`` says; None of any other text.
+
+    >>> read_expression("y.shape[1] - 4 * x.shape[0] + 1")
+    {'y.shape[1]': 1, 'x.shape[0]': -4, '': 1}
+    """
+    words = f"+ {text}".split(" ")
+    made: Sum = {}
+    while words:
+        if len(words) < 2 or words[0] not in "+-":
+            return None
+        sign, words = -1 if words[0] == "-" else 1, words[1:]
+        times = 1
+        if len(words) > 2 and words[1] == "*" and words[0].isdigit():
+            times, words = int(words[0]), words[2:]
+        if words[0].isdigit():
+            made = combined(made, {ONE: int(words[0])}, sign)
+        elif words[0].endswith("]") and ".shape[" in words[0]:
+            made = combined(made, {words[0]: times}, sign)
+        else:
+            return None
+        words = words[1:]
+    return made
