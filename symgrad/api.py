@@ -44,6 +44,7 @@ from symgrad.signature import (
     leaves_of,
     parse_signature,
     split_types,
+    without_relations,
 )
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
@@ -185,19 +186,21 @@ class Derived:
         setattr(cls, "__call__", guard)  # noqa: B010  # for mypy, a method is not assigned to
 
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
-              notes: Notes | None = None) -> Compiled:  # fmt: skip
+              notes: Notes | None = None, read: Callable[[str], Any] | None = None) -> Compiled:  # fmt: skip
         wanted = self._options
         if wanted.jit is True:
             require_numba()
         jit = wanted.jit if has_numba() else False
         if wanted.what == "primal":
-            return compile_gradient(function, signature, Request((), no_grad=wanted.no_grad, pins=pins, jit=jit, primal=True), notes)
+            return compile_gradient(
+                function, signature, Request((), no_grad=wanted.no_grad, pins=pins, read=read, jit=jit, primal=True), notes
+            )
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
         unused = wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
-                          unused, wanted.no_grad, pins=pins, jit=jit)  # fmt: skip
+                          unused, wanted.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes)
 
@@ -641,7 +644,10 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     if entry.compiled.saved is None:
         raise SaveError(f"{function!r} cannot be written to a file of its own")
     given = examples_of(function._function, function._table.bind(args, kwargs).arguments) if args or kwargs else entry.examples
-    text = entry.compiled.saved(given)
+    needed = without_relations(entry.compiled.pins)
+    compiled = entry.compiled if needed == entry.compiled.pins else function._table.entry(entry.signature, needed).compiled
+    assert compiled.saved is not None
+    text = compiled.saved(given)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     temporary.write_text(text, encoding="utf-8")

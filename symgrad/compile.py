@@ -55,6 +55,7 @@ from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
 from symgrad.passes.kept import kept
 from symgrad.passes.masks import masks
+from symgrad.passes.relations import relations
 from symgrad.passes.reuse import reuse
 from symgrad.passes.stacks import stacks
 from symgrad.passes.unbox import unbox, unbox_plainly
@@ -62,7 +63,7 @@ from symgrad.passes.unread import unread
 from symgrad.passes.zeroing import zeroing
 from symgrad.runtime.load import load
 from symgrad.saving import Outside, module, outside, tested
-from symgrad.signature import Abstract, Compiled, Request, Signature, Tree
+from symgrad.signature import Abstract, Compiled, Related, Request, Signature, Tree, extent_words
 
 Pass = Callable[[Func], Func]
 Emission = Callable[["Job"], Emitted]
@@ -315,6 +316,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     job.check_output()
     job.stage("lowered", lowered.func)
     primal = job.stage("simplified", simplify(lowered.func))
+    seek_relations(job, primal)
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active)
@@ -346,10 +348,21 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     return jitted(job, compiled, lambda clean, surface: emit_kernel(clean("optimized"), surface), name, text, doc)
 
 
+def seek_relations(job: Job, func: Func) -> None:
+    """Ask for code that relies on how the extents of the arguments are related, where such code knows more shapes."""
+    if job.request.read is None:
+        return
+    words = {symbol: text for text, symbol in extent_words(job.signature).items()}
+    pins = tuple((text, 0) for text in relations(func, words) if job.request.read(text) == 0)
+    if pins:
+        raise Related(pins)
+
+
 def function_itself(job: Job) -> Compiled:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
     job.stage("lowered", job.lowered.func)
     func = job.stage("simplified", simplify(clone(job.lowered.func)))
+    seek_relations(job, func)
     func = job.stage("optimized", simplify(func, OPTIMISE))
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."

@@ -18,7 +18,7 @@ STAGES = ("frontend", "passes", "activity", "reverse", "plan", "codegen", "numba
 
 #: kinds of notes, in the order in which they are printed for one line, each with what it tells
 KINDS: dict[str, str] = {
-    "pinned": "an integer whose value is part of the code",
+    "pinned": "an integer whose value is part of the code, or how extents of the arguments are related",
     "inlined": "a function that is called here: its lines are listed below",
     "unrolled": "a loop that is written out, and why",
     "copied": "an array is copied, and why",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -16,7 +17,8 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 from symgrad.ir.core import Func
-from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
+from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
+from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, Extent, List, Scalar, Type, kind_of
 
 #: NumPy dtypes that have a name in the IR
 DTYPE_NAMES: dict[np.dtype[Any], str] = {np.dtype(code): name for name, code in DTYPES.items()}
@@ -109,8 +111,53 @@ class Request:
     no_grad: frozenset[str] = frozenset()
     optimize: Literal["read", "speed"] = "speed"
     pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
+    read: Callable[[str], Any] | None = None  #: what an expression over the user's parameters is, where there are arguments
     jit: bool | Literal["auto"] = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
+
+
+class Related(Exception):
+    """Code can be made that is better, and right for the arguments at hand, if these too were part of the signature."""
+
+    def __init__(self, pins: tuple[tuple[str, Any], ...]) -> None:
+        super().__init__(pins)
+        self.pins = pins
+
+
+def related_extents(pins: Mapping[str, Any], signature: Signature) -> dict[str, Extent]:
+    """What extents are in terms of others, by the expressions that read them, if the pins say so."""
+    symbols = extent_words(signature)
+    found: dict[str, Extent] = {}
+    for text, value in pins.items():
+        terms = read_expression(text) if value == 0 else None
+        if terms is not None and all(s == ONE or s in symbols for s in terms):
+            first, *_ = terms
+            rest: Sum = {s if s == ONE else symbols[str(s)]: -c for s, c in terms.items() if s != first}
+            found[str(first)] = extent_of(rest)
+    return found
+
+
+def without_relations(pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+    """The pins that are needed, without those that only make for better code."""
+    return tuple((text, value) for text, value in pins if not is_relation(text))
+
+
+def is_relation(text: str) -> bool:
+    """Does a pin say how extents are related?"""
+    return " " in text and read_expression(text) is not None
+
+
+def extent_words(signature: Signature) -> dict[str, str]:
+    """The symbols of extents, by the expressions that read them, but for symbols that stand for two."""
+    named = [
+        (f"{path}.shape[{axis}]", extent.symbol)
+        for path, item in signature.leaves()
+        if isinstance(item, Array) and " " not in path
+        for axis, extent in enumerate(item.shape or ())
+        if isinstance(extent, Dim)
+    ]
+    counts = Counter(symbol for _, symbol in named)
+    return {text: symbol for text, symbol in named if counts[symbol] == 1}
 
 
 class Pending(Protocol):

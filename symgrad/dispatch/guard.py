@@ -83,7 +83,8 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
         text = captured_text(function, expression, entry.compiled.objects, names)
         if text is None:
             return None
-        tests += [f"type({text}) is {type(value).__name__}", f"{text} == {value!r}"]
+        kind = [] if ".shape[" in text else [f"type({text}) is {type(value).__name__}"]
+        tests += [*kind, f"{text} == {value!r}"]
     tests += [*_sharing(function, entry, names), *stable]
     for watch in entry.watched:
         tests += watch.tests(names)

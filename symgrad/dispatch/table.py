@@ -12,6 +12,7 @@ import types
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
@@ -20,7 +21,7 @@ from symgrad.dispatch.watch import watches
 from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.ir.types import INT, Array
 from symgrad.saving import examples_of
-from symgrad.signature import Compiled, Signature, abstract, laid_out
+from symgrad.signature import Compiled, Related, Signature, abstract, is_relation, laid_out
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8
@@ -160,14 +161,21 @@ class Table:
         return self.latest
 
     def known(self, signature: Signature, arguments: Mapping[str, Any] | None) -> Entry | None:
-        """The code made for this signature that still holds."""
-        return next((e for e in self.entries.get(signature, ()) if e.still_holds(self.function, arguments)), None)
+        """The code made for this signature that still holds; without arguments, nothing is known of how these are related."""
+        entries = self.entries.get(signature, ())
+        if arguments is None:
+            entries = [e for e in entries if not any(is_relation(text) for text, _ in e.compiled.pins)]
+        return next((e for e in entries if e.still_holds(self.function, arguments)), None)
 
     def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins) -> Compiled:
         """Compile; an integer that must be known (an axis, say) is made part of the signature with its value."""
+        seek = arguments is not None
         while True:
+            read = partial(evaluated, self.function, objects={}, arguments=arguments or {}) if seek else None
             try:
-                return self.make(self.function, signature, pins) if pins else self.make(self.function, signature)
+                return self.make(self.function, signature, pins, read=read)
+            except Related as found:
+                pins, seek = pins + found.pins, False
             except UnsupportedArgument as refusal:
                 offences = [e for e in refusal.errors if isinstance(e, UnsupportedArgument)]
                 wanted = {e.pin: e.objects for e in offences if e.pin not in (None, *dict(pins))}

@@ -25,11 +25,11 @@ from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, List
+from symgrad.ir.types import Array, Dim, Extent, List, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Signature, Tree
+from symgrad.signature import Abstract, Signature, Tree, is_relation, related_extents
 from symgrad.signature import Static as StaticArgument
 
 assert all((attributes, builtins, calls, comprehensions, expressions, loops, match, operators, statements))  # they fill the tables
@@ -95,7 +95,8 @@ def tell(notes: Notes, source: Source, made: Lowered, told: Iterable[Note], pins
     for name in made.mutated:
         notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
     for text, value in pins.items():
-        notes.add("frontend", "pinned", loc, f"{value!r} is part of the code, which is made anew for another value", name=text)
+        what = "that this is 0, from which shapes follow," if is_relation(text) else repr(value)
+        notes.add("frontend", "pinned", loc, f"{what} is part of the code, which is made anew for another value", name=text)
     if refused is not None:
         what = f"that it can be followed with loops as loops ({refused.what}), so those of a known number of rounds are written out"
         hint = refused.hint or "keep the types and shapes of what a loop carries the same in each round"
@@ -120,6 +121,10 @@ class Attempt:
     notes: Notes | None = None
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
+    relations: dict[str, Extent] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.relations = related_extents(self.pins, self.signature)
 
     def lowered(self) -> Lowered:
         node = self.source.node
@@ -182,7 +187,7 @@ class Attempt:
             return Num(Const(self.pins[path]))
         if isinstance(item, Array) and item.shape is not None:
             item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
-        value = Value(ctx.builder.distinct(item), name)
+        value = Value(self.related(ctx.builder.distinct(item), path), name)
         self.inputs.append((value, path))
         ctx.texts[value] = path
         if not isinstance(item, Array | List):
@@ -192,6 +197,17 @@ class Attempt:
             location = self.locations[path] = Location(name, ctx.builder.loc)
             ctx.state.memory[location] = value
         return Ref(location) if isinstance(item, Array) else ctx.new_object("list", Ref(location))
+
+    def related(self, item: Type, path: str) -> Type:
+        """The type of an argument with those extents that are known in terms of others."""
+        if not self.relations or not isinstance(item, Array) or item.shape is None:
+            return item
+
+        def known(axis: int, extent: Extent) -> Extent:
+            made = self.relations.get(f"{path}.shape[{axis}]", extent)
+            return replace(made, plural=True) if isinstance(made, Dim) and is_plural(extent) else made
+
+        return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
     def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
         spell: Callable[[Any], str] = {

@@ -115,16 +115,17 @@ def product_of(a: Extent, b: Extent) -> Extent | None:
     return Dim(f"({'*'.join(sorted(e.symbol for e in plain))})") if len(plain) == 2 else None
 
 
-def expression(total: Mapping[Hashable, int], words: Mapping[Hashable, str]) -> str:
-    """A sum as an expression, symbols as ``words`` say; those that are added stand first.
+def expression(total: Mapping[Hashable, int], words: Mapping[str, str]) -> str:
+    """A sum as an expression, symbols as ``words`` say; the first one is to be added.
 
-    >>> expression({"n": -4, "m": 1}, {"n": "x.shape[0]", "m": "y.shape[1]"})
-    'y.shape[1] - 4 * x.shape[0]'
+    >>> expression({"m": 1, "n": -4, ONE: 2}, {"n": "x.shape[0]", "m": "y.shape[1]"})
+    'y.shape[1] - 4 * x.shape[0] + 2'
     """
-    terms = sorted(((words[s], c) for s, c in total.items() if s != ONE), key=lambda term: (term[1] < 0, term[0]))
-    said = [f"{'-' if c < 0 else '+'} {'' if abs(c) == 1 else f'{abs(c)} * '}{word}" for word, c in terms]
-    rest = total.get(ONE, 0)
-    return " ".join([*said, *([f"{'-' if rest < 0 else '+'} {abs(rest)}"] if rest else [])]).removeprefix("+ ")
+    said = [
+        f"{'-' if c < 0 else '+'} {abs(c) if s == ONE else words[str(s)] if abs(c) == 1 else f'{abs(c)} * {words[str(s)]}'}"
+        for s, c in total.items()
+    ]
+    return " ".join(said).removeprefix("+ ")
 
 
 def read_expression(text: str) -> Sum | None:

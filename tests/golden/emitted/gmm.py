@@ -7,45 +7,44 @@ def gmm_grad(alphas, means, inverse, x, gamma):
     factors = np.tril(inverse, -1)
     t = np.exp(logs)
     t_1 = np.eye(dimension)
-    t_2 = t[:, :, None]
-    factors += t_2 * t_1
+    factors += t[:, :, None] * t_1
     centred = x[:, None, :] - means
     whitened = np.einsum("kij,nkj->nki", factors, centred)
-    t_3 = logs.sum(1)
-    t_3 += alphas
+    t_2 = logs.sum(1)
+    t_2 += alphas
     terms = (whitened**2).sum(2)
     terms *= 0.5
-    np.subtract(t_3, terms, out=terms)
+    np.subtract(t_2, terms, out=terms)
     largest = terms.max(1)
     terms -= largest[:, None]
     np.exp(terms, out=terms)
-    t_3 = terms.sum(1)
+    t_2 = terms.sum(1)
     top = alphas.max()
     alphas_grad = alphas - top
     np.exp(alphas_grad, out=alphas_grad)
-    t_4 = alphas_grad.sum()
-    t_5 = 0.5 * gamma**2
+    t_3 = alphas_grad.sum()
+    t_4 = 0.5 * gamma**2
 
     # backward
-    t_6 = logs.shape
-    factors_grad = t_5 * -2 * factors
-    alphas_grad *= -1.0 * count / t_4                    # 24: normalised = count * (top + np.log(np...
-    np.divide(1.0, t_3, out=t_3)                         # 22: likelihood = np.sum(largest + np.log(...
-    terms *= t_3[:, None]
+    t_5 = logs.shape
+    factors_grad = t_4 * -2 * factors
+    alphas_grad *= -1.0 * count / t_3                    # 24: normalised = count * (top + np.log(np...
+    np.divide(1.0, t_2, out=t_2)                         # 22: likelihood = np.sum(largest + np.log(...
+    terms *= t_2[:, None]
     t_grad = terms.sum(0)                                # 20: terms = alphas + np.sum(logs, axis=1)...
     terms *= -0.5
-    t_3 = terms[:, :, None]
-    whitened *= np.broadcast_to(t_3, whitened.shape)
+    t_2 = terms[:, :, None]
+    whitened *= np.broadcast_to(t_2, whitened.shape)
     whitened *= 2
     alphas_grad += t_grad
-    logs_grad = 1.0 + np.broadcast_to(t_grad[:, None], t_6)
+    logs_grad = 1.0 + np.broadcast_to(t_grad[:, None], t_5)
     factors_grad_1 = np.einsum("nki,nkj->kij", whitened, centred)  # 19: whitened = np.einsum("kij,nkj->nki",...
     factors_grad += factors_grad_1
     centred_grad = np.einsum("nki,kij->nkj", whitened, factors)
     means_grad = centred_grad.sum(0)                     # 18: centred = x[:, None, :] - means
     np.negative(means_grad, out=means_grad)
-    t_grad = unbroadcast(factors_grad * t_1, t_2.shape)  # 17: factors = np.tril(inverse, -1) + np.e...
-    t_grad_1 = np.zeros(t_6)
+    t_grad = (factors_grad * t_1).sum(2, keepdims=True)  # 17: factors = np.tril(inverse, -1) + np.e...
+    t_grad_1 = np.zeros(t_5)
     t_grad_1[:, :, None] += t_grad
     t_grad_1 *= t
     logs_grad += t_grad_1

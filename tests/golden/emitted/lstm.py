@@ -11,9 +11,8 @@ def lstm_grad(weights, bias, initial, inputs, targets):
     hidden = initial
     for t in range(t_1):
         t_4 = np.concatenate([inputs[t], hidden])
-        t_5 = weights @ t_4
-        gates = t_5 + bias
-        gates_shape = t_5.shape
+        gates = weights @ t_4
+        gates += bias
         t_5 = -gates[:size]
         np.exp(t_5, out=t_5)
         forget = 1.0 + t_5
@@ -27,64 +26,62 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         outgate = 1.0 + t_7
         np.divide(1.0, outgate, out=outgate)
         change = np.tanh(gates[t_3:])
-        cell_2 = forget * cell_1
-        cell_2 += ingate * change
-        t_8 = np.tanh(cell_2)
-        tape[t] = cell_1, hidden, t_4, gates_shape, t_5, t_6, t_7, change, t_8
-        hidden = outgate * t_8
-        cell_1 = cell_2
+        forget *= cell_1
+        ingate *= change
+        forget += ingate
+        t_8 = np.tanh(forget)
+        tape[t] = cell_1, hidden, t_4, t_5, t_6, t_7, change, t_8
+        outgate *= t_8
+        cell_1 = forget
+        hidden = outgate
 
     # backward
-    t_2 = 3 * size                             # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
-    t_3 = 2 * size                             # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+    t_2 = bias.shape                           # 35: for t in range(inputs.shape[0]):
+    t_3 = 3 * size                             # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
+    t_4 = 2 * size                             # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
     cell_grad = np.zeros(cell.shape)
     hidden_grad = np.zeros(initial.shape)
-    bias_grad = np.zeros(bias.shape)
+    bias_grad = np.zeros(t_2)
     weights_grad = np.zeros(weights.shape)
     for t in reversed(range(t_1)):             # 35: for t in range(inputs.shape[0]):
-        cell, hidden, t_1, gates_shape, t_4, t_5, t_6, change, t_7 = tape[t]
-        t_8 = 1.0 + t_6                        # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
-        outgate = 1.0 / t_8
-        hidden_1 = outgate * t_7               # 42: hidden = outgate * np.tanh(cell)
+        cell, hidden, t_1, t_5, t_6, t_7, change, t_8 = tape[t]
+        t_9 = 1.0 + t_7                        # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
+        outgate = 1.0 / t_9
+        hidden_1 = outgate * t_8               # 42: hidden = outgate * np.tanh(cell)
         hidden_1 -= targets[t]                 # 43: loss += np.sum((hidden - targets[t])...
         hidden_1 *= 2
         hidden_grad += hidden_1
-        outgate_shape = t_6.shape              # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
-        outgate_grad = unbroadcast(hidden_grad * t_7, outgate_shape)  # 42: hidden = outgate * np.tanh(cell)
+        outgate_grad = hidden_grad * t_8       # 42: hidden = outgate * np.tanh(cell)
         t_grad = hidden_grad * outgate
-        t_7 = t_7 * t_7
-        np.subtract(1, t_7, out=t_7)
-        t_grad *= t_7
+        t_8 = t_8 * t_8
+        np.subtract(1, t_8, out=t_8)
+        t_grad *= t_8
         cell_grad += t_grad
-        t_7 = 1.0 + t_5                        # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
-        ingate = 1.0 / t_7
-        t_grad = unbroadcast(cell_grad, (ingate * change).shape)  # 41: cell = forget * cell + ingate * change
-        ingate_shape = t_5.shape               # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
-        ingate_grad = unbroadcast(t_grad * change, ingate_shape)  # 41: cell = forget * cell + ingate * change
-        change_shape = change.shape            # 40: change = np.tanh(gates[3 * size :])
-        change_grad = unbroadcast(t_grad * ingate, change_shape)  # 41: cell = forget * cell + ingate * change
-        t_9 = 1.0 + t_4                        # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
-        forget = 1.0 / t_9
-        forget_shape = t_4.shape
-        forget_grad = unbroadcast(cell_grad * cell, forget_shape)  # 41: cell = forget * cell + ingate * change
-        cell_grad = cell_grad * forget
-        t_grad = change * change               # 40: change = np.tanh(gates[3 * size :])
-        np.subtract(1, t_grad, out=t_grad)
-        t_grad *= change_grad
-        gates_grad = np.zeros(gates_shape)
-        gates_grad[t_2:] += t_grad
-        outgate /= t_8                         # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
-        outgate *= outgate_grad
-        outgate *= t_6
-        gates_grad[t_3:t_2] += outgate
-        ingate /= t_7                          # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
-        ingate *= ingate_grad
-        ingate *= t_5
-        gates_grad[size:t_3] += ingate
-        forget /= t_9                          # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
-        forget *= forget_grad
-        forget *= t_4
-        gates_grad[:size] += forget
+        ingate_grad = cell_grad * change       # 41: cell = forget * cell + ingate * change
+        t_8 = 1.0 + t_6                        # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+        ingate = 1.0 / t_8
+        change_grad = cell_grad * ingate       # 41: cell = forget * cell + ingate * change
+        forget_grad = cell_grad * cell
+        t_10 = 1.0 + t_5                       # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
+        forget = 1.0 / t_10
+        cell_grad = cell_grad * forget         # 41: cell = forget * cell + ingate * change
+        t_11 = change * change                 # 40: change = np.tanh(gates[3 * size :])
+        np.subtract(1, t_11, out=t_11)
+        change_grad *= t_11
+        gates_grad = np.zeros(t_2)
+        gates_grad[t_3:] += change_grad
+        outgate /= t_9                         # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
+        outgate_grad *= outgate
+        outgate_grad *= t_7
+        gates_grad[t_4:t_3] += outgate_grad
+        ingate /= t_8                          # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+        ingate_grad *= ingate
+        ingate_grad *= t_6
+        gates_grad[size:t_4] += ingate_grad
+        forget /= t_10                         # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
+        forget_grad *= forget
+        forget_grad *= t_5
+        gates_grad[:size] += forget_grad
         bias_grad += gates_grad                # 36: gates = weights @ np.concatenate((inp...
         weights_grad += gates_grad[:, None] * t_1
         t_grad = gates_grad @ weights

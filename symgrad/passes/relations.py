@@ -1,0 +1,185 @@
+"""Which extents of the arguments would have to be related for the program's shapes to be known.
+
+Where ``x * w[:n]`` stands, the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n`` is
+``x.shape[0]``: nothing else is likely. Such equations are collected where types leave it open whether something is
+broadcast, or what a loop carries, and solved for extents of the arguments. Whoever has arguments can look
+whether they hold, and have the function made for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Call, For, Func, If, Op, While, walk
+from symgrad.ir.sums import ONE, Sum, combined, expression, sum_of
+from symgrad.ir.types import Array, Dim, Extent, Shape, Type, is_plural, same_extent
+from symgrad.ops.declare import ROWS
+
+
+def relations(func: Func, words: Mapping[str, str]) -> list[str]:
+    """Expressions of which shapes say more if they are 0; ``words`` are expressions of the symbols that may occur in them."""
+    equations: list[Equation] = []
+    for op in walk(func.body):
+        equations += equations_of(op)
+    return [expression(row, words) for row in solved(connected(equations), words)]
+
+
+@dataclass(slots=True)
+class Equation:
+    """A sum that is 0 where things are as they seem; ``needed`` if types do not say so, and it matters."""
+
+    total: Sum
+    needed: bool
+
+    @property
+    def symbols(self) -> list[Hashable]:
+        return [s for s in self.total if s != ONE]
+
+
+# ------------------------------------------------------------------ what is equal
+
+
+def equations_of(op: Op) -> Iterator[Equation]:
+    """What is equal if an op does the likely thing."""
+    match op:
+        case Call(name=name) if ROWS[name].elementwise and op.outs and isinstance(op.outs[0].type, Array):
+            result = op.outs[0].type.shape
+            shapes = [a.type.shape for a in op.args if isinstance(a.type, Array)]
+            if result is not None:
+                yield from stretched(result, [s for s in shapes if s is not None])
+        case For() | While():
+            for init, last in zip(op.inits, op.body.yields, strict=False):
+                yield from joined(init.type, last.type)
+        case If():
+            for one, other in zip(op.then.yields, op.orelse.yields, strict=True):
+                yield from joined(one.type, other.type)
+
+
+def stretched(result: Shape, shapes: list[Shape]) -> Iterator[Equation]:
+    """Operands of one shape, but for extents of 1."""
+    for place, whole in enumerate(reversed(result), 1):
+        extents = [s[-place] for s in shapes if len(s) >= place and s[-place] != 1]
+        needed = any(not is_plural(e) and not same_extent(whole, e) for e in extents)
+        for other in extents[1:]:
+            yield from equal(extents[0], other, needed)
+
+
+def joined(one: Type, other: Type) -> Iterator[Equation]:
+    """What comes from two sides has one shape."""
+    if isinstance(one, Array) and isinstance(other, Array) and one.shape and other.shape and len(one.shape) == len(other.shape):
+        for a, b in zip(one.shape, other.shape, strict=True):
+            yield from equal(a, b, True)
+
+
+def equal(a: Extent, b: Extent, needed: bool) -> Iterator[Equation]:
+    """That two extents are the same, where that is news."""
+    if not same_extent(a, b):
+        one, other = supposed(a), supposed(b)
+        if one is not None and other is not None:
+            yield Equation(combined(one, other, -1), needed)
+
+
+def supposed(extent: Extent) -> Sum | None:
+    """An extent as a sum, if slices do not go beyond the ends."""
+    terms = sum_of(extent)
+    if terms is None:
+        return None
+    made: Sum = {}
+    for symbol, count in terms.items():
+        inside = None if symbol == ONE else length(str(symbol))
+        made = combined(made, {symbol: 1} if inside is None else inside, count)
+    return made
+
+
+def length(symbol: str) -> Sum | None:
+    """``(n|start|stop|)`` is ``stop - start``; None of a symbol that is no slice with a step of 1."""
+    parts = split(symbol[1:-1]) if symbol.startswith("(") else []
+    if len(parts) != 4 or parts[3] not in ("", "1"):
+        return None
+    whole, start, stop = (read(part) for part in parts[:3])
+    last = stop if parts[2] else whole
+    first = start if parts[1] else {}
+    return None if last is None or first is None else combined(last, first, -1)
+
+
+def split(text: str) -> list[str]:
+    """The parts of a slice's symbol.
+
+    >>> split("(x0||n|)|2||")
+    ['(x0||n|)', '2', '', '']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def read(text: str) -> Sum | None:
+    """An extent or a bound, as it stands in a symbol."""
+    place = max(text.rfind("+"), text.rfind("-"))
+    if text.lstrip("-").isdigit():
+        return None if text.startswith("-") else sum_of(int(text))
+    if place > max(text.rfind(")"), 0):
+        return supposed(Dim(text[:place], int(text[place:])))
+    return supposed(Dim(text)) if text else None
+
+
+# ------------------------------------------------------------------ solving
+
+
+def connected(equations: list[Equation]) -> list[Sum]:
+    """The equations that have to do with one that is needed."""
+    groups: dict[Hashable, set[Hashable]] = {}
+    for equation in equations:
+        together = set().union(*(groups.get(s, {s}) for s in equation.symbols))
+        groups |= dict.fromkeys(together, together)
+    wanted = set().union(*(groups[s] for e in equations if e.needed for s in e.symbols))
+    return [e.total for e in equations if wanted.intersection(e.symbols)]
+
+
+@dataclass(slots=True)
+class System:
+    """Equations being solved: each of ``rows`` gives its first symbol, which occurs nowhere else."""
+
+    open: list[Sum]
+    rows: list[Sum] = field(default_factory=list)
+
+    def solve(self, row: Sum, pivot: Hashable) -> None:
+        """Take an equation as what gives a symbol, and put that in everywhere."""
+        self.open.remove(row)
+        row = combined({}, row, row[pivot])  # the factor is 1 or -1
+        row = {pivot: 1, **row}
+        self.open = [made for r in self.open if (made := combined(r, row, -r.get(pivot, 0)))]
+        self.rows = [{next(iter(r)): 1, **combined(r, row, -r.get(pivot, 0))} for r in self.rows]
+        self.rows.append(row)
+
+
+def solved(totals: list[Sum], words: Mapping[str, str]) -> list[Sum]:
+    """Equations of the symbols in ``words`` alone, each beginning with a symbol that occurs in no other."""
+    order = {symbol: place for place, symbol in enumerate(words)}
+    system = System([t for t in totals if t])
+    for inner in (True, False):
+        while choices := [
+            (0 if inner else cost(row, pivot), -order.get(str(pivot), 0), number, pivot)
+            for number, row in enumerate(system.open)
+            for pivot, count in row.items()
+            if pivot != ONE and abs(count) == 1 and inner is (pivot not in order) and (inner or stated(row, order))
+        ]:
+            _, _, number, pivot = min(choices, key=lambda choice: choice[:3])
+            system.solve(system.open[number], pivot)
+    return [row for row in system.rows if stated(row, order)]
+
+
+def stated(row: Sum, order: Mapping[str, int]) -> bool:
+    """Does a row speak of nothing but the arguments?"""
+    return all(s in order or s == ONE for s in row)
+
+
+def cost(row: Sum, pivot: Hashable) -> int:
+    """How odd the extent looks that a row gives: by what is subtracted."""
+    return sum(count * row[pivot] > 0 for symbol, count in row.items() if symbol != pivot)
