@@ -245,8 +245,10 @@ def is_nothing(operand: Operand) -> bool:
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
-#: products of matrices, whose factors are read again and again
-PRODUCTS = frozenset({"matmul", "dot", "matmul_left", "matmul_right", "dot_left", "dot_right"})
+#: functions of matrices, which are read again and again
+OF_MATRICES = frozenset(
+    {"matmul", "dot", "matmul_left", "matmul_right", "dot_left", "dot_right", "inv", "det", "slogdet", "cofactors", "cholesky", "solve"}
+)
 
 
 def is_computed(operand: Operand, makers: dict[Value, Op]) -> bool:
@@ -265,7 +267,7 @@ def memory_wanted(func: Func) -> set[Value]:
                 found.append(op.args[0])
             if op.name == "push":
                 found += op.args[1:]
-            if op.name in PRODUCTS and all(isinstance(a.type, Array) and a.type.rank == 2 for a in op.args[:2]):
+            if op.name in OF_MATRICES and all(isinstance(a.type, Array) and a.type.rank == 2 for a in op.args[:2]):
                 found += [a for a in op.args[:2] if is_computed(a, makers)]
         elif isinstance(op, For | While):
             found += op.inits

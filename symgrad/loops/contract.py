@@ -173,9 +173,13 @@ def escapes(handle: Value, block: Block) -> bool:
     return any(a.handle is handle and a.index is None for op in inner_ops(block) for a in own_accesses(op) if not borrows(op))
 
 
+#: ops that look at whole arrays, or store to them, without keeping them
+BORROWS = frozenset({"product_into", "add_product", "inverse_into", "cofactors_into", "determinant", "view"})
+
+
 def borrows(op: Op) -> bool:
     """Does the op look at whole arrays without keeping them?  Views are looked through at once."""
-    return isinstance(op, Call) and op.name in ("product_into", "inverse", "determinant", "matrix_cofactors", "view")
+    return isinstance(op, Call) and op.name in BORROWS
 
 
 def inner_ops(block: Block) -> Iterator[Op]:

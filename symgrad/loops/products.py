@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from symgrad.ir.core import ONE, Block, Call, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar
 from symgrad.loops.arrays import dtype_of
@@ -50,9 +52,7 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
     if dtype in ("f32", "f64") and a.dtype == b.dtype == dtype:
         factors = as_matrix(lowering, a), as_matrix(lowering, b)
         made = writer.empty(dtype, extents, op.outs[0].name)
-        bases = [writer.maker[f].args[0] for f in factors if f in writer.maker and writer.maker[f].name == "view"]
-        bases += [writer.maker[b].args[0] for b in bases if b in writer.maker and writer.maker[b].name == "view"]
-        writer.whole("product_into", made, *factors, *bases)
+        writer.whole("product_into", made, *factors, *bases(lowering, factors))
         return lowering.memory(made, op.outs[0], extents)
     a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
     handle = writer.call("zeros", *extents, dtype=dtype)
@@ -61,6 +61,16 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
         with writer.loop(b.extents[1]) as j:
             writer.store(handle, writer.call("multiply", factor, b.at((k, j)), via=None), (i, j), "add_at")
     return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
+
+
+def bases(lowering: Context, matrices: Sequence[Operand]) -> list[Operand]:
+    """The arrays that matrices are views of."""
+    found: list[Operand] = []
+    for matrix in matrices:
+        maker = lowering.writer.maker.get(matrix) if isinstance(matrix, Value) else None
+        if maker is not None and maker.name == "view":
+            found += [maker.args[0], *bases(lowering, maker.args[:1])]
+    return found
 
 
 def as_matrix(lowering: Context, form: Form) -> Value:
@@ -175,8 +185,8 @@ def tensordot(lowering: Context, op: Call) -> Thing:
     raise OutOfReach("np.tensordot", op.loc)
 
 
-#: what is done by loops where matrices are small
-OWN = {"inv": "inverse", "det": "determinant", "cofactors": "matrix_cofactors"}
+#: what is done by loops where matrices are small, into memory that is there
+INTO = {"inv": "inverse_into", "cofactors": "cofactors_into"}
 
 
 def library(lowering: Context, op: Call) -> list[Thing]:
@@ -185,21 +195,28 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     for a in op.args:
         if isinstance(a.type, Array) and (a.type.rank or 0) > 2:
             raise OutOfReach(f"{op.name} of stacks of matrices", op.loc)
-    given: list[Operand] = []
     forms = [lowering.form(a) for a in op.args]
     for f in forms:
         if f.dtype != "f64":
             raise OutOfReach(f"{op.name} of {f.dtype}", op.loc)
-        own = f.memory is not None and f.memory not in lowering.params
-        memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
-        assert memory is not None
-        given.append(memory)
     if op.name in ("inv", "det", "slogdet", "cholesky", "solve", "cofactors"):
         writer.require_equal(*forms[0].extents)
     if op.name == "solve":
         writer.require_equal(forms[0].extents[0], forms[1].extents[0])
-    name = OWN.get(op.name, op.name)
-    made = writer.build.call_many(name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
+    if op.name in (*INTO, "det"):
+        (matrix,) = (as_matrix(lowering, f) for f in forms)
+        if op.name == "det":
+            return [writer.call("determinant", matrix, hint=op.outs[0].name)]
+        made_into = writer.empty("f64", forms[0].extents, op.outs[0].name)
+        writer.whole(INTO[op.name], made_into, matrix, *bases(lowering, [matrix]))
+        return [lowering.memory(made_into, op.outs[0], forms[0].extents)]
+    given: list[Operand] = []
+    for f in forms:
+        own = f.memory is not None and f.memory not in lowering.params
+        memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
+        assert memory is not None
+        given.append(memory)
+    made = writer.build.call_many(op.name, *given, hints=tuple(o.name for o in op.outs), **op.settings)
     results: list[Thing] = []
     for value, out in zip(made, op.outs, strict=True):
         if isinstance(out.type, Scalar):

@@ -50,14 +50,10 @@ for _name in ("arctan2", "power"):
     constant(f"vector_{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.arctan2(x, y)")), emit=f"vector_{_name}(x, y)")
 
 
-# ``bases``: the arrays that the factors are views of
-constant(
-    "product_into(out, a, b, *bases)", lambda types, settings, dim: types[0], emit="product_into(out, a, b)", statement=True, consumes=True
-)
-
-constant("inverse(a)", lambda types, settings, dim: types[0], emit="inverse(a)")
+# ``bases``: the arrays that the operands are views of
+for _given in ("product_into(out, a, b", "add_product(out, a, b", "inverse_into(out, a", "cofactors_into(out, a"):
+    constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", statement=True, consumes=True)
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
-constant("matrix_cofactors(a)", lambda types, settings, dim: types[0], emit="matrix_cofactors(a)")
 
 # places for arrays, before these are made
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")

@@ -12,7 +12,7 @@ MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtim
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
     **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
-    **dict.fromkeys(("product_into", "inverse", "determinant", "matrix_cofactors"), "symgrad.runtime.matrices"),
+    **dict.fromkeys(("product_into", "add_product", "inverse_into", "determinant", "cofactors_into"), "symgrad.runtime.matrices"),
 }
 
 

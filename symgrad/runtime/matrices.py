@@ -1,19 +1,159 @@
-"""What kernels call for matrices, and nothing else imports: products by loops or by BLAS, cofactors."""
+"""What kernels call for matrices, and nothing else imports: products by loops or by BLAS, inverses, determinants, cofactors.
+
+A product is one function for all ways in which matrices lie, so that it is compiled once.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+from numba.np.linalg import ensure_blas
 
 from symgrad.runtime.vector import compiled
 
 #: up to how many multiplications loops beat a call of BLAS
-SMALL = 1000
+SMALL = 128
 
 plainly = compiled(forceinline=False)
-quickly = compiled(fastmath={"reassoc", "contract", "nsz"}, forceinline=False)
+
+
+@intrinsic
+def apart(typing: Any) -> Any:
+    """The function that calls this stays a function of its own: no copies of it are compiled where it is called."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def address(typing: Any, a: Any) -> Any:
+    """Where the first element of an array lies."""
+    return types.CPointer(a.dtype)(
+        a
+    ), lambda context, builder, signature, args: make_array(signature.args[0])(context, builder, args[0]).data
+
+
+@intrinsic
+def gemm(
+    typing: Any, turn_a: Any, turn_b: Any, m: Any, n: Any, k: Any, a: Any, lda: Any, b: Any, ldb: Any, scale: Any, c: Any, ldc: Any
+) -> Any:
+    """``c = a @ b + scale * c`` of matrices by columns, in BLAS; what is turned is read as its transpose."""
+    ensure_blas()
+    number, whole, truth = c.dtype, types.intp, types.boolean
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        char, size, pointer = ir.IntType(8), ir.IntType(64), ir.IntType(8).as_pointer()
+        parameters = [char] * 3 + [size] * 3 + [pointer, pointer, size, pointer, size, pointer, pointer, size]
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), parameters), "numba_xxgemm")
+        turn_a, turn_b, m, n, k, a, lda, b, ldb, scale, c, ldc = args
+        kind = ir.Constant(char, ord("d" if number.bitwidth == 64 else "s"))
+        turns = [builder.select(turned, ir.Constant(char, ord("t")), ir.Constant(char, ord("n"))) for turned in (turn_a, turn_b)]
+        one = cgutils.alloca_once_value(builder, ir.Constant(scale.type, 1.0))
+        scale = cgutils.alloca_once_value(builder, scale)
+        one, a, b, scale, c = (builder.bitcast(p, pointer) for p in (one, a, b, scale, c))
+        return builder.call(function, [kind, *turns, m, n, k, one, a, lda, b, ldb, scale, c, ldc])
+
+    return types.int32(truth, truth, whole, whole, whole, a, whole, b, whole, number, c, whole), generate
+
+
+@plainly
+def follows(near: int, far: int, count: int) -> bool:
+    """Do the elements along one axis stand side by side, ``count`` of them, and those along the other behind one another?"""
+    return near == 1 and far >= max(count, 1)
+
+
+@intrinsic
+def hold(typing: Any, a: Any, b: Any) -> Any:
+    """Arrays are there until here."""
+    return types.void(a, b), lambda context, builder, signature, args: context.get_dummy_value()
+
+
+@plainly
+def by_rows(a: Any, rows: int, columns: int, m: int, n: int, dtype: Any) -> Any:
+    """A copy of a matrix by rows."""
+    out = np.empty((m, n), dtype)
+    for i in range(m):
+        for j in range(n):
+            out[i, j] = a[i * rows + j * columns]
+    return out
+
+
+@plainly
+def by_blas(
+    out: Any, rows: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int, m: int, n: int, k: int, scale: Any
+) -> None:
+    """``out = a @ b + scale * out``; BLAS, which reads by columns, is told of the transposes."""
+    turn_a, turn_b = not follows(a_columns, a_rows, k), not follows(b_columns, b_rows, n)
+    if gemm(turn_b, turn_a, n, m, k, b, b_columns if turn_b else b_rows, a, a_columns if turn_a else a_rows, scale, out, rows) != 0:
+        raise ArithmeticError
+
+
+@plainly
+def multiply(
+    out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int,
+    m: int, n: int, k: int, scale: Any, dtype: Any,
+) -> None:  # fmt: skip
+    """``out = a @ b + scale * out`` for a scale of 0 or 1, where matrices are given by their addresses and strides."""
+    apart()
+    if m * n * k <= SMALL or columns != 1 or rows < n:
+        for i in range(m):
+            for j in range(n):
+                total = out[i * rows + j * columns] if scale != 0.0 else scale
+                for s in range(k):
+                    total += a[i * a_rows + s * a_columns] * b[s * b_rows + j * b_columns]
+                out[i * rows + j * columns] = total
+        return
+    straight_a = follows(a_columns, a_rows, k) or follows(a_rows, a_columns, m)
+    straight_b = follows(b_columns, b_rows, n) or follows(b_rows, b_columns, k)
+    if straight_a and straight_b:
+        by_blas(out, rows, a, a_rows, a_columns, b, b_rows, b_columns, m, n, k, scale)
+    else:
+        first, second = by_rows(a, a_rows, a_columns, m, k, dtype), by_rows(b, b_rows, b_columns, k, n, dtype)
+        by_blas(out, rows, address(first), k, 1, address(second), n, 1, m, n, k, scale)
+        hold(first, second)
+
+
+def multiplied(typing: Any, out: Any, a: Any, b: Any, scale: float) -> Any:
+    """A call of ``multiply`` for matrices; their strides are read in place, which compiles no tuples of them."""
+    given = [types.CPointer(out.dtype), types.intp, types.intp] * 3 + [types.intp] * 3 + [out.dtype, types.DType(out.dtype)]
+    function = typing.resolve_value_type(multiply)
+    inner = function.get_call_type(typing, given, {})
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        parts, shapes = [], []
+        for type_, value in zip(signature.args, args, strict=True):
+            array = make_array(type_)(context, builder, value)
+            width = context.get_abi_sizeof(context.get_data_type(type_.dtype))
+            strides = cgutils.unpack_tuple(builder, array.strides)
+            parts += [array.data, *(builder.sdiv(s, s.type(width)) for s in strides)]
+            shapes.append(cgutils.unpack_tuple(builder, array.shape))
+        sizes = [shapes[1][0], shapes[2][1], shapes[1][1]]
+        last = [context.get_constant(out.dtype, scale), context.get_dummy_value()]
+        context.get_function(function, inner)(builder, [*parts, *sizes, *last])
+        return context.get_dummy_value()
+
+    return types.void(out, a, b), generate
+
+
+@intrinsic
+def product_into(typing: Any, out: Any, a: Any, b: Any) -> Any:
+    """Store the product of two matrices."""
+    return multiplied(typing, out, a, b, 0.0)
+
+
+@intrinsic
+def add_product(typing: Any, out: Any, a: Any, b: Any) -> Any:
+    """Add the product of two matrices."""
+    return multiplied(typing, out, a, b, 1.0)
 
 
 def contiguous(a: Any) -> Any:
@@ -26,34 +166,6 @@ def _contiguous(a):
     if a.layout in "CF":
         return lambda a: a
     return lambda a: np.ascontiguousarray(a)
-
-
-@quickly
-def small_product(a: Any, b: Any, out: Any) -> None:
-    """Multiply two matrices by loops."""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            out[i, j] = 0.0
-        for k in range(a.shape[1]):
-            factor = a[i, k]
-            for j in range(b.shape[1]):
-                out[i, j] += factor * b[k, j]
-
-
-@plainly
-def product_into(out: Any, a: Any, b: Any) -> None:
-    """Store the product of two matrices.
-
-    >>> out = np.empty((2, 1))
-    >>> product_into(out, np.eye(2), np.ones((2, 1)))
-    >>> out
-    array([[1.],
-           [1.]])
-    """
-    if a.shape[0] * a.shape[1] * b.shape[1] <= SMALL:
-        small_product(a, b, out)
-    else:
-        np.dot(contiguous(a), contiguous(b), out)
 
 
 @plainly
@@ -94,21 +206,49 @@ def eliminated(a: Any, b: Any) -> float:
 
 #: up to what size elimination by loops beats a call of LAPACK
 FEW = 6
+#: between these a determinant is as exact as its factors
+LEAST, MOST = 1e-290, 1e290
 
 
 @plainly
-def inverse(a: Any) -> Any:
-    """The inverse of a matrix.
+def of_two(a: float, b: float, c: float, d: float) -> float:
+    """The determinant of ``[[a, b], [c, d]]``, by elimination.
 
-    >>> inverse(np.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> of_two(0.0, 2.0, 4.0, 0.0)
+    -8.0
+    """
+    if abs(c) > abs(a):
+        return c * (a / c * d - b)
+    return a * (d - c / a * b) if a != 0.0 else 0.0
+
+
+@plainly
+def inverse_into(out: Any, a: Any) -> None:
+    """Store the inverse of a matrix.
+
+    >>> out = np.empty((2, 2))
+    >>> inverse_into(out, np.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> out
     array([[0.  , 0.25],
            [0.5 , 0.  ]])
     """
-    if a.shape[0] > FEW:
-        return np.linalg.inv(a)
-    out = np.eye(a.shape[0])
-    eliminated(a.copy(), out)
-    return out
+    n = a.shape[0]
+    if n == 2:
+        determinant = of_two(a[0, 0], a[0, 1], a[1, 0], a[1, 1])
+        if not LEAST < abs(determinant) < MOST:
+            raise ArithmeticError
+        out[0, 0], out[0, 1] = a[1, 1] / determinant, -a[0, 1] / determinant
+        out[1, 0], out[1, 1] = -a[1, 0] / determinant, a[0, 0] / determinant
+    elif n <= FEW:
+        for i in range(n):
+            for j in range(n):
+                out[i, j] = 1.0 if i == j else 0.0
+        eliminated(a.copy(), out)
+    else:
+        found = np.linalg.inv(contiguous(a))
+        for i in range(n):
+            for j in range(n):
+                out[i, j] = found[i, j]
 
 
 @plainly
@@ -118,24 +258,28 @@ def determinant(a: Any) -> float:
     >>> determinant(np.array([[0.0, 2.0], [4.0, 0.0]]))
     -8.0
     """
-    if a.shape[0] > FEW:
-        return np.linalg.det(a)  # type: ignore[no-any-return]
-    return eliminated(a.copy(), np.empty((a.shape[0], 0)))
+    n = a.shape[0]
+    if n == 2:
+        return of_two(a[0, 0], a[0, 1], a[1, 0], a[1, 1])  # type: ignore[no-any-return]
+    if n > FEW:
+        return np.linalg.det(contiguous(a))  # type: ignore[no-any-return]
+    return eliminated(a.copy(), np.empty((n, 0)))
 
 
 @plainly
-def matrix_cofactors(a: Any) -> Any:
-    """The derivative of the determinant, also where the matrix is singular.
+def cofactors_into(out: Any, a: Any) -> None:
+    """Store the derivative of the determinant, also where the matrix is singular.
 
-    >>> matrix_cofactors(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> out = np.empty((2, 2))
+    >>> cofactors_into(out, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> out
     array([[ 4., -3.],
            [-2.,  1.]])
     """
     n = a.shape[0]
-    out = np.empty((n, n))
     if n == 2:
         out[0, 0], out[0, 1], out[1, 0], out[1, 1] = a[1, 1], -a[1, 0], -a[0, 1], a[0, 0]
-        return out
+        return
     u, s, vh = np.linalg.svd(contiguous(a))
     sign = np.linalg.det(u) * np.linalg.det(vh)
     for i in range(n):
@@ -146,4 +290,3 @@ def matrix_cofactors(a: Any) -> Any:
                 for m in range(n):
                     others *= s[m] if m != k else 1.0
                 out[i, j] += u[i, k] * others * vh[k, j]
-    return out
