@@ -4163,3 +4163,53 @@ def partly_filled_list(x):
     for i in range(2):
         rows[i] = x * x[i]
     return sum([row.sum() for row in rows if row is not None])
+
+
+# ------------------------------------------------------------------ random numbers
+
+draws = Group("draws")
+
+
+@draws()
+def drawn_inside(x):
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((3, len(x)))
+    return np.sum(np.tanh(noise * x)) + x[0] * rng.uniform() * rng.integers(1, 5)
+
+
+@draws()
+def drawn_in_a_loop(x):
+    rng = np.random.RandomState(1)
+    price, total = x[0], 0.0
+    for step in range(4):
+        price = price * np.exp(0.1 * x[1] * rng.randn() - 0.01 * x[2])
+        total = total + np.maximum(price - 0.5, 0.0)
+    return total
+
+
+@draws()
+def drawn_with_mean_and_width(x):
+    rng = np.random.default_rng(2)
+    sample = rng.normal(x[0], x[1], size=5)
+    return np.mean(sample**2) + rng.uniform(x[0], x[2]) * rng.exponential(x[3]) + np.sum(rng.lognormal(0.1 * x[1], 0.3, 3))
+
+
+@draws()
+def drawn_from_the_module(x):
+    np.random.seed(5)
+    return np.sum(x * np.random.normal(size=len(x))) + x[0] * np.random.rand() + np.sum(np.random.uniform(0.5, x[1], 3))
+
+
+@draws()
+def shuffled(x):
+    rng = np.random.default_rng(3)
+    places = np.arange(len(x))
+    rng.shuffle(places)
+    order = rng.permutation(len(x))
+    return np.sum(x[places] * np.arange(len(x))) + np.sum(x[order] ** 2 * np.arange(len(x)))
+
+
+@draws(lambda n: (vector(n), 7))
+def drawn_from_a_seed(x, seed):
+    generator = np.random.default_rng(seed)
+    return np.sum(x * generator.normal(size=x.shape))

@@ -11,7 +11,7 @@ from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.spelling import CALLABLES
 
 #: rows that keep a call of something without a rule in its place
-KEPT = ("opaque", "opaque_pure", "opaque_method", "opaque_attribute", "touched")
+KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
 def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:

@@ -7,7 +7,7 @@ an effect, no variable it reads is given a new value in between, and the line st
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -129,7 +129,7 @@ class Planner:
             root = len(block.ops) if use is None else self.root_of[use]
             if split is not None and k < split <= root:
                 continue
-            if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout):
+            if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
                 continue
             if not is_pop(op) and self.layout.memory.writes(op)[1] and not self.leads_to(block, k, root, user):
                 continue  # what has an effect keeps its place among the reads of its statement
@@ -303,6 +303,7 @@ class History:
     reads: dict[Cell, list[int]] = field(default_factory=dict)
     effects: list[int] = field(default_factory=list)
     named: dict[str, list[int]] = field(default_factory=dict)
+    places: dict[Op, int] = field(default_factory=dict)
 
     @staticmethod
     def of(block: Block, memory: Memory) -> History:
@@ -310,6 +311,7 @@ class History:
         made = History()
         for k, op in enumerate(block.ops):
             cells, effect = memory.writes(op)
+            made.places[op] = k
             for cell in cells:
                 made.writes.setdefault(cell, []).append(k)
             for cell in memory.reads(op):
@@ -320,13 +322,17 @@ class History:
                 made.named.setdefault(name, []).append(k)
         return made
 
-    def undisturbed(self, op: Op, start: int, stop: int, layout: Layout) -> bool:
-        """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?"""
+    def undisturbed(self, op: Op, start: int, stop: int, layout: Layout, use: Op | None) -> bool:
+        """Does the op give the same at ``stop`` as at ``start``, and without a new variable for what it reads?
+
+        What ``use``, the op that reads it, does itself comes after it.
+        """
         if stop == start + 1:
             return True
-        if between(self.effects, start, stop):
+        own = self.places.get(use, stop) if use is not None else stop
+        if disturbed(self.effects, start, stop, own):
             return False
-        if any(between(self.writes.get(cell, []), start, stop) for cell in layout.memory.reads(op)):
+        if any(disturbed(self.writes.get(cell, []), start, stop, own) for cell in layout.memory.reads(op)):
             return False
         inputs = [v for inner in inner_ops(op) for v in values(layout.inputs(inner))]
         return not any(v.name and between(self.named.get(v.name, []), start, stop) for v in inputs)
@@ -340,6 +346,11 @@ class History:
             return False
         taken.setdefault(stop, set()).add(cell)
         return True
+
+
+def disturbed(places: list[int], start: int, stop: int, own: int) -> bool:
+    """Is one of the sorted places between the two, other than ``own``?"""
+    return any(place != own for place in places[bisect_right(places, start) : bisect_left(places, stop)])
 
 
 def names_given(op: Op) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Bound, External, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.opaque import GENERATORS
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
@@ -26,6 +27,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     """``owner.attr`` for each kind of owner."""
     attr = ctx.frame.source.mangle(attr)
     match owner:
+        case Static(value) if isinstance(value, GENERATORS):
+            return Bound(owner, attr)
         case Static(value, name_):
             return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
         case Ref() | Num():
@@ -82,7 +85,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return owner
         return Bound(owner, attr)
     if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
-        return Num(ctx.call("opaque_attribute", ctx.read(owner), Const(attr)))
+        return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
     if not isinstance(type_, Array):
         return Bound(owner, attr)
     match attr:
@@ -132,6 +135,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
                 case held if getattr(held, "__wrapped__", None) is not None and isinstance(held.__wrapped__, types.FunctionType):
                     return Bound(owner, attr, held.__wrapped__)
+                case held if callable(held) and hasattr(held, "__get__"):
+                    return Bound(owner, attr)  # a method that is not written in Python
                 case held:
                     return outside(ctx, held, f"{owner_name(ctx, base)}.{attr}", attr)
     raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))

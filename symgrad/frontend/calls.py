@@ -141,15 +141,25 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):
         return ctx.apply(from_outside(ctx, value, node), args, kwargs, node)
-    if isinstance(value, types.MethodType):
+    if isinstance(value, types.MethodType) and followed(value.__func__):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
-    root = (getattr(value, "__module__", None) or "").split(".")[0]
-    if isinstance(value, types.FunctionType) and (root not in LIBRARIES or (value.__module__ or "").startswith(FOLLOWED)):
+    if followed(value):
         return call_function(ctx, value, args, kwargs, node)
-    wrapped = getattr(value, "__wrapped__", None)
-    if isinstance(wrapped, types.FunctionType) and root not in LIBRARIES:
+    if followed(wrapped := getattr(value, "__wrapped__", None)) and root_of(value) not in LIBRARIES:
         return call_function(ctx, wrapped, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def root_of(value: Any) -> str:
+    """The package that an object says it comes from."""
+    return (getattr(value, "__module__", None) or "").split(".")[0]
+
+
+def followed(function: Any) -> bool:
+    """Is it a Python function that is looked into?"""
+    return isinstance(function, types.FunctionType) and (
+        root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
+    )

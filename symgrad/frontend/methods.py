@@ -13,6 +13,7 @@ from symgrad.errors import UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.iterate import append, items_of
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, opaque_method
@@ -26,6 +27,8 @@ from symgrad.ops import spelling
 
 def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a method of an array, number, list, dict, tuple, string or instance."""
+    if is_generator(ctx, owner):
+        return drawn(ctx, owner, name, args, kwargs, node)
     match owner:
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)

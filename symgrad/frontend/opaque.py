@@ -6,6 +6,8 @@ import ast
 import sys
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnknownFunction
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
@@ -16,6 +18,10 @@ from symgrad.ir.core import Const, Operand
 LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.")
+#: modules whose functions give something else each time
+DRAWING = ("numpy.random", "scipy.stats")
+#: what draws random numbers
+GENERATORS = (np.random.Generator, np.random.RandomState)
 #: functions of the libraries that change an argument
 MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
 
@@ -23,9 +29,11 @@ MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "f
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A call kept in its place: it runs once; what it may change is a new version that carries no known derivative."""
     operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
-    root = (getattr(value, "__module__", None) or type(value).__module__).split(".")[0]
+    module = getattr(value, "__module__", None) or type(value).__module__
+    root = module.split(".")[0]
     last = getattr(value, "__name__", "")
-    pure = root in ("numpy", "math", "scipy", "operator") and last not in MUTATORS or value in (print, repr, str, format, hash, type, id)
+    pure = root in ("numpy", "math", "scipy", "operator") and not module.startswith(DRAWING) and last not in MUTATORS
+    pure = pure or value in (print, repr, str, format, hash, type, id)
     spelled = (
         name
         if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
@@ -40,7 +48,7 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
 
 def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     match binding:
-        case External(value, _):
+        case External(value) | Static(value) if isinstance(value, GENERATORS) or isinstance(binding, External):
             return Const(value, owner_name(ctx, value))
         case Tup() | Obj() | Ref() | Num() | Static():
             return ctx.read(binding, node)
@@ -49,8 +57,9 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A method of something that is not an array of ours, such as a generator of random numbers."""
-    operands = [opaque_operand(ctx, a, node) for a in (owner, *args, *kwargs.values())]
-    made = ctx.call("opaque_method", Const(name), *operands, names=tuple(kwargs))
+    function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
+    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
+    made = ctx.call("opaque", function, *operands, names=tuple(kwargs))
     touch(ctx, [*args, *kwargs.values()], made)
     return Num(made)
 

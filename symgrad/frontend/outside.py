@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import types
 from typing import Any
 
@@ -60,9 +61,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
     if text in ctx.captured:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
-    if isinstance(
-        value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc | types.MethodType | str | None
-    ):
+    if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value):
         return Static(value, spelled_name(ctx, value, name_))
     if hasattr(value, "__symgrad_derivative__"):
         return Static(value, name_)

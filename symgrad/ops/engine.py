@@ -236,6 +236,12 @@ def _unknown(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return UNKNOWN
 
 
+def _drawn(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    dtype = settings["dtype"]
+    shape = tuple(dim(k) for k in range(1, len(types)))
+    return Array(dtype, shape, "C") if shape else Scalar(kind_of(dtype), "any")
+
+
 def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
     return ()
 
@@ -425,8 +431,10 @@ rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s[
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
 missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
-missing("opaque_attribute(owner, name)", _unknown, SEEN, emit="getattr(owner, name)")
-missing("opaque_method(name, owner, *args, names=())", _unknown, SEEN, emit="owner.name(*args)", effect=True)
+missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: f"owner.{settings['attribute']}")
+# what a call is known to give: a generator of random numbers, or a number or array that it has drawn
+missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
+rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad", shape_grad=None)
 # what an unknown call may have changed: a new version whose derivative is not known
 missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)
 

@@ -39,7 +39,6 @@ DOUBTS: dict[str, Doubt] = {
         "write it with known functions, or declare it: symgrad.constant, symgrad.rule",
     ),
 }
-DOUBTS["opaque_method"] = DOUBTS["opaque"]
 DOUBTS["take_written"] = DOUBTS["add_written"]
 
 

@@ -183,7 +183,7 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (gather_twice, (VECTOR, INDEX), None, "unproved", -4, "index", DOUBTS["add_written"].message),
     (by_columns, (VECTOR, np.ones((2, 3), order="F")), None, "unproved", 3, "y_grad", DOUBTS["by_rows"].message),
     (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
-    (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque_method"].message),
+    (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque"].message),
 ]
 
 

@@ -1,0 +1,140 @@
+"""table: random numbers drawn in the function: what array or number a draw gives, and draws that are others moved and scaled.
+
+A draw runs once, in its place, as any call that cannot be seen into. ``normal(loc, scale)`` is ``loc + scale * standard_normal()``,
+number by number, which says what its derivative is (Kingma and Welling 2014).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import SPECIAL, Lowering, special
+from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Object, Scalar
+
+#: draws: the names of the parameters, and what one number is
+DRAWS = {
+    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), ("size", "f64")),
+    **dict.fromkeys(("normal", "laplace", "logistic", "gumbel"), ("loc scale size", "f64")),
+    "uniform": ("low high size", "f64"), "exponential": ("scale size", "f64"), "rayleigh": ("scale size", "f64"),
+    "lognormal": ("mean sigma size", "f64"), "gamma": ("shape scale size", "f64"), "standard_gamma": ("shape size", "f64"),
+    "beta": ("a b size", "f64"), "standard_t": ("df size", "f64"), "chisquare": ("df size", "f64"), "weibull": ("a size", "f64"),
+    "integers": ("low high size", "i64"), "randint": ("low high size", "i64"), "poisson": ("lam size", "i64"),
+    "binomial": ("n p size", "i64"),
+}  # fmt: skip
+#: draws whose sizes are the arguments themselves
+SPREAD = {"rand": "random_sample", "randn": "standard_normal"}
+#: draws that are others moved and scaled: which, and defaults of the parameters
+SCALED = {
+    "normal": ("standard_normal", (0.0, 1.0)), "uniform": ("random", (0.0, 1.0)), "exponential": ("standard_exponential", (1.0,)),
+    "lognormal": ("standard_normal", (0.0, 1.0)),
+}  # fmt: skip
+
+#: calls a method of the generator with operands by position, and one by the name ``size``
+Call = Callable[[str, list[Binding], dict[str, Binding]], Binding]
+
+
+@special(np.random.default_rng, np.random.RandomState)
+def generator(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A new generator."""
+    kind = np.random.default_rng if isinstance(node, ast.Call) and _last(node.func) == "default_rng" else np.random.RandomState
+    made = opaque(ctx, kind, f"np.random.{kind.__name__}", args, kwargs, node)
+    return Num(ctx.call("generator", ctx.read(made, node)))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_generator(ctx: Lowering, owner: Binding) -> bool:
+    """Does it draw random numbers?"""
+    if isinstance(owner, External | Static):
+        return isinstance(owner.value, GENERATORS)
+    return isinstance(owner, Num) and ctx.type_of(owner) == Object("generator")
+
+
+def drawn(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A method of a generator."""
+
+    def call(method: str, given: list[Binding], named: dict[str, Binding]) -> Binding:
+        return opaque_method(ctx, owner, method, given, named, node)
+
+    return draw(ctx, call, name, args, kwargs, node)
+
+
+def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A draw of known form; any other call of a generator is kept as it is."""
+    if name in SPREAD:
+        made = call(name, args, kwargs)
+        return typed(ctx, made, list(args), "f64", node) if not kwargs else made
+    names, dtype = DRAWS.get(name, ("", ""))
+    given = dict(zip(names.split(), args, strict=False)) | kwargs
+    if not names or len(args) > len(names.split()) or set(given) - set(names.split()):
+        return call(name, args, kwargs)
+    size = given.pop("size", Static(None))
+    extents = extents_of(ctx, size)
+    numbers = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) for b in given.values())
+    if extents is None or size == Static(None) and not numbers:
+        return call(name, args, kwargs)
+    if name not in SCALED:
+        return typed(ctx, call(name, args, kwargs), extents, dtype, node)
+    standard, defaults = SCALED[name]
+    base = typed(ctx, call(standard, [] if size == Static(None) else [size], {}), extents, dtype, node)
+    first, *second = [given.get(n, Num(Const(d))) for n, d in zip(names.split(), defaults, strict=False)]
+    return scaled(ctx, name, base, first, second, node)
+
+
+def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list[Binding], node: ast.AST) -> Binding:
+    """The draw of a name, made of the standard one."""
+
+    def on(row: str, a: Binding, b: Binding) -> Binding:
+        return ctx.make(ctx.call(row, ctx.read(a, node), ctx.read(b, node)))
+
+    if name == "exponential":
+        return on("multiply", first, base)
+    (other,) = second
+    width = on("subtract", other, first) if name == "uniform" else other
+    moved = on("add", first, on("multiply", width, base))
+    return ctx.make(ctx.call("exp", ctx.read(moved, node))) if name == "lognormal" else moved
+
+
+def extents_of(ctx: Lowering, size: Binding) -> list[Binding] | None:
+    """The extents that a size says: none for a number, None if they are not known to be integers."""
+    match size:
+        case Static(None):
+            return []
+        case Tup(items):
+            found = list(items)
+        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
+            found = [b for _, b in ctx.state.entries(key)]
+        case _:
+            found = [size]
+    whole = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) and b.operand.type.kind == "int" for b in found)
+    return found if whole else None
+
+
+def typed(ctx: Lowering, made: Binding, extents: list[Binding], dtype: str, node: ast.AST) -> Binding:
+    """What was drawn, with its type."""
+    operands: list[Operand] = [ctx.read(e, node) for e in extents]
+    return ctx.make(ctx.call("drawn", ctx.read(made, node), *operands, dtype=dtype))
+
+
+def _of_the_module(name: str) -> Any:
+    def lower(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+        def call(method: str, given: list[Binding], named: dict[str, Binding]) -> Binding:
+            return opaque(ctx, getattr(np.random, method), f"np.random.{method}", given, named, node)
+
+        return draw(ctx, call, name, args, kwargs, node)
+
+    return lower
+
+
+for _name in (*DRAWS, *SPREAD):
+    if hasattr(np.random, _name):
+        SPECIAL[getattr(np.random, _name)] = _of_the_module(_name)
