@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import Array, Dim, Scalar, Tape, Type
+from symgrad.ir.types import Dim, Scalar, Tape, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.declare import ROWS
 
@@ -33,8 +33,7 @@ def widths(func: Func) -> Func:
     'scalar f32'
     """
     ops = list(walk(func.body))
-    named = [v for v in [*func.params, *(v for op in ops for v in op.outs)] if isinstance(v.type, Scalar | Array)]
-    if not any(v.type.dtype in NARROW for v in named):
+    if not any(getattr(v.type, "dtype", None) in NARROW for v in [*func.params, *(v for op in ops for v in op.outs)]):
         return func
     meetings = [(value, parts, op) for op in ops for value, parts in joins(op)]
     given: dict[Value, Type] = {}  # what is known so far of those that are open
