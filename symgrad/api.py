@@ -617,7 +617,7 @@ def annotated_signature(function: types.FunctionType) -> Signature:
 def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> None:
     """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
 
-    ``stage`` is one of ``compile.STAGES``, or a pair of them to see what changed from one to the other.
+    ``stage`` is one of ``pipeline.stages.STAGES``, or a pair of them to see what changed from one to the other.
     """
     made = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}

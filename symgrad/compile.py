@@ -1,28 +1,20 @@
 """The pipeline: a function, the types of its arguments and what is asked for -> compiled source.
 
-The only file that knows the order of the stages.
+With ``pipeline``, whose tables it runs, all that knows the order of the stages.
 """
 
 from __future__ import annotations
 
-import ast
-import dataclasses
-import functools
 import gc
 import inspect
 import itertools
-import os
-import re
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from keyword import iskeyword
-from typing import Any
 
 from symgrad.adjoint.account import tell_kept
-from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
@@ -30,226 +22,35 @@ from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Halves, Kernel, Pair, Surface, emit_kernel, emit_pair
 from symgrad.codegen.python import Emitted, emit
-from symgrad.codegen.saved_kernels import kernel_piece
-from symgrad.errors import BadArgument, CaughtException, InvalidIR, NotActive, NotScalar, SaveError, SymgradError, UnsureAlias
+from symgrad.errors import InvalidIR, SymgradError
 from symgrad.frontend.lower import Lowered, Result, lower
-from symgrad.frontend.source import Source, describe, read
-from symgrad.ir.core import Func, Value, clone
+from symgrad.frontend.source import Source, read
+from symgrad.ir.core import Func, clone
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, List, Scalar, Type, Unknown
-from symgrad.ir.verify import verify
 from symgrad.jit import Pending
 from symgrad.location import Loc
 from symgrad.loops.lower import to_loops
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
-from symgrad.passes.apart import apart
-from symgrad.passes.borrow import borrow
-from symgrad.passes.cancel import cancel
-from symgrad.passes.cells import cells
-from symgrad.passes.cse import cse
-from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
-from symgrad.passes.fold import fold
-from symgrad.passes.forwarding import forwarding
-from symgrad.passes.hoist import hoist
-from symgrad.passes.kept import kept
-from symgrad.passes.masks import masks
 from symgrad.passes.relations import relations
-from symgrad.passes.reuse import reuse
-from symgrad.passes.stacks import stacks
-from symgrad.passes.unbox import unbox, unbox_plainly
-from symgrad.passes.unread import unread
-from symgrad.passes.zeroing import zeroing
-from symgrad.runtime.load import load
-from symgrad.saving import Outside, module, outside, tested
-from symgrad.signature import Abstract, Compiled, Related, Request, Signature, Tree, extent_words
+from symgrad.pipeline.emission import (
+    argument_names,
+    document,
+    emitted_for,
+    file_name,
+    finish,
+    lines_of,
+    parameter_text,
+    passed_text,
+    printed,
+    seed_text,
+)
+from symgrad.pipeline.job import Job, numbered, sequence
+from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.signature import Compiled, Related, Request, Signature, extent_words
 
-Pass = Callable[[Func], Func]
-Emission = Callable[["Job"], Emitted]
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
-#: before and after differentiating
-SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
-OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
-#: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, zeroing, dce, borrow, unbox, cells, dce, reuse)
-#: the same for halves of pullbacks, which have no plain form to fall back on
-LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
-#: the stages whose IR is kept, in order, each with what the function is then
-STAGES: dict[str, str] = {
-    "lowered": "the function as the frontend has read it",
-    "simplified": "what is differentiated",
-    "adjoint": "both halves as they are made",
-    "optimized": "what is emitted",
-    "forward": "of a pullback: the half that gives the result and what is kept",
-    "backward": "of a pullback: the half that gives the gradients",
-}
-
-
-def simplify(func: Func, passes: tuple[Pass, ...] = SIMPLIFY) -> Func:
-    """Run passes in order."""
-    for one in passes:
-        func = checked(one(func))
-    return func
-
-
-def checked(func: Func) -> Func:
-    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
-    if os.environ.get("SYMGRAD_CHECK"):
-        verify(func)
-    return func
-
-
-@dataclass(slots=True)
-class Job:
-    """One compilation: what was asked, what was lowered, and the IR after each stage."""
-
-    source: Source
-    signature: Signature
-    request: Request
-    lowered: Lowered
-    stages: dict[str, Func] = field(default_factory=dict)
-    outside: Outside | None = None  #: the parameters of the function as it is saved
-
-    def stage(self, name: str, func: Func) -> Func:
-        assert name in STAGES
-        checked(func)
-        self.stages[name] = clone(func)
-        return func
-
-    # -------------------------------------------------------------- what is differentiated
-
-    @property
-    def output(self) -> Result:
-        """The differentiated part of the result."""
-        return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
-
-    def check_output(self) -> None:
-        """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
-        loc = self.source.loc(self.source.node)
-        if self.request.has_aux and len(self.lowered.result.items) != 2:
-            raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
-        if self.request.pullback or self.lowered.raises:
-            return
-        operands = self.lowered.func.body.yields
-        if self.output.count != 1 or self.output.items:
-            raise NotScalar("the output is not one number", self.result_loc())
-        type_ = operands[0].type
-        if not is_one_number(type_):
-            raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
-
-    def result_loc(self) -> Loc:
-        return self.source.loc(self.source.node)
-
-    def inputs_of(self, name: str) -> list[tuple[int, str]]:
-        """Parameters of the program that belong to an argument, with their paths."""
-        found = []
-        for k, (_, text) in enumerate(self.lowered.inputs):
-            if text == name or text.startswith((f"{name}.", f"{name}[")):
-                found.append((k, text))
-        return found
-
-    def wanted(self) -> list[int]:
-        """Which parameters of the program a gradient is asked for."""
-        made = []
-        for name in self.request.wrt:
-            made += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
-        return list(dict.fromkeys(made))
-
-    def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
-        if self.request.allow_unused or self.request.pullback or self.lowered.raises:
-            return
-        for group in self.signature.same:
-            both = [name for name in self.request.wrt if name in group]
-            if len(both) > 1:
-                what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
-                raise UnsureAlias(what, self.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
-        relevant = matters(func, wrt, active)
-        for name in self.request.wrt:
-            own = [k for k, _ in self.inputs_of(name) if k in wrt]
-            if own and not any(k in relevant for k in own):
-                raise NotActive(f"the result does not depend on {name}", self.parameter_loc(name))
-
-    def parameter_loc(self, name: str) -> Loc:
-        arguments = self.source.node.args
-        for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
-            if a is not None and a.arg == name:
-                return self.source.loc(a)
-        return self.source.loc(self.source.node)
-
-    # -------------------------------------------------------------- the structure of results
-
-    def gradients(self, places: dict[int, int], order: list[int]) -> Result:
-        """The gradients in the structure of the arguments; ``order`` collects which results of the program they are."""
-        parts = tuple(self.structure(name, name, self.signature[name], places, order) for name in self.request.wrt)
-        if self.request.structure == "single":
-            return parts[0]
-        return sequence(parts, "(", ")")
-
-    def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
-        if not isinstance(item, Tree):
-            place = next((places[k] for k, text in self.inputs_of(name) if text == path and k in places), None)
-            if place is None:
-                return Result("None", 0)
-            order.append(place)
-            return Result("{}", 1)
-        spell: Callable[[Any], str] = {
-            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
-            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
-        }[item.form]  # fmt: skip
-        inner = tuple(self.structure(spell(n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
-        count = sum(i.count for i in inner)
-        match item.form:
-            case "sequence":
-                return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
-            case "mapping":
-                pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
-                return Result("{{" + pairs + "}}", count, inner)
-        owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
-        if item.form == "named":
-            return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
-        return Result(f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})", count, inner)
-
-    def class_name(self, kind: type) -> str:
-        name, number = kind.__name__, 0
-        while self.lowered.objects.get(name, kind) is not kind:
-            number += 1
-            name = f"{kind.__name__}_{number}"
-        self.lowered.objects[name] = kind
-        return name
-
-
-def sequence(parts: tuple[Result, ...], opened: str, closed: str) -> Result:
-    """A tuple or list of results."""
-    comma = "," if len(parts) == 1 and opened == "(" else ""
-    return Result(f"{opened}{', '.join(p.text for p in parts)}{comma}{closed}", sum(p.count for p in parts), parts)
-
-
-def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
-    """Can an instance be made of its attributes?"""
-    return dataclasses.is_dataclass(kind) and set(names) <= {f.name for f in dataclasses.fields(kind) if f.init}
-
-
-def safe_literal(value: Any) -> str:
-    """The literal of a key, safe inside a template."""
-    return repr(value).replace("{", "{{").replace("}", "}}")
-
-
-def is_one_number(type_: Type) -> bool:
-    match type_:
-        case Scalar():
-            return True
-        case Array(shape=shape):
-            return shape is None or all(e == 1 for e in shape)
-        case Unknown():
-            return True
-    return False
-
-
-def carries(type_: Type) -> bool:
-    """Could a parameter of this type have a derivative?"""
-    inner = type_.item if isinstance(type_, List) else type_
-    return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
 
 
 # ------------------------------------------------------------------ the pipeline
@@ -416,15 +217,6 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
                    lowered.caught)  # fmt: skip
 
 
-def numbered(result: Result, numbers: Iterator[int]) -> str:
-    """The template of a result with its leaves numbered.
-
-    >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
-    "{{'a': {3}}}"
-    """
-    return re.sub(r"\{\{|\}\}|\{\}", lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
-
-
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = primal.name
@@ -468,184 +260,4 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compi
     return jitted(job, compiled, lambda clean, surface: emit_pair(clean("forward"), clean("backward"), surface, halves), f"{name}_vjp")
 
 
-def argument_names(hints: list[str | None]) -> list[str]:
-    made: list[str] = []
-    for hint in hints:
-        base = "".join(c if f"t{c}".isidentifier() else "_" for c in hint or "t")
-        base = word = base if base.isidentifier() and not iskeyword(base) else f"t_{base}"
-        number = 0
-        while word in made or word in ("np", "math"):
-            number += 1
-            word = f"{base}_{number}"
-        made.append(word)
-    return made
-
-
-def seed_text(output: Result, path: str = "out_grad") -> str:
-    """The seeds handed to the backward half: parts of ``out_grad`` in the structure of the output."""
-    if not output.items:
-        return f", {path}" if output.count else ""
-    return "".join(seed_text(item, f"{path}[{k}]") for k, item in enumerate(output.items))
-
-
-def document(job: Job, what: str) -> str:
-    where = job.source.loc(job.source.node)
-    wrt = ", ".join(job.request.wrt)
-    return f"{what} of {job.source.name} with respect to {wrt}.  Written by symgrad from {file_name(where)}:{where.line}."
-
-
-def file_name(where: Loc) -> str:
-    """The name of a file, safe inside a docstring."""
-    file = where.file.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in file if c.isalnum() or c in "._- <>")
-
-
-def lines_of(job: Job) -> Callable[[str, int], str]:
-    import linecache
-
-    def line(file: str, number: int) -> str:
-        if file == job.source.file:
-            return job.source.line(number)
-        return linecache.getline(file, number).rstrip("\n")
-
-    return line
-
-
-STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-
-
-def parameter_text(job: Job) -> str:
-    """The user's own parameters; defaults are read from the user's function by the guard."""
-    if job.outside is not None:
-        return job.outside.signature
-    parts, star = [], False
-    for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
-        if p.kind is p.KEYWORD_ONLY and not star:
-            parts.append("*")
-            star = True
-        if p.kind is p.VAR_POSITIONAL:
-            star = True
-        parts.append(f"{STARS.get(p.kind, '')}{p.name}")
-        if p.kind is p.POSITIONAL_ONLY:
-            rest = [q for q in inspect.signature(job.source.function).parameters.values() if q.kind is q.POSITIONAL_ONLY]
-            if p.name == rest[-1].name:
-                parts.append("/")
-    return ", ".join(parts)
-
-
-def passed_text(job: Job) -> str:
-    """The same parameters, handed on."""
-    if job.outside is not None:
-        return job.outside.passed
-    parts = []
-    for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
-        parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{STARS.get(p.kind, '')}{p.name}")
-    return ", ".join(parts)
-
-
-def printed(func: Func, job: Job) -> Func:
-    """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes."""
-    func = dce(unread(clone(func)))
-    if job.outside is not None:
-        return apart(stacks(func))
-    return simplify(func, LOWER_HALVES if job.request.pullback else LOWER) if job.request.optimize == "speed" else func
-
-
-def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
-    """Emit a function that takes the user's own parameters."""
-    words: Mapping[str, str] = {} if job.outside is None else job.outside.words
-    names = {*job.signature.names, *words.values()}
-    func = printed(func, job)
-    bind: dict[Value, str] = {}
-    for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
-        text = words.get(expression, expression)
-        bind[value] = text
-        if text in names:
-            value.name = text
-    again = f"{name}_plain({passed_text(job)})"
-    return emit(
-        func,
-        Header(
-            name,
-            parameter_text(job),
-            bind,
-            result,
-            doc,
-            lines_of(job),
-            objects=job.lowered.objects,
-            fast=job.outside is None and job.request.optimize == "speed",
-            again=again,
-        ),
-    )
-
-
-def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,
-          kernel: Callable[[Job], Kernel | Pair] | None = None) -> str:  # fmt: skip
-    """The text of a module of its own; ``kernel`` gives that of the kernels that it is to run where numba is installed."""
-    if job.lowered.caught:
-        raise SaveError("it handles exceptions, which a saved derivative cannot refuse")
-    function, objects = job.source.function, job.lowered.objects
-    around = outside(function, [(c.text, c.value.name) for c in job.lowered.captured], objects)
-    inner = replace(job, outside=around)
-    primal = job.stages["simplified"]
-    own = emitted_for(inner, primal, primal.name, numbered(job.lowered.result, itertools.count()), "The function itself.")
-    pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
-    piece = None
-    if kernel is not None:
-        with suppress(OutOfReach):
-            piece = kernel_piece(kernel(inner), partial(tested, name=name, signature=job.signature, pins=job.request.pins))
-    return module(pieces, name, primal.name, function, job.signature, job.request, examples, piece)
-
-
-def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
-    """The text with those of the user's objects that it names."""
-    names = {node.id for node in ast.walk(ast.parse(emitted.text)) if isinstance(node, ast.Name)}
-    return Emitted(emitted.text, {n: v for n, v in {**emitted.namespace, **objects}.items() if n in names}, emitted.line_map)
-
-
-def finish(job: Job, func: Func, emission: Emission, name: str) -> Compiled:
-    """Load the text and say what it depends on."""
-    emitted = emission(job)
-    namespace = {**emitted.namespace, **job.lowered.objects, f"{name}_plain": plain_form(job, emission, name)}
-    function = load(emitted.text, name, namespace)
-    if job.lowered.caught:
-        function = refusing(function, job.lowered.caught)
-    captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
-    return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, partial(saved, job, emission, name),
-                    job.request.pins, job.lowered.objects, partial(readable, job, emission))  # fmt: skip
-
-
-def plain_form(job: Job, emission: Emission, name: str) -> Callable[..., Any]:
-    """The function as it was differentiated, for where Python's numbers raise; made when it is first needed."""
-
-    @functools.cache
-    def made() -> Callable[..., Any]:
-        emitted = emission(replace(job, request=replace(job.request, optimize="read")))
-        return load(emitted.text, name, {**emitted.namespace, **job.lowered.objects})
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        return made()(*args, **kwargs)
-
-    return run
-
-
-def readable(job: Job, emission: Emission) -> str:
-    """The text nearest to the user's statements."""
-    return emission(replace(job, request=replace(job.request, optimize="read"))).text
-
-
-def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:
-    """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
-
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except tuple(kind for kind, _ in caught) as error:
-            loc = next(loc for kind, loc in caught if isinstance(error, kind))
-            raise CaughtException(f"{type(error).__name__} was raised where the function handles it: {error}", loc) from error
-
-    return run
-
-
-__all__ = ["STAGES", "compile_gradient", "describe", "simplify"]
+__all__ = ["compile_gradient"]

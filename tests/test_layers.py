@@ -27,7 +27,7 @@ ROWS = [
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
     {"saving", "loops", "explaining"},
-    {"jit"},
+    {"jit", "pipeline"},
     {"compile", "dispatch", "marks", "pickling"},
     {"rules"},
     {"api"},

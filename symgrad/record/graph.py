@@ -16,12 +16,13 @@ from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit
-from symgrad.compile import OPTIMISE, argument_names, simplify
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute
 from symgrad.ir.types import INT, Scalar, Type, join
 from symgrad.ops.build import Builder, symbols
 from symgrad.passes.dce import dce
 from symgrad.passes.unread import unread
+from symgrad.pipeline.emission import argument_names
+from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.record.operations import Operation, append
 from symgrad.runtime.load import load
 

@@ -13,12 +13,12 @@ import pytest
 
 import symgrad
 from symgrad.api import Options, derive
-from symgrad.compile import STAGES
 from symgrad.errors import BadArgument
 from symgrad.ir.core import Func
 from symgrad.ir.difference import difference, matching, renamed, taken
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
+from symgrad.pipeline.stages import STAGES
 from tests.programs import PROGRAMS, Program
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "ir.md").read_text()

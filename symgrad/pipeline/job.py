@@ -1,0 +1,182 @@
+"""One compilation: what was asked for, what was read, the IR after each stage, and the structure of what is returned."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.activity import matters
+from symgrad.errors import BadArgument, NotActive, NotScalar, UnsureAlias
+from symgrad.frontend.lower import Lowered, Result
+from symgrad.frontend.source import Source
+from symgrad.ir.core import Func, clone
+from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.location import Loc
+from symgrad.pipeline.stages import STAGES, checked
+from symgrad.saving import Outside
+from symgrad.signature import Abstract, Request, Signature, Tree
+
+
+@dataclass(slots=True)
+class Job:
+    """One compilation: what was asked, what was lowered, and the IR after each stage."""
+
+    source: Source
+    signature: Signature
+    request: Request
+    lowered: Lowered
+    stages: dict[str, Func] = field(default_factory=dict)
+    outside: Outside | None = None  #: the parameters of the function as it is saved
+
+    def stage(self, name: str, func: Func) -> Func:
+        assert name in STAGES
+        checked(func)
+        self.stages[name] = clone(func)
+        return func
+
+    # -------------------------------------------------------------- what is differentiated
+
+    @property
+    def output(self) -> Result:
+        """The differentiated part of the result."""
+        return self.lowered.result.items[0] if self.request.has_aux else self.lowered.result
+
+    def check_output(self) -> None:
+        """A gradient needs one number; ``has_aux`` needs a pair; nothing is asked of a function that always raises."""
+        loc = self.source.loc(self.source.node)
+        if self.request.has_aux and len(self.lowered.result.items) != 2:
+            raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
+        if self.request.pullback or self.lowered.raises:
+            return
+        operands = self.lowered.func.body.yields
+        if self.output.count != 1 or self.output.items:
+            raise NotScalar("the output is not one number", self.result_loc())
+        type_ = operands[0].type
+        if not is_one_number(type_):
+            raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
+
+    def result_loc(self) -> Loc:
+        return self.source.loc(self.source.node)
+
+    def inputs_of(self, name: str) -> list[tuple[int, str]]:
+        """Parameters of the program that belong to an argument, with their paths."""
+        found = []
+        for k, (_, text) in enumerate(self.lowered.inputs):
+            if text == name or text.startswith((f"{name}.", f"{name}[")):
+                found.append((k, text))
+        return found
+
+    def wanted(self) -> list[int]:
+        """Which parameters of the program a gradient is asked for."""
+        made = []
+        for name in self.request.wrt:
+            made += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
+        return list(dict.fromkeys(made))
+
+    def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
+        if self.request.allow_unused or self.request.pullback or self.lowered.raises:
+            return
+        for group in self.signature.same:
+            both = [name for name in self.request.wrt if name in group]
+            if len(both) > 1:
+                what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
+                raise UnsureAlias(what, self.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
+        relevant = matters(func, wrt, active)
+        for name in self.request.wrt:
+            own = [k for k, _ in self.inputs_of(name) if k in wrt]
+            if own and not any(k in relevant for k in own):
+                raise NotActive(f"the result does not depend on {name}", self.parameter_loc(name))
+
+    def parameter_loc(self, name: str) -> Loc:
+        arguments = self.source.node.args
+        for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
+            if a is not None and a.arg == name:
+                return self.source.loc(a)
+        return self.source.loc(self.source.node)
+
+    # -------------------------------------------------------------- the structure of results
+
+    def gradients(self, places: dict[int, int], order: list[int]) -> Result:
+        """The gradients in the structure of the arguments; ``order`` collects which results of the program they are."""
+        parts = tuple(self.structure(name, name, self.signature[name], places, order) for name in self.request.wrt)
+        if self.request.structure == "single":
+            return parts[0]
+        return sequence(parts, "(", ")")
+
+    def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
+        if not isinstance(item, Tree):
+            place = next((places[k] for k, text in self.inputs_of(name) if text == path and k in places), None)
+            if place is None:
+                return Result("None", 0)
+            order.append(place)
+            return Result("{}", 1)
+        spell: Callable[[Any], str] = {
+            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
+            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
+        }[item.form]  # fmt: skip
+        inner = tuple(self.structure(spell(n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
+        count = sum(i.count for i in inner)
+        match item.form:
+            case "sequence":
+                return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
+            case "mapping":
+                pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
+                return Result("{{" + pairs + "}}", count, inner)
+        owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
+        if item.form == "named":
+            return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
+        return Result(f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})", count, inner)
+
+    def class_name(self, kind: type) -> str:
+        name, number = kind.__name__, 0
+        while self.lowered.objects.get(name, kind) is not kind:
+            number += 1
+            name = f"{kind.__name__}_{number}"
+        self.lowered.objects[name] = kind
+        return name
+
+
+def sequence(parts: tuple[Result, ...], opened: str, closed: str) -> Result:
+    """A tuple or list of results."""
+    comma = "," if len(parts) == 1 and opened == "(" else ""
+    return Result(f"{opened}{', '.join(p.text for p in parts)}{comma}{closed}", sum(p.count for p in parts), parts)
+
+
+def numbered(result: Result, numbers: Iterator[int]) -> str:
+    """The template of a result with its leaves numbered.
+
+    >>> numbered(Result("{{'a': {}}}", 1), iter([3]))
+    "{{'a': {3}}}"
+    """
+    return re.sub(r"\{\{|\}\}|\{\}", lambda m: f"{{{next(numbers)}}}" if m[0] == "{}" else m[0], result.text)
+
+
+def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
+    """Can an instance be made of its attributes?"""
+    return dataclasses.is_dataclass(kind) and set(names) <= {f.name for f in dataclasses.fields(kind) if f.init}
+
+
+def safe_literal(value: Any) -> str:
+    """The literal of a key, safe inside a template."""
+    return repr(value).replace("{", "{{").replace("}", "}}")
+
+
+def is_one_number(type_: Type) -> bool:
+    match type_:
+        case Scalar():
+            return True
+        case Array(shape=shape):
+            return shape is None or all(e == 1 for e in shape)
+        case Unknown():
+            return True
+    return False
+
+
+def carries(type_: Type) -> bool:
+    """Could a parameter of this type have a derivative?"""
+    inner = type_.item if isinstance(type_, List) else type_
+    return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
