@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import LOCK, Table
@@ -26,48 +27,32 @@ from symgrad.explaining import explain as explained
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
-from symgrad.ir.types import Array, List, Scalar
-from symgrad.location import Loc
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.notes import Notes
+from symgrad.parameters import (
+    Jit,
+    Options,
+    What,
+    Wrt,
+    annotated_signature,
+    carries_derivative,
+    check_wrt,
+    function_loc,
+    given_signature,
+    resolve_wrt,
+)
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
 from symgrad.runtime.kernels import has_numba
 from symgrad.saving import examples_of
 from symgrad.signature import (
-    Abstract,
     Compiled,
     Request,
     Signature,
-    abstract_value,
-    from_annotation,
-    leaves_of,
-    parse_signature,
-    split_types,
     without_relations,
 )
 
-Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
-What = Literal["grad", "value_and_grad", "vjp", "primal"]
-Jit = bool | Literal["auto"]
-Stage = str | tuple[str, ...] | list[str] | None
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What was asked for, before it is held against the parameters of a function.
-
-    ``wrt`` None: the first parameter, or for ``vjp`` every positional argument that can carry a derivative.
-    """
-
-    what: What = "grad"
-    wrt: int | str | tuple[int | str, ...] | None = None
-    has_aux: bool = False
-    allow_unused: bool = False
-    no_grad: frozenset[str] = frozenset()
-    bound: bool = False  #: the first parameter is an instance, and positions count from the next
-    jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
 
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit) -> Options:
@@ -93,69 +78,6 @@ def require_numba() -> None:
     """Say so if numba is not installed."""
     if not has_numba():
         raise NumbaMissing("jit=True compiles with numba, which is not installed")
-
-
-# ------------------------------------------------------------------ what wrt stands for
-
-
-def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...]:
-    """The names of the parameters in ``wrt``."""
-    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-    star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][wanted.bound :]
-    every = {p.name for p in parameters}
-    asked = wanted.wrt if isinstance(wanted.wrt, tuple) else (0 if wanted.wrt is None else wanted.wrt,)
-
-    def one(item: int | str) -> str:
-        if isinstance(item, str) and item in every:
-            return item
-        if isinstance(item, int) and -len(positional) <= item < len(positional):
-            return positional[item]
-        hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
-        if isinstance(item, int) and star is not None:
-            hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
-        raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)
-
-    names = tuple(one(item) for item in asked)
-    if not names or len(set(names)) < len(names):
-        raise BadArgument(f"wrt={wanted.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
-    return names
-
-
-def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
-    """Where a function (or one of its parameters) is written, if Python kept the text."""
-    try:
-        source = read(function)
-    except SourceNotFound:
-        return None
-    arguments = source.node.args
-    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
-        if argument is not None and argument.arg == parameter:
-            return source.loc(argument)
-    return replace(source.loc(source.node), end_column=len(source.line(source.node.lineno)))
-
-
-def carries_derivative(item: Abstract) -> bool:
-    """Is there a float or a complex number in it?"""
-    return any(leaf.kind not in ("int", "bool") for leaf in number_leaves(item))
-
-
-def number_leaves(item: Abstract) -> list[Scalar | Array]:
-    """The numbers and arrays in what was passed for one parameter."""
-    leaves = [leaf.item if isinstance(leaf, List) else leaf for _, leaf in leaves_of("", item)]
-    return [leaf for leaf in leaves if isinstance(leaf, Scalar | Array)]
-
-
-def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
-    """Refuse integers, booleans, and what holds no number at all."""
-    for name in names:
-        item = signature[name]
-        if carries_derivative(item):
-            continue
-        loc = function_loc(function, name)
-        if number_leaves(item):
-            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc)
-        raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
 
 
 # ------------------------------------------------------------------ derived functions
@@ -307,58 +229,6 @@ class Derived:
 
         span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
         return explained(f"{self!r} for {entry.signature}", notes, line, span)
-
-
-class Bound:
-    """A derived function with the instance it was looked up on: ``M().loss.grad``."""
-
-    def __init__(self, derived: Derived, instance: Any) -> None:
-        self._derived, self._instance = derived, instance
-        self.__name__, self.__doc__ = derived.__name__, derived.__doc__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call: Any = self._derived
-        return call(self._instance, *args, **kwargs)
-
-    @property
-    def __self__(self) -> Any:
-        return self._instance
-
-    @property
-    def __wrapped__(self) -> Any:
-        return types.MethodType(self._derived._function, self._instance)
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        signature = self._derived.__signature__
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
-
-    @property
-    def grad(self) -> Bound:
-        """The gradient of this derivative."""
-        return Bound(self._derived.grad, self._instance)
-
-    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """The generated function, for arguments like these; it takes the instance first."""
-        return self._derived.compiled(self._instance, *args, **kwargs) if args or kwargs else self._derived.compiled()
-
-    def source(self, *args: Any, **kwargs: Any) -> str:
-        """The generated source, for arguments like these."""
-        return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
-
-    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
-        """The IR as text, for arguments like these."""
-        return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
-
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What becomes of each line, and why, for arguments like these."""
-        return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Bound, (self._derived, self._instance)
-
-    def __repr__(self) -> str:
-        return f"<{self._derived!r} of {self._instance!r}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -581,34 +451,6 @@ class BoundDifferentiable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self.__self__, self.__name__)
-
-
-# ------------------------------------------------------------------ signatures in advance
-
-
-def given_signature(function: types.FunctionType, text: str) -> Signature:
-    """A signature from a text of types; parameters with defaults may be left out at the end."""
-    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-    count = len(split_types(text.strip().removeprefix("(").removesuffix(")")))
-    rest = parameters[count:]
-    if any(p.default is p.empty for p in rest):
-        rest = []
-    stated = parse_signature(text, tuple(p.name for p in parameters[: len(parameters) - len(rest)]))
-    return Signature((*stated.params, *((p.name, abstract_value(p.default, p.name)) for p in rest)))
-
-
-def annotated_signature(function: types.FunctionType) -> Signature:
-    """A signature from annotations and defaults, or an error that says what to do."""
-    found = []
-    for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
-        item: Abstract | None = from_annotation(parameter.annotation, parameter.name)
-        if item is None and parameter.default is not parameter.empty:
-            item = abstract_value(parameter.default, parameter.name)
-        if item is None:
-            raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
-                              function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
-        found.append((parameter.name, item))
-    return Signature(tuple(found))
 
 
 # ------------------------------------------------------------------ looking, saving

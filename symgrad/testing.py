@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.api import Wrt, grad, vjp
+from symgrad.api import grad, vjp
 from symgrad.errors import BadArgument
+from symgrad.parameters import Wrt
 from symgrad.signature import is_record, record_names
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double

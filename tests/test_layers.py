@@ -28,7 +28,7 @@ ROWS = [
     {"frontend", "passes", "adjoint", "codegen"},
     {"saving", "loops", "explaining"},
     {"jit", "pipeline"},
-    {"compile", "dispatch", "marks", "pickling"},
+    {"compile", "dispatch", "marks", "pickling", "parameters", "bound"},
     {"rules"},
     {"api"},
     {"testing"},

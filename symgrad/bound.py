@@ -1,0 +1,83 @@
+"""A derivative looked up on an instance, like a method."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any, Protocol
+
+Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or a pair of them
+
+
+class Derivative(Protocol):
+    """What is looked up: a derived function that takes the instance first."""
+
+    __name__: str
+    _function: types.FunctionType
+
+    @property
+    def __signature__(self) -> inspect.Signature: ...
+
+    @property
+    def grad(self) -> Derivative: ...
+
+    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]: ...
+
+    def source(self, *args: Any, **kwargs: Any) -> str: ...
+
+    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str: ...
+
+    def explain(self, *args: Any, **kwargs: Any) -> str: ...
+
+
+class Bound:
+    """A derived function with the instance it was looked up on: ``M().loss.grad``."""
+
+    def __init__(self, derived: Derivative, instance: Any) -> None:
+        self._derived, self._instance = derived, instance
+        self.__name__, self.__doc__ = derived.__name__, derived.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call: Any = self._derived
+        return call(self._instance, *args, **kwargs)
+
+    @property
+    def __self__(self) -> Any:
+        return self._instance
+
+    @property
+    def __wrapped__(self) -> Any:
+        return types.MethodType(self._derived._function, self._instance)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature = self._derived.__signature__
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    @property
+    def grad(self) -> Bound:
+        """The gradient of this derivative."""
+        return Bound(self._derived.grad, self._instance)
+
+    def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """The generated function, for arguments like these; it takes the instance first."""
+        return self._derived.compiled(self._instance, *args, **kwargs) if args or kwargs else self._derived.compiled()
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The generated source, for arguments like these."""
+        return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
+
+    def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
+        """The IR as text, for arguments like these."""
+        return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What becomes of each line, and why, for arguments like these."""
+        return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bound, (self._derived, self._instance)
+
+    def __repr__(self) -> str:
+        return f"<{self._derived!r} of {self._instance!r}>"

@@ -1,0 +1,130 @@
+"""What is asked of a derivative, held against a function's parameters and the types of its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
+from symgrad.frontend.source import read
+from symgrad.ir.types import Array, List, Scalar
+from symgrad.location import Loc
+from symgrad.signature import (
+    Abstract,
+    Signature,
+    abstract_value,
+    from_annotation,
+    leaves_of,
+    parse_signature,
+    split_types,
+)
+
+Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
+What = Literal["grad", "value_and_grad", "vjp", "primal"]
+Jit = bool | Literal["auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for, before it is held against the parameters of a function.
+
+    ``wrt`` None: the first parameter, or for ``vjp`` every positional argument that can carry a derivative.
+    """
+
+    what: What = "grad"
+    wrt: int | str | tuple[int | str, ...] | None = None
+    has_aux: bool = False
+    allow_unused: bool = False
+    no_grad: frozenset[str] = frozenset()
+    bound: bool = False  #: the first parameter is an instance, and positions count from the next
+    jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
+
+
+def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...]:
+    """The names of the parameters in ``wrt``."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][wanted.bound :]
+    every = {p.name for p in parameters}
+    asked = wanted.wrt if isinstance(wanted.wrt, tuple) else (0 if wanted.wrt is None else wanted.wrt,)
+
+    def one(item: int | str) -> str:
+        if isinstance(item, str) and item in every:
+            return item
+        if isinstance(item, int) and -len(positional) <= item < len(positional):
+            return positional[item]
+        hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
+        if isinstance(item, int) and star is not None:
+            hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
+        raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)
+
+    names = tuple(one(item) for item in asked)
+    if not names or len(set(names)) < len(names):
+        raise BadArgument(f"wrt={wanted.wrt!r} names {'nothing' if not names else 'a parameter twice'}", function_loc(function))
+    return names
+
+
+def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
+    """Where a function (or one of its parameters) is written, if Python kept the text."""
+    try:
+        source = read(function)
+    except SourceNotFound:
+        return None
+    arguments = source.node.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]:
+        if argument is not None and argument.arg == parameter:
+            return source.loc(argument)
+    return replace(source.loc(source.node), end_column=len(source.line(source.node.lineno)))
+
+
+def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
+    """Refuse integers, booleans, and what holds no number at all."""
+    for name in names:
+        item = signature[name]
+        if carries_derivative(item):
+            continue
+        loc = function_loc(function, name)
+        if number_leaves(item):
+            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc)
+        raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
+
+
+def carries_derivative(item: Abstract) -> bool:
+    """Is there a float or a complex number in it?"""
+    return any(leaf.kind not in ("int", "bool") for leaf in number_leaves(item))
+
+
+def number_leaves(item: Abstract) -> list[Scalar | Array]:
+    """The numbers and arrays in what was passed for one parameter."""
+    leaves = [leaf.item if isinstance(leaf, List) else leaf for _, leaf in leaves_of("", item)]
+    return [leaf for leaf in leaves if isinstance(leaf, Scalar | Array)]
+
+
+# ------------------------------------------------------------------ signatures in advance
+
+
+def given_signature(function: types.FunctionType, text: str) -> Signature:
+    """A signature from a text of types; parameters with defaults may be left out at the end."""
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    count = len(split_types(text.strip().removeprefix("(").removesuffix(")")))
+    rest = parameters[count:]
+    if any(p.default is p.empty for p in rest):
+        rest = []
+    stated = parse_signature(text, tuple(p.name for p in parameters[: len(parameters) - len(rest)]))
+    return Signature((*stated.params, *((p.name, abstract_value(p.default, p.name)) for p in rest)))
+
+
+def annotated_signature(function: types.FunctionType) -> Signature:
+    """A signature from annotations and defaults, or an error that says what to do."""
+    found = []
+    for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
+        item: Abstract | None = from_annotation(parameter.annotation, parameter.name)
+        if item is None and parameter.default is not parameter.empty:
+            item = abstract_value(parameter.default, parameter.name)
+        if item is None:
+            raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
+                              function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
+        found.append((parameter.name, item))
+    return Signature(tuple(found))
