@@ -17,6 +17,7 @@ from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
+from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import bail_out
@@ -35,6 +36,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
+    func = predicates(clone(func))
     try:
         lowering = Lowering(bound(widths(without_messages(clone(func)))))
         lowering.run()

@@ -88,7 +88,14 @@ def places(lowering: Context, mask: Form) -> list[Form]:
     return [stored(writer, a, "i64", (length,), frozenset({a})) for a in arrays]
 
 
+def fits(lowering: Context, op: Call) -> list[Thing]:
+    """Extents of a mask and of what it chooses from, which must be equal."""
+    lowering.writer.require_equal(*map(lowering.number, op.args))
+    return []
+
+
 RULES = {
+    "check_equal": fits,
     **dict.fromkeys(("triu_indices", "tril_indices", "diag_indices"), triangle_places),
     "flatnonzero": nonzero_places,
 }

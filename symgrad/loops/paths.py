@@ -129,6 +129,7 @@ def picks(writer: Writer, item: Item, extent: Operand) -> Callable[[Index, Index
         return lambda own, shared: place
     if item.within is not None:
         writer.require_equal(item.within, extent)
+        return lambda own, shared: item.at(broadcast_index(item, shared))
     return lambda own, shared: writer.in_range(item.at(broadcast_index(item, shared)), extent)
 
 

@@ -232,7 +232,7 @@ def variance(lowering: Context, op: Call) -> Thing:
 def counted_nonzero(lowering: Context, op: Call) -> Thing:
     writer = lowering.writer
     x = lowering.form(op.args[0])
-    ones = mapped(writer, "i64", [x], lambda e: cast_to(writer, writer.call("not_equal", e[0], constant(x.dtype, 0)), "i64"), 1)
+    ones = mapped(writer, "i64", [truths(lowering, x)], lambda e: cast_to(writer, e[0], "i64"), 0)
     gone = axes(op, op.settings["axis"], x.rank)
     made = reduce(lowering, ones, gone, bool(op.settings["keepdims"]), sum_fold(writer, "i64"))
     if isinstance(op.outs[0].type, Scalar) and not isinstance(made, Form):
@@ -240,10 +240,16 @@ def counted_nonzero(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, made)
 
 
+def truths(lowering: Context, x: Form) -> Form:
+    """Where the elements are not zero."""
+    writer = lowering.writer
+    return x if x.dtype == "bool" else mapped(writer, "bool", [x], lambda e: writer.call("not_equal", e[0], constant(x.dtype, 0)), 1)
+
+
 def truth(lowering: Context, op: Call) -> Thing:
     writer = lowering.writer
     x = lowering.form(op.args[0])
-    tests = x if x.dtype == "bool" else mapped(writer, "bool", [x], lambda e: writer.call("not_equal", e[0], constant(x.dtype, 0)), 1)
+    tests = truths(lowering, x)
     gone = axes(op, op.settings["axis"], x.rank)
     return finish(lowering, op, reduce(lowering, tests, gone, bool(op.settings["keepdims"]), truth_fold(writer, op.name)))
 

@@ -61,4 +61,6 @@ def as_numpy_takes_it(op: Call, elements: list[Operand]) -> tuple[str, list[Oper
 
 def price_of(op: Call) -> int:
     """What one element of the result costs."""
+    if op.name == "power" and isinstance(op.args[1], Const) and op.args[1].value in SMALL_POWERS:
+        return 2 if type(op.args[1].value) is int and op.args[1].value > 0 else 6
     return PRICES.get(op.name, 1)

@@ -276,7 +276,9 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
         unless_small(build, args[0])
     dtype = getattr(args[0].type, "dtype", None)
     if dtype not in (None, "any") and kind == wanted != "bool":  # numba would leave it as narrow as it is
-        return [build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[wanted])]
+        made = build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[wanted])
+        made.type = Scalar(wanted)
+        return [made]
     return again(build, op, args)
 
 
