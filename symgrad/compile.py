@@ -125,7 +125,8 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if request.pullback:
         return pullback(job, primal, wrt, active)
     keep = request.value or request.has_aux
-    made = job.stage("adjoint", expanded(gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad")))
+    made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=job.costs)
+    made = job.stage("adjoint", expanded(made))
     count = len(primal.body.yields)
     if keep and not request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
@@ -220,7 +221,8 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = primal.name
-    whole = job.stage("adjoint", expanded(gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp")))
+    whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=job.costs)
+    whole = job.stage("adjoint", expanded(whole))
     whole = doubts(tell_kept(simplify(whole, OPTIMISE)))
     job.stage("optimized", whole)
     forward, backward = split_halves(whole)

@@ -806,3 +806,33 @@ def test_a_pullback_may_be_called_inside_a_function() -> None:
 
     for f in (once, twice, of_both):
         assert_right(f, X)
+
+
+# ------------------------------------------------------------------ the mean of nothing
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.mean(x),
+        lambda x: np.mean(x * x) ** 2,
+        lambda x: np.sum(np.mean(x.reshape(-1, 2), axis=0)),
+        lambda x: np.var(x),
+        lambda x: np.std(x, ddof=1),
+        lambda x: np.average(x),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_gradient_of_the_mean_of_nothing_is_nothing(f: Callable[..., Any], jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    gradient = symgrad.grad(f, jit=jit)(np.zeros(0))
+
+    assert gradient.shape == (0,)
+    assert gradient.dtype == np.float64
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_variance_of_one_number_with_a_degree_of_freedom_gone_is_undefined_and_so_is_its_slope() -> None:
+    np.testing.assert_array_equal(symgrad.grad(lambda x: np.var(x, ddof=1))(np.ones(1)), [np.nan])

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
+from symgrad.adjoint.costs import NEVER
 from symgrad.adjoint.expand import parsed
 from symgrad.adjoint.memory import UNDO, Trace, has_memory
 from symgrad.adjoint.plan import Plan
@@ -169,7 +170,17 @@ def how(plan: Plan, value: Value) -> str:
     copied = "a copy of it " if plan.memory.overwritten(value) else ""
     if plan.layout.static(plan.layout.places[value][0]):
         return f"{copied or 'it '}is kept"
-    return f"{copied or 'it '}goes on a tape each time"
+    return f"{copied or 'it '}goes on a tape each time{dearer(plan, value)}"
+
+
+def dearer(plan: Plan, value: Value) -> str:
+    """Why a value is not computed again, where its operands are had: that costs more."""
+    op = plan.layout.op_of(value)
+    if not isinstance(op, Call) or not 0 < plan.costs.of(op) < NEVER or not isinstance(value.type, Array | Scalar):
+        return ""
+    if not all(plan.can(a, *demand) for a in op.args for demand in plan.required.get(value, ())):
+        return ""
+    return f", which costs less than {called(value, op) if value.name is None else op.name} again"
 
 
 def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:

@@ -12,20 +12,13 @@ from heapq import heappop, heappush
 from itertools import islice
 
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.costs import INTERPRETED, WHOLE, Costs
 from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank_cost
 from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ops.declare import ROWS
 
-#: arithmetic that costs no more than reading a saved array
-CHEAP = frozenset(["add", "subtract", "multiply", "divide", "negative", "positive", "square"])
-#: what is done with integers and truth values to find an index or a side
-WHOLE = frozenset([
-    "floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
-    "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
-    "number", "extent", "shape_of", "list_len",
-])  # fmt: skip
 READS = frozenset({"take", "list_take"})
 
 MOST = 2000  #: how many pairs of a store and a reading are looked at
@@ -46,6 +39,7 @@ class Plan:
     scopes: dict[Block, Scope]
     turns: dict[Op, int]
     forwarding: bool = True  #: may a value be read back from the array that it was stored in?
+    costs: Costs = INTERPRETED
     saved: set[Value] = field(default_factory=set)
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
     carried: set[tuple[Op, int]] = field(default_factory=set)
@@ -198,22 +192,26 @@ class Plan:
         row = ROWS[op.name]
         if row.consumes or row.effect or len(op.outs) != 1:
             return False
-        out = op.outs[0].type
-        if op.name in WHOLE or row.alias != "fresh" or op.name in READS:
-            return all(self.can(a, scope, time) for a in op.args)
-        if op.name not in CHEAP:
-            return False
-        if isinstance(out, Scalar) and out.kind == "float":
-            return all(self.can(a, scope, time) and self.at_hand(a) for a in op.args)
-        return isinstance(out, Array | Scalar) and all(self.can(a, scope, time) for a in op.args)
+        if op.name not in WHOLE and row.alias == "fresh" and op.name not in READS:
+            if not self.costs.is_cheap(op) or is_float(op.outs[0]) and self.effort(op, self.costs.tape) > self.costs.tape:
+                return False
+        return all(self.can(a, scope, time) for a in op.args)
 
-    def at_hand(self, operand: Operand) -> bool:
-        """Is a scalar operand there without arithmetic on floats?"""
-        if not isinstance(operand, Value) or operand not in self.layout.places or operand in self.saved or self.alive(operand):
-            return True
-        op = self.layout.op_of(operand)
-        type_ = operand.type
-        return not (isinstance(op, Call) and op.name in CHEAP and isinstance(type_, Scalar) and type_.kind == "float")
+    def effort(self, op: Call, most: int) -> int:
+        """The cost of computing a number again, with all arithmetic that only this needs; anything above ``most`` if it is more."""
+        cost = self.costs.of(op)
+        for operand in dict.fromkeys(op.args):
+            if cost > most:
+                break
+            if isinstance(operand, Value) and is_float(operand) and not self.at_hand(operand):
+                before = self.layout.op_of(operand)
+                if isinstance(before, Call) and self.costs.is_cheap(before):
+                    cost += self.effort(before, most - cost)
+        return cost
+
+    def at_hand(self, operand: Value) -> bool:
+        """Is a number there, or to be there for others too?"""
+        return operand not in self.layout.places or operand in self.saved or operand in self.required or self.alive(operand)
 
     # ---------------------------------------------------------------- what still stands in an array
 
@@ -472,6 +470,11 @@ class Plan:
         scope = self.reversals[block]
         for operand in path_of(store):
             self.demand(operand, scope, 2 * index + 1)
+
+
+def is_float(value: Value) -> bool:
+    """Is it a floating-point number?"""
+    return isinstance(value.type, Scalar) and value.type.kind == "float"
 
 
 def path_of(store: Call) -> list[Operand]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from symgrad.adjoint.account import tell_activity, tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
+from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.expand import Expansion, arithmetic, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.fit import conformed, fitted
@@ -32,32 +34,32 @@ from symgrad.ops.indexing import has_arrays
 __all__ = ["gradient", "split_pullback"]
 
 
-def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True,
-             seeds: bool = False, name: str | None = None, taken: set[str] | None = None) -> Func:  # fmt: skip
+def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
+             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
-    symbols of extents that mean something else where the result will stand.
+    symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it.
     """
+
+    def differentiate(forwarding: bool) -> Func:
+        pairs = Pairs(partial(pullback_of, forwarding=forwarding, costs=costs))
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, forwarding, costs)
+
     try:
-        return differentiated(func, wrt, active_results, value, seeds, name, Pairs(pullback_of), taken)
+        return differentiate(True)
     except Unplanned:  # rare: reading back what was stored was planned where it is not there any more; then it is saved
-        return differentiated(func, wrt, active_results, value, seeds, name, Pairs(saving_pullback_of), taken, False)
+        return differentiate(False)
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
+def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, forwarding: bool, costs: Costs) -> Func:
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs)
-
-
-def saving_pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs) -> Func:
-    """``pullback_of``, with nothing read back from where it was stored."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, False)
+    return differentiated(func, wrt, active_results, True, True, None, pairs, None, forwarding, costs)
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None = None, forwarding: bool = True) -> Func:  # fmt: skip
+                   pairs: Pairs, taken: set[str] | None, forwarding: bool, costs: Costs) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -72,7 +74,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     scope.reverse.yields = list(gradients)
     prune(scope.reverse)
     share(scope.reverse, sweep.ledger.copies)
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding)
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding, costs)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body
     made.body.args += given

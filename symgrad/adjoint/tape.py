@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.memory import UNDO, Layout, Memory, has_memory
 from symgrad.adjoint.plan import Plan, path_of
 from symgrad.adjoint.save import Saver, TapeUse
@@ -26,7 +27,7 @@ class Unplanned(AssertionError):
 
 
 def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              forwarding: bool = True) -> Block:  # fmt: skip
+              forwarding: bool = True, costs: Costs = INTERPRETED) -> Block:  # fmt: skip
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory. Without ``forwarding`` nothing is read back from
@@ -35,7 +36,7 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
     layout = Layout()
     layout.enter(func.body)
     memory = Memory.of(func, layout)
-    plan = Plan(func, layout, memory, top, scopes, turns, forwarding).make()
+    plan = Plan(func, layout, memory, top, scopes, turns, forwarding, costs).make()
     tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()

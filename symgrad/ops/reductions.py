@@ -46,10 +46,12 @@ def _size_text(settings: dict[str, Any], types: list[Type]) -> str:
     shape = types[0].shape if isinstance(types[0], ShapeOf) else None
     axis = settings["axis"]
     if isinstance(axis, int):
-        return "shape[axis]"
-    if axis is None:
-        return "shape[0]" if shape is not None and len(shape) == 1 else "math.prod(shape)"
-    return " * ".join(f"shape[{a}]" for a in axis) or "1"
+        text = "shape[axis]"
+    elif axis is None:
+        text = "shape[0]" if shape is not None and len(shape) == 1 else "math.prod(shape)"
+    else:
+        text = " * ".join(f"shape[{a}]" for a in axis) or "1"
+    return f"{text} or 1" if settings["divisor"] and text != "1" else text
 
 
 # ------------------------------------------------------------------ laws
@@ -93,14 +95,15 @@ _AXES = "axis=None, keepdims=False"
 rule(f"sum(x, {_AXES})", reduction_law(np.sum), emit=reduction_text("sum"), linear="x",
      x_grad="spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"mean(x, {_AXES})", reduction_law(np.mean), emit=reduction_text("mean"), linear="x",
-     x_grad="spread(out_grad / reduced_size(shape_of(x), axis=axis), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+     x_grad="spread(out_grad / reduced_size(shape_of(x), axis=axis, divisor=True), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), emit=reduction_text("var", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
-            "2 * out_grad / (reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+            "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), emit=reduction_text("std", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
             "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-constant("reduced_size(shape, axis=None)", _size_law, emit=_size_text, cheap=True)
+# how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
+constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True)
 
 # ------------------------------------------------------------------ largest, smallest, middle
 
@@ -242,7 +245,7 @@ constant(f"extreme_share_of{_SHARES}", _extreme_law, emit="extreme_share_of(x, o
 constant(f"initial_share{_SHARES}", lambda types, settings, dim: types[1], emit="initial_share(x, out, where, initial, axis, keepdims)")
 _DEVIATION = "(x - mean(x, axis=axis, keepdims=True)) * spread("
 rule(f"var_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.var), emit=of_text("var"), x_grad=_DEVIATION +
-     "2 * out_grad / (reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+     "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=_DEVIATION +
      "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule("cumsum_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumsum"), x_grad=ROWS["cumsum"].pullbacks["x"], linear="x")

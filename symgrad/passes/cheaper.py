@@ -14,7 +14,7 @@ import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import NONE, Call, Const, Op, Operand, Value
-from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.types import FLOAT, Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts
@@ -171,6 +171,39 @@ def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
     return None
 
 
+def scaled_quotient(op: Call, facts: Facts) -> list[Call] | None:
+    """``1.0 / n * 2`` is ``2.0 / n``, ``3 * t / n * 2`` is ``6 * t / n``."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        maker, factor = once(op.args[side], "divide", facts), op.args[1 - side]
+        if maker is None or not isinstance(factor, Const) or not is_power_of_two(factor):
+            continue
+        above, below = maker.args
+        number = isinstance(above, Const) and type(above.value) in (int, float)
+        if not number and factor_of(above, facts) is None or not as_large(above.type, op.outs[0].type):
+            continue
+        inner = new("multiply", op, FLOAT if number else above.type, [factor, above])
+        return [inner, call("divide", op, [inner.outs[0], below])]
+    return None
+
+
+def spread_outwards(op: Call, facts: Facts) -> list[Call] | None:
+    """What is done to a number broadcast is done to the number."""
+    if not is_late(op, facts) or not isinstance(op.outs[0].type, Array):
+        return None
+    makers = [facts.calls(a, "spread") for a in op.args]
+    maker = next((m for m in makers if m is not None and isinstance(m.args[0].type, Scalar)), None)
+    if maker is None or not all(m is maker or isinstance(a.type, Scalar) for m, a in zip(makers, op.args, strict=True)):
+        return None
+    args = [maker.args[0] if m is maker else a for m, a in zip(makers, op.args, strict=True)]
+    made = ROWS[op.name].law([a.type for a in args], op.settings, lambda i: -2)
+    if not isinstance(made, Scalar) or made.kind != "float":
+        return None
+    inner = new(op.name, op, made, args, **op.settings)
+    return [inner, Call(op.outs, op.loc, "spread", [inner.outs[0], maker.args[1]], dict(maker.settings))]
+
+
 def scaled_view(op: Call, facts: Facts) -> list[Call] | None:
     """``v[:, None] * 2`` is ``(v * 2)[:, None]``, which may meet another factor."""
     if not is_late(op, facts):
@@ -225,6 +258,54 @@ def sign_of_ratio(op: Call, facts: Facts) -> Call | None:
     """Over zero, a positive number is infinite."""
     known = isinstance(op.args[0], Const) and type(op.args[0].value) in (int, float) and op.args[0].value > 0
     return call("ratio", op, list(op.args), positive=True) if known and not op.settings["positive"] else None
+
+
+def sure_ratio(op: Call, facts: Facts) -> Call | None:
+    """Over what is above zero, a ratio is a quotient like any other."""
+    return call("divide", op, list(op.args)) if is_positive(op.args[1], facts) else None
+
+
+def ratio_of_size(op: Call, facts: Facts) -> list[Call] | None:
+    """Where there is nothing to be divided, any divisor will do."""
+    size = facts.calls(op.args[1], "reduced_size")
+    if size is None:
+        return None
+    inner = new("reduced_size", op, size.outs[0].type, list(size.args), axis=size.settings["axis"], divisor=True)
+    return [inner, call("divide", op, [op.args[0], inner.outs[0]])]
+
+
+def plain_divisor(op: Call, facts: Facts) -> list[Call] | None:
+    """A number of NumPy's may be divided by nothing."""
+    size, above = facts.calls(op.args[1], "reduced_size"), op.args[0].type
+    if size is None or not size.settings["divisor"] or not (isinstance(above, Array) or getattr(above, "dtype", None) in ("f64", "f32")):
+        return None
+    inner = new("reduced_size", op, size.outs[0].type, list(size.args), axis=size.settings["axis"])
+    return [inner, call("divide", op, [op.args[0], inner.outs[0]])]
+
+
+def is_positive(operand: Operand, facts: Facts) -> bool:
+    """Is a number above zero (or undefined) whatever the program reads?  A product of small ones may not be."""
+    if isinstance(operand, Const):
+        return type(operand.value) in (int, float) and operand.value > 0
+    maker = facts.maker.get(operand) if isinstance(operand, Value) and is_real(operand.type) else None
+    if not isinstance(maker, Call):
+        return False
+    if maker.name == "add":
+        return any(is_positive(a, facts) and is_nonnegative(b, facts) for a, b in (maker.args, maker.args[::-1]))
+    return maker.name in ("sqrt", "cosh") and (maker.name == "cosh" or is_positive(maker.args[0], facts))
+
+
+def is_nonnegative(operand: Operand, facts: Facts) -> bool:
+    """Is a number zero or above (or undefined) whatever the program reads?"""
+    maker = facts.maker.get(operand) if isinstance(operand, Value) and is_real(operand.type) else None
+    if not isinstance(maker, Call) or maker.name in NOT_BELOW_ZERO:
+        return isinstance(maker, Call) or is_positive(operand, facts)
+    if maker.name == "multiply":
+        return maker.args[0] is maker.args[1] or all(is_nonnegative(a, facts) for a in maker.args)
+    return maker.name == "add" and all(is_nonnegative(a, facts) for a in maker.args)
+
+
+NOT_BELOW_ZERO = frozenset({"square", "abs", "fabs", "exp", "exp2", "sqrt", "cosh", "hypot"})
 
 
 def kind_of_power(op: Call, facts: Facts) -> Call | None:
@@ -433,9 +514,9 @@ def add_distinct(op: Call, facts: Facts) -> Call | None:
 
 
 CHEAPER: dict[str, tuple[Rewrites, ...]] = {
-    "multiply": (joined_factors, sign_outwards, shared_quotient, scaled_view),
-    "divide": (sign_outwards,),
-    "negative": (negative_product,),
+    "multiply": (spread_outwards, joined_factors, scaled_quotient, sign_outwards, shared_quotient, scaled_view),
+    "divide": (spread_outwards, sign_outwards, plain_divisor),
+    "negative": (spread_outwards, negative_product),
     "add": (negative_first, doubled),
     "sum": (sum_of_negative, sum_of_scaled, product_of_vectors, sum_of_product),
     "power": (first_power,),
@@ -447,7 +528,7 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "dot_right": (product_of_matrices,),
     "lowered": (lowered_number,),
     "log_of_base": (log_of_number,),
-    "ratio": (sign_of_ratio,),
+    "ratio": (sure_ratio, ratio_of_size, sign_of_ratio),
     "slope_power": (kind_of_power,),
     "spread": (spread_with_axes,),
     "copy": (filled,),

@@ -6,7 +6,7 @@ sums and products of scalars.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Value, While
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
@@ -104,7 +104,17 @@ def cannot_raise(op: Call) -> bool:
     if op.name == "extent":
         shape = types[0].shape if isinstance(types[0], Array) else None
         return shape is not None and -len(shape) <= op.settings["axis"] < len(shape)
-    return op.name in ARITHMETIC and op.settings.get("via") is None and all(isinstance(t, Scalar) for t in types)
+    if op.settings.get("via") is not None or not all(isinstance(t, Scalar) for t in types):
+        return False
+    return op.name in ARITHMETIC or op.name == "divide" and is_safe_division(op)
+
+
+def is_safe_division(op: Call) -> bool:
+    """Is it a float over a number that is known and not zero?"""
+    above, below = op.args
+    return (
+        getattr(above.type, "kind", None) == "float" and isinstance(below, Const) and type(below.value) in (int, float) and below.value != 0
+    )
 
 
 __all__ = ["cannot_raise", "hoist"]

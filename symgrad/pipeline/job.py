@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.adjoint.activity import matters
+from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
 from symgrad.errors import BadArgument, NotActive, NotScalar, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.frontend.source import Source
@@ -39,6 +40,11 @@ class Job:
         return func
 
     # -------------------------------------------------------------- what is differentiated
+
+    @property
+    def costs(self) -> Costs:
+        """What is expensive where the derivative will run."""
+        return COMPILED if self.request.jit else INTERPRETED
 
     @property
     def output(self) -> Result:

@@ -24,7 +24,7 @@ from symgrad.passes.zeroing import zeroing
 Pass = Callable[[Func], Func]
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
-OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, dce)
+OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
 LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, zeroing, dce, borrow, unbox, cells, dce, reuse)
 #: the same for halves of pullbacks, which have no plain form to fall back on

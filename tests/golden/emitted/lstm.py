@@ -36,14 +36,12 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         hidden = outgate
 
     # backward
-    t_2 = bias.shape                           # 35: for t in range(inputs.shape[0]):
-    t_3 = 3 * size                             # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
-    t_4 = 2 * size                             # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+    t_4 = bias.shape                           # 35: for t in range(inputs.shape[0]):
     cell_grad = np.zeros(cell.shape)
     hidden_grad = np.zeros(initial.shape)
-    bias_grad = np.zeros(t_2)
+    bias_grad = np.zeros(t_4)
     weights_grad = np.zeros(weights.shape)
-    for t in reversed(range(t_1)):             # 35: for t in range(inputs.shape[0]):
+    for t in reversed(range(t_1)):
         cell, hidden, t_1, t_5, t_6, t_7, change, t_8 = tape[t]
         t_9 = 1.0 + t_7                        # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
         outgate = 1.0 / t_9
@@ -68,16 +66,16 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         t_11 = change * change                 # 40: change = np.tanh(gates[3 * size :])
         np.subtract(1, t_11, out=t_11)
         change_grad *= t_11
-        gates_grad = np.zeros(t_2)
+        gates_grad = np.zeros(t_4)
         gates_grad[t_3:] += change_grad
         outgate /= t_9                         # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
         outgate_grad *= outgate
         outgate_grad *= t_7
-        gates_grad[t_4:t_3] += outgate_grad
+        gates_grad[t_2:t_3] += outgate_grad
         ingate /= t_8                          # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
         ingate_grad *= ingate
         ingate_grad *= t_6
-        gates_grad[size:t_4] += ingate_grad
+        gates_grad[size:t_2] += ingate_grad
         forget /= t_10                         # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
         forget_grad *= forget
         forget_grad *= t_5

@@ -5,31 +5,31 @@ def vdp_grad(x, v, stiffness, h, steps):
     t = 0.5 * h
     for _ in range(steps):
         middle_x = x + t * v
-        t_1 = 1.0 - x * x
-        middle_v = v + t * (stiffness * t_1 * v - x)
-        x_1 = x + h * middle_v
-        t_2 = 1.0 - middle_x * middle_x
-        tape[_] = v, x, middle_x, t_1, middle_v, t_2
-        v = v + h * (stiffness * t_2 * middle_v - middle_x)
-        x = x_1
+        middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
+        tape[_] = v, x, middle_v
+        x = x + h * middle_v
+        t_1 = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
+        v = v + h * t_1
 
     # backward
-    t = 0.5 * h                                # 70: middle_x = x + 0.5 * h * v
     v_grad = math.cos(v)
     x_grad = 2 * x
     stiffness_grad = 0.0
     for _ in reversed(range(steps)):           # 69: for _ in range(steps):
         t_grad = v_grad * h                    # 73: v = v + h * (stiffness * (1.0 - middl...
-        v, x, middle_x, t_1, middle_v, t_2 = tape[_]
+        v, x, middle_v = tape[_]
         t_grad_1 = t_grad * middle_v
-        middle_v_grad = t_grad * (stiffness * t_2)
-        stiffness_grad += t_grad_1 * t_2
+        middle_x = x + t * v                   # 70: middle_x = x + 0.5 * h * v
+        t_1 = 1.0 - middle_x * middle_x        # 73: v = v + h * (stiffness * (1.0 - middl...
+        middle_v_grad = t_grad * (stiffness * t_1)
+        stiffness_grad += t_grad_1 * t_1
         middle_x_grad = t_grad_1 * stiffness * middle_x * -2 - t_grad
         middle_v_grad += x_grad * h            # 72: x = x + h * middle_v
         v_grad += middle_v_grad                # 71: middle_v = v + 0.5 * h * (stiffness *...
         t_grad = middle_v_grad * t
         x_grad = x_grad - t_grad
         t_grad_1 = t_grad * v
+        t_1 = 1.0 - x * x
         v_grad += t_grad * (stiffness * t_1)
         stiffness_grad += t_grad_1 * t_1
         x_grad += t_grad_1 * stiffness * x * -2

@@ -1,0 +1,23 @@
+"""What the passes that end in print tell ``func.notes``: how code that runs differs from what was written, and what kept it from that."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Call, Op, Value
+from symgrad.notes import Notes
+
+
+def tell(notes: Notes | None, op: Op, message: str, about: Value | None = None, kind: str = "lowered") -> None:
+    """Tell something of an op, about a value: if not given, its result, else what it reads."""
+    if notes is None or not op.loc.line:
+        return
+    values = [about] if about is not None else [*op.outs[:1], *(a for a in op.operands[:1] if isinstance(a, Value))]
+    name = next((v.name for v in values if v.name is not None), op.name if isinstance(op, Call) else None)
+    notes.add("passes", kind, op.loc, message, name=name)
+
+
+def named(value: object, otherwise: str = "it") -> str:
+    """What a user would call a value."""
+    return value.name if isinstance(value, Value) and value.name is not None else otherwise
+
+
+__all__ = ["named", "tell"]
