@@ -8,32 +8,33 @@ from __future__ import annotations
 
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Value
 from symgrad.ir.types import Array
+from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts, Node
 from symgrad.passes.places import Places
+from symgrad.passes.telling import named, tell
 
 OFTEN = 2
 
 
 def borrow(func: Func) -> Func:
     """Turn reads of slices into views, in place."""
-    _block(func.body, Facts(func), Places.of(func))
+    _block(func.body, Facts(func), Places.of(func), func.notes)
     return func
 
 
-def _block(block: Block, facts: Facts, places: Places) -> None:
+def _block(block: Block, facts: Facts, places: Places, notes: Notes | None) -> None:
     for op in block.ops:
         for inner in op.blocks:
-            _block(inner, facts, places)
-        if (
-            isinstance(op, Call)
-            and op.name == "take"
-            and isinstance(op.args[0], Value)
-            and _is_slice(op)
-            and _is_free(op, block, facts, places)
-        ):
-            op.name = "view"
+            _block(inner, facts, places, notes)
+        if isinstance(op, Call) and op.name == "take" and isinstance(op.args[0], Value) and _is_slice(op):
+            reason = _needs_copy(op, block, facts, places)
+            if not reason:
+                op.name = "view"
+                tell(notes, op, f"a view of {named(op.args[0], 'what it is read from')}, to which nobody writes while it is read")
+            else:
+                tell(notes, op, reason, kind="copied")
 
 
 def _is_slice(op: Call) -> bool:
@@ -43,17 +44,19 @@ def _is_slice(op: Call) -> bool:
     return "." not in index and not has_arrays(index, [a.type for a in place])
 
 
-def _is_free(op: Call, block: Block, facts: Facts, places: Places) -> bool:
-    """Is the slice read for the last time before the array is changed or handed on?"""
+def _needs_copy(op: Call, block: Block, facts: Facts, places: Places) -> str:
+    """Why a slice must be copied; nothing if it is read for the last time before the array is changed or handed on."""
     readers = places.readers.get(op.outs[0], [])
     runs = op.settings["index"].endswith("s") and isinstance(op.args[-1], Const) and op.args[-1].value is None
     if len(readers) > OFTEN and not runs:
-        return False
+        return "it is read more than twice, and a copy is read faster"
     last = places.last(op.outs[0], block, unchanged=True)
     if last is None:
-        return False
+        return "it is written to, or handed on"
     cell = facts.find((op.args[0], False))  # type: ignore[arg-type]
-    return not any(_changes(other, cell, facts) for other in block.ops[places.number[op] + 1 : last + 1])
+    if any(_changes(other, cell, facts) for other in block.ops[places.number[op] + 1 : last + 1]):
+        return f"{named(op.args[0], 'what it is read from')} is written to before it is read for the last time"
+    return ""
 
 
 def _changes(op: Op, cell: Node, facts: Facts) -> bool:

@@ -14,6 +14,7 @@ from symgrad.ir.types import FLOAT, Array, Dim, Scalar
 from symgrad.ops.cells import RANKS, nested
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept
+from symgrad.passes.telling import tell
 
 STORES = {"set_at": "set_cell", "add_at": "add_cell"}
 #: rows that ask an array for its shape only
@@ -46,6 +47,7 @@ class _Lister:
     """Walks a function; what is made anew stands in the block of the loop."""
 
     def __init__(self, func: Func) -> None:
+        self.notes = func.notes
         self.readers: dict[Value, list[tuple[Op, int]]] = {}
         self.ends: dict[Value, list[tuple[Op | None, Block, int]]] = {}  #: where a value is yielded: by which op's block
         self.maker: dict[Value, Op] = {}
@@ -94,7 +96,7 @@ class _Lister:
                 self.convert(loop, k, chain, before, after)
         for value in sorted_values(loop):
             if value not in defined:
-                chain = self.read(value, inside)
+                chain = self.read(loop, value, inside)
                 if chain is not None:
                     made = self.list_of(chain.start, loop, before)
                     self.readers.setdefault(made, []).append((loop, 0))
@@ -102,7 +104,7 @@ class _Lister:
 
     # -------------------------------------------------------------- what may be converted
 
-    def read(self, value: Value, inside: set[Op]) -> Chain | None:
+    def read(self, loop: Op, value: Value, inside: set[Op]) -> Chain | None:
         """An array from outside of which the loop reads elements only."""
         rank = rank_of(value)
         if rank is None:
@@ -117,7 +119,7 @@ class _Lister:
             if not isinstance(op, Call) or k != 0 or op.name != "item" or not is_cell(op, rank):
                 return None
             chain.uses.append(op)
-        return chain if self.pays(chain, inside) else None
+        return chain if self.pays(loop, chain, inside) else None
 
     def carried(self, loop: For | While, k: int, inside: set[Op]) -> Chain | None:
         """An array that the loop changes, element by element."""
@@ -128,7 +130,7 @@ class _Lister:
         chain = Chain(init, rank)
         if not (self.slot(loop, k, chain) and self.follow(loop, chain, inside) and self.closed(chain)):
             return None
-        return chain if self.pays(chain, inside) else None
+        return chain if self.pays(loop, chain, inside) else None
 
     def slot(self, op: For | While, k: int, chain: Chain) -> bool:
         """The loop hands versions on in this slot."""
@@ -178,9 +180,14 @@ class _Lister:
                     return False
         return True
 
-    def pays(self, chain: Chain, inside: set[Op]) -> bool:
+    def pays(self, loop: Op, chain: Chain, inside: set[Op]) -> bool:
         """Does some access count along every axis?"""
-        return any(self.counts(use, chain.rank, inside) for use in chain.uses if use.name not in SHAPES)
+        accesses = [use for use in chain.uses if use.name not in SHAPES]
+        if any(self.counts(use, chain.rank, inside) for use in accesses):
+            return True
+        if accesses:
+            tell(self.notes, loop, "stays an array, since no loop in here counts along every axis of it", chain.start)
+        return False
 
     def counts(self, use: Call, rank: int, inside: set[Op]) -> bool:
         loops = [self.loop_of(index, DEPTH) for index in indices(use)]
@@ -218,6 +225,7 @@ class _Lister:
     def list_of(self, array: Value, loop: Op, before: list[Op]) -> Value:
         """The list of an array's elements, to be read."""
         if array not in self.lists:
+            tell(self.notes, loop, "the loop reads it by elements only, from a list", array)
             hint = None if array.name is None else f"{array.name}_list"
             self.lists[array] = self.make(before, loop, "to_list", array, hint=hint)
         return self.lists[array]
@@ -237,6 +245,7 @@ class _Lister:
     def convert(self, loop: For | While, k: int, chain: Chain, before: list[Op], after: list[Op]) -> None:
         """Let a loop's slot carry a list, and make an array of it afterwards."""
         array = loop.outs[k]
+        tell(self.notes, loop, "a list while the loop runs, which reads and writes it by elements only", array)
         shape = [] if chain.rank == 1 else [self.make(before, loop, "shape_of", chain.start)]
         loop.inits[k] = self.own_list(chain.start, loop, before)
         made = Value(nested(chain.rank), loop.outs[k].name)

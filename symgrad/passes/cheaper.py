@@ -189,8 +189,8 @@ def scaled_quotient(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def spread_outwards(op: Call, facts: Facts) -> list[Call] | None:
-    """What is done to a number broadcast is done to the number."""
-    if not is_late(op, facts) or not isinstance(op.outs[0].type, Array):
+    """What is done to a number broadcast is done to the number; a broadcast must not be written to, or handed out."""
+    if not is_late(op, facts) or not isinstance(op.outs[0].type, Array) or facts.is_stored(op.outs[0]) or facts.is_returned(op.outs[0]):
         return None
     makers = [facts.calls(a, "spread") for a in op.args]
     maker = next((m for m in makers if m is not None and isinstance(m.args[0].type, Scalar)), None)

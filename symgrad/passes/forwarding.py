@@ -8,27 +8,32 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays, steps
 from symgrad.passes.facts import Facts
+from symgrad.passes.telling import tell
 
 READS = frozenset({"view", "take"})
 
 
 def forwarding(func: Func) -> Func:
     """Forward stored values to their readers, in place."""
-    _stores(func.body, Facts(func))
+    _stores(func.body, Facts(func), func.notes)
     return func
 
 
-def _stores(block: Block, facts: Facts) -> None:
+def _stores(block: Block, facts: Facts, notes: Notes | None) -> None:
     table: dict[Value, Operand] = {}
     for op in block.ops:
         for inner in op.blocks:
-            _stores(inner, facts)
+            _stores(inner, facts, notes)
         if isinstance(op, Call) and op.name in READS and isinstance(op.args[0], Value):
             store = facts.calls(op.args[0], "set_at")
             if store is not None and op.outs[0] in facts.late:
+                before = op.args[0]
                 _read(op, store, facts, table)
+                if op.args[0] is not before or op.outs[0] in table:
+                    tell(notes, op, "what was just stored is read, not the place that it was stored to", store.outs[0])
     substitute(block, table)
 
 

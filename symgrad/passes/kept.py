@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, substitute, walk
 from symgrad.ir.types import Tape
+from symgrad.notes import Notes
 from symgrad.passes.facts import Facts, Node, has_memory
+from symgrad.passes.telling import tell
 
 #: rows of tapes: where among the operands, or the results, what is kept begins
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
@@ -17,7 +19,7 @@ FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 def kept(func: Func) -> Func:
     """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are."""
-    narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs})
+    narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs}, func.notes)
     narrower.find(func)
     for tape, ops in narrower.groups.items():
         if tape not in narrower.whole:
@@ -35,6 +37,7 @@ class _Narrower:
 
     facts: Facts
     outer: set[Value]  #: what the function itself computes, outside of loops and branches
+    notes: Notes | None
     groups: dict[Node, list[Call]] = field(default_factory=dict)
     whole: set[Node] = field(default_factory=set)  #: tapes that more is done with
     table: dict[Value, Operand] = field(default_factory=dict)
@@ -70,6 +73,9 @@ class _Narrower:
             return
         for op in filling:
             start = FILLING[op.name]
+            for item in (op.args[start + k] for k in range(width) if k not in keep):
+                if isinstance(item, Value):
+                    tell(self.notes, op, "is not kept on the tape after all: nobody takes it from there", item)
             op.args = op.args[:start] + [op.args[start + k] for k in keep]
             if not keep:
                 self.table[op.outs[0]] = op.args[0]

@@ -12,6 +12,7 @@ from symgrad.ir.core import Block, Call, Func, Op, Value, walk
 from symgrad.ir.types import Array, Dim, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, halves_kept
+from symgrad.passes.telling import tell
 
 #: rows that read or write by an index: where the index stands, and how often they look through a mask
 USES = {"take": (1, 1), "set_at": (2, 1), "add_at": (2, 2)}
@@ -102,6 +103,7 @@ class _Masks:
         block = self.facts.home[mask]
         op = Call([index], maker.loc, "flatnonzero", [mask], dict(ROWS["flatnonzero"].settings))
         block.ops.insert(block.ops.index(maker) + 1, op)
+        tell(self.func.notes, maker, "what it chooses is looked for once, since it is used more than once", mask)
         return index
 
     def forward(self, mask: Value, index: Value) -> None:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, While
 from symgrad.ir.types import Array, Scalar, is_plural, same_extent
+from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX
 from symgrad.passes.facts import BORROWED, halves_kept
 from symgrad.passes.places import Places
+from symgrad.passes.telling import named, tell
 
 #: rows that change an array and give its memory on
 CHANGING = frozenset({"accumulate", "add_at", "set_at"})
@@ -28,7 +30,7 @@ SLICES = frozenset({"take", "view"})
 def reuse(func: Func) -> Func:
     """Let elementwise ops overwrite what nobody reads again, in place."""
     with halves_kept(func):
-        _Reuser(Places.of(func)).block(func.body)
+        _Reuser(Places.of(func), func.notes).block(func.body)
     return func
 
 
@@ -37,6 +39,7 @@ class _Reuser:
     """One walk through a function."""
 
     places: Places
+    notes: Notes | None
     owned: set[Value] = field(default_factory=set)  #: arrays allocated in the block at hand, or a stage of one
 
     def block(self, block: Block) -> None:
@@ -47,7 +50,7 @@ class _Reuser:
             else:
                 for inner in op.blocks:
                     if not (isinstance(op, While) and inner is op.test):  # a test must not store
-                        _Reuser(self.places).block(inner)
+                        _Reuser(self.places, self.notes).block(inner)
         self.stores(block)
 
     def note(self, op: Call) -> None:
@@ -74,6 +77,7 @@ class _Reuser:
             if place and name in ONLY_AUGMENTED:
                 return
             if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.dies(operand, op, block):
+                tell(self.notes, op, f"computed into the memory of {named(operand, 'an operand')}, which nobody reads again")
                 op.name, op.args, op.settings = name, [operand, *op.args], {"index": "", "place": place}
                 return
 
@@ -93,6 +97,7 @@ class _Reuser:
                 value = op.args[1]
                 made = maker.get(value) if isinstance(value, Value) else None
                 if made is not None and self.goes_into(made, op, block, k):
+                    tell(self.notes, op, "what is stored is computed right there")
                     into(made, op)
                     dead.add(made)
         if dead:

@@ -13,6 +13,7 @@ from symgrad.ir.core import NONE, Apply, Block, Call, Const, For, Func, If, Op, 
 from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.facts import Facts, Node, halves_kept
+from symgrad.passes.telling import tell
 
 #: arithmetic that is the same on Python's floats, which never raises
 PLAIN = frozenset({"add", "subtract", "multiply", "negative", "positive", "abs", "accumulate", "square"})
@@ -90,6 +91,7 @@ class _Unboxer:
             if not idle:
                 break
             barred |= idle
+        self.explain()
         if self.unboxed:
             table: dict[Value, Operand] = {}
             self.returned()
@@ -234,6 +236,16 @@ class _Unboxer:
             if isinstance(op, Call) and op.outs and op.outs[0] in self.unboxed and op.outs[0] not in self.leaves:
                 gain += 4 if op.name in MATHS else 1
         return gain >= (1 if is_element(maker) else 2)
+
+    def explain(self) -> None:
+        """Tell which elements and results become Python floats, and what keeps the others from it."""
+        for leaf, maker in self.leaves.items() if self.func.notes is not None else ():
+            if leaf in self.unboxed:
+                tell(self.func.notes, maker, "a Python float, on which arithmetic is faster than on NumPy's")
+            else:
+                reader = next((op for op in self.readers.get(leaf, ()) if not self.takes(op, leaf)), None)
+                reason = "what is computed of it would not pay for it" if reader is None else f"line {reader.loc.line} needs it so"
+                tell(self.func.notes, maker, f"stays one of NumPy's numbers: {reason}")
 
     # -------------------------------------------------------------- rewriting
 

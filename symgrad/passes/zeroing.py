@@ -9,24 +9,27 @@ So ``t`` may be a view (``borrow``). Only the backward half is touched, where th
 from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
+from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts, halves_kept
 from symgrad.passes.places import Places
+from symgrad.passes.telling import tell
 
 
 def zeroing(func: Func) -> Func:
     """Leave out and put off zeroing, in place."""
     with halves_kept(func):
-        _Zeroing(Facts(func), Places.of(func)).block(func.body)
+        _Zeroing(Facts(func), Places.of(func), func.notes).block(func.body)
     return func
 
 
 class _Zeroing:
     """One walk through a function."""
 
-    def __init__(self, facts: Facts, places: Places) -> None:
+    def __init__(self, facts: Facts, places: Places, notes: Notes | None) -> None:
         self.facts = facts
         self.places = places
+        self.notes = notes
         self.table: dict[Value, Operand] = {}
 
     def block(self, block: Block) -> None:
@@ -76,6 +79,7 @@ class _Zeroing:
             if is_same_place(op.args[2:], op, zero) and self.leave_out(taken, op, block):
                 self.table[zero.outs[0]] = zero.args[0]
                 block.ops.remove(zero)
+                tell(self.notes, zero, "a slice of it is not set to zero, since what stood there is added again")
                 return True
 
     def leave_out(self, taken: Call, op: Call, block: Block) -> bool:
@@ -108,6 +112,7 @@ class _Zeroing:
             ahead = [op for op in block.ops if self.places.number.get(op, last + 1) > last and op is not zero]
             block.ops.remove(zero)
             block.ops.insert(block.ops.index(ahead[0]) if ahead else len(block.ops), zero)
+            tell(self.notes, zero, "a slice of it is set to zero only when it was read for the last time, so that it need not be copied")
 
 
 def is_same_place(operands: list[Operand], op: Call, store: Call) -> bool:

@@ -145,6 +145,34 @@ def text_of(x: Any) -> Any:
     return np.sum(x * x)
 
 
+def elements(x: Any, w: Any) -> Any:
+    total = 0.0
+    for i in range(1, len(x)):
+        total += np.exp(x[i] * w) * x[i - 1]
+    return total
+
+
+def chosen(x: Any, w: Any, steps: int) -> Any:
+    for _ in range(steps):
+        mask = x > w
+        x[mask] = x[mask] * w
+    return np.sum(x)
+
+
+def diffused(x: Any, n: int) -> Any:
+    y = x.copy()
+    for _ in range(n):
+        y[1:-1] = y[1:-1] + 0.1 * (y[:-2] - 2.0 * y[1:-1] + y[2:])
+    return np.sum(y * y)
+
+
+def pair(x: Any, k: int) -> Any:
+    total = 0.0
+    for _ in range(3):
+        total += x[k] * x[k + 1] * total
+    return total
+
+
 VECTOR = np.arange(1.0, 7.0)
 INDEX = np.array([0, 2])
 LOOP = (VECTOR, 0.5, 3)
@@ -182,6 +210,21 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (gather, (VECTOR, INDEX), None, "unproved", 2, "index", DOUBTS["take_written"].message),
     (gather_twice, (VECTOR, INDEX), None, "unproved", -4, "index", DOUBTS["add_written"].message),
     (by_columns, (VECTOR, np.ones((2, 3), order="F")), None, "unproved", 3, "y_grad", DOUBTS["by_rows"].message),
+    (elements, (VECTOR, 0.1), None, "lowered", 2, "x", "the loop reads it by elements only, from a list"),
+    (elements, (VECTOR, 0.1), None, "lowered", 2, "x_grad", "a list while the loop runs"),
+    (elements, (VECTOR, 0.1), None, "lowered", 3, "x", "a Python float"),
+    (elements, (VECTOR, 0.1), None, "saved", 3, "np.exp(x[i] * w)", "which costs less than np.exp(x[i] * w) again"),
+    (chosen, (VECTOR, 2.0, 2), "x", "lowered", 2, "mask", "what it chooses is looked for once"),
+    (relax, LOOP, ("x", "w"), "lowered", 5, "x", "what was just stored is read"),
+    (diffused, (VECTOR, 2), None, "lowered", 3, "y_grad", "a slice of it is not set to zero, since what stood there is added again"),
+    (diffused, (VECTOR, 2), None, "lowered", 3, "multiply", "computed into the memory of an operand"),
+    (diffused, (VECTOR, 2), None, "lowered", 3, "y", "what is stored is computed right there"),
+    (diffused, (VECTOR, 2), None, "copied", 3, "y_grad", "y_grad is written to before it is read for the last time"),
+    (relax, LOOP, ("x", "w"), "lowered", 5, "x_grad", "a slice of it is set to zero only when it was read for the last time"),
+    (relax, LOOP, ("x", "w"), "lowered", 5, "x_grad", "a view of x_grad, to which nobody writes while it is read"),
+    (relax, LOOP, ("x", "w"), "lowered", 5, "w_grad", "stays one of NumPy's numbers"),
+    (pair, (VECTOR, 1), None, "lowered", 2, "x", "stays an array, since no loop in here counts along every axis of it"),
+    (pair, (VECTOR, 1), None, "recomputed", 3, "x[k] * x[k + 1]", "from x[k], x[k + 1]"),
     (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
     (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque"].message),
 ]

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.ir.core import Func
+from symgrad.compile import LOWER, OPTIMISE, SIMPLIFY
+from symgrad.ir.core import Func, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
 from symgrad.ir.verify import verify
+from symgrad.location import Loc
+from symgrad.notes import Notes
 from symgrad.ops import declare
 
 HERE = Path(__file__).parent
@@ -61,3 +64,19 @@ def test_a_pass_run_twice_changes_nothing_more(name: str, before: str, after: st
     once = show(run(parse(before)))
 
     assert show(run(parse(once))) == once
+
+
+TELLING = sorted({run.__name__ for run in (*SIMPLIFY, *OPTIMISE, *LOWER)} - {"dce"})  # what nobody reads is nobody's loss
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_a_pass_tells_what_it_did(name: str) -> None:
+    notes = Notes()
+    for _, before, _ in pairs(HERE / f"{name}.ir"):
+        func = parse(before)
+        func.notes = notes
+        for line, op in enumerate(walk(func.body), start=1):
+            op.loc = Loc("f.py", line)
+        load(name)(func)
+
+    assert any(note.message for note in notes)
