@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from symgrad.compile import LOWER, OPTIMISE, SIMPLIFY
 from symgrad.ir.core import Func, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
@@ -16,6 +15,7 @@ from symgrad.ir.verify import verify
 from symgrad.location import Loc
 from symgrad.notes import Notes
 from symgrad.ops import declare
+from symgrad.pipeline.stages import LOWER, OPTIMISE, SIMPLIFY
 
 HERE = Path(__file__).parent
 for rows in ("engine", "elementwise", "reductions", "arrays", "linalg", "constants", "into", "cells"):
