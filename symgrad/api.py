@@ -22,15 +22,15 @@ from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import LOCK, Table
-from symgrad.errors import BadArgument, IntegerArgument, NumbaMissing, SaveError, SourceNotFound
+from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
 from symgrad.explaining import explain as explained
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
+from symgrad.jit import Jit, available
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.notes import Notes
 from symgrad.parameters import (
-    Jit,
     Options,
     What,
     Wrt,
@@ -43,7 +43,6 @@ from symgrad.parameters import (
 )
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
-from symgrad.runtime.kernels import has_numba
 from symgrad.saving import examples_of
 from symgrad.signature import (
     Compiled,
@@ -57,10 +56,7 @@ STATE = "__symgrad__"  #: the attribute of a decorated function that holds its `
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit) -> Options:
     """Check what can be checked without the function."""
-    if not (isinstance(jit, bool) or jit == "auto"):
-        raise BadArgument(f"jit is True, False or 'auto', not {jit!r}")
-    if jit is True:
-        require_numba()
+    available(jit)
     if wrt is not None and argnums is not None:
         raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
     wrt = wrt if wrt is not None else argnums
@@ -72,12 +68,6 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
     return Options(what, wrt, has_aux, allow_unused, names, jit=jit)
-
-
-def require_numba() -> None:
-    """Say so if numba is not installed."""
-    if not has_numba():
-        raise NumbaMissing("jit=True compiles with numba, which is not installed")
 
 
 # ------------------------------------------------------------------ derived functions
@@ -110,9 +100,7 @@ class Derived:
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
               notes: Notes | None = None, read: Callable[[str], Any] | None = None) -> Compiled:  # fmt: skip
         wanted = self._options
-        if wanted.jit is True:
-            require_numba()
-        jit = wanted.jit if has_numba() else False
+        jit = available(wanted.jit)
         if wanted.what == "primal":
             return compile_gradient(
                 function, signature, Request((), no_grad=wanted.no_grad, pins=pins, read=read, jit=jit, primal=True), notes

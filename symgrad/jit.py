@@ -13,16 +13,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal
 
 from symgrad.codegen.numba import Kernel, Pair
-from symgrad.errors import NotCompiled
+from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
-from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, type_named, type_of
+from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, type_named, type_of
 from symgrad.runtime.load import load
 from symgrad.signature import Compiled
 
+Jit = bool | Literal["auto"]
 Read = Callable[[str], Any]  #: the value of an expression over the user's parameters
 
 #: numba's names of the types of numbers
@@ -31,6 +32,18 @@ DTYPES = {"f32": "float32", "f64": "float64", "bool": "boolean"} | {f"{k}{n}": f
                                                                     for n in (8, 16, 32, 64)}  # fmt: skip
 #: functions of the user's whose notice has been given
 TOLD: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+
+
+def available(jit: Jit) -> Jit:
+    """What was asked for, "auto" being False where numba is not installed; nothing is compiled yet.
+
+    Raises BadArgument for what is neither a bool nor "auto", NumbaMissing for True without numba.
+    """
+    if not (isinstance(jit, bool) or jit == "auto"):
+        raise BadArgument(f"jit is True, False or 'auto', not {jit!r}")
+    if jit is True and not has_numba():
+        raise NumbaMissing("jit=True compiles with numba, which is not installed")
+    return jit is not False and has_numba() and jit
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import Literal
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
 from symgrad.frontend.source import read
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.jit import Jit
 from symgrad.location import Loc
 from symgrad.signature import (
     Abstract,
@@ -23,7 +24,6 @@ from symgrad.signature import (
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "primal"]
-Jit = bool | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def unsaved():
 
 def numba_missing():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symgrad.api.has_numba", lambda: False)
+        patch.setattr("symgrad.jit.has_numba", lambda: False)
         symgrad.grad(square, jit=True)
 
 

@@ -13,12 +13,12 @@ from symgrad.functional import updates
 from symgrad.optimizer.lr import LRScheduler
 from symgrad.optimizer.regularizers import regularizer
 from symgrad.static.backward import append_backward
-from symgrad.static.executor import global_scope
 from symgrad.static.initializers import Constant
 from symgrad.static.mode import in_static_mode
 from symgrad.static.parameters import ParamAttr
 from symgrad.static.program import Parameter, Program, Variable, create_parameter, program_guard
 from symgrad.static.program import append as append_operation
+from symgrad.static.scope import global_scope
 from symgrad.vocabulary.dispatch import apply
 
 Pairs = list[tuple[Any, Any]]

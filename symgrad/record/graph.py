@@ -6,7 +6,7 @@ old one, by the adjoint; the keys then stand for the values of the new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,19 +14,12 @@ from symgrad.adjoint.activity import matters, may_be_active
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
-from symgrad.codegen.header import Header
-from symgrad.codegen.python import emit
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute
 from symgrad.ir.types import INT, Scalar, Type, join
 from symgrad.ops.build import Builder, symbols
-from symgrad.passes.dce import dce
-from symgrad.passes.unread import unread
-from symgrad.pipeline.emission import argument_names
 from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.record.compiled import Compiled, Key, finished
 from symgrad.record.operations import Operation, append
-from symgrad.runtime.load import load
-
-Key = Hashable
 
 
 @dataclass
@@ -191,8 +184,11 @@ class Graph:
 
     # ---------------------------------------------------------------- functions
 
-    def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = ()) -> Compiled:
-        """Compile the function of some of the values; ``known`` are values that the caller has already, which become parameters."""
+    def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = (), kernel: bool = False) -> Compiled:
+        """Compile the function of some of the values; ``known`` are values that the caller has already, which become parameters.
+
+        ``kernel``: with all parameters that a kernel made of it reads.
+        """
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, list(results)), table)
         params = list(zip(self.params, body.args, strict=True))
@@ -206,7 +202,7 @@ class Graph:
         substitute(body, replaced)
         body.args = [value for _, value in params]
         func = simplify(Func(name, body), OPTIMISE)
-        return finished(func, [key for key, _ in params], name, self.objects)
+        return finished(func, [key for key, _ in params], name, self.objects, kernel)
 
 
 def strip(body: Block, table: dict[Value, Operand], results: list[Operand]) -> None:
@@ -219,48 +215,3 @@ def strip(body: Block, table: dict[Value, Operand], results: list[Operand]) -> N
     substitute(body, table)
     results[:] = body.yields[len(body.yields) - tail :]
     del body.yields[len(body.yields) - tail :]
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A function of some of the values of a graph; ``keys`` says which, in order; ``scalars`` which of them are no arrays."""
-
-    function: Any
-    keys: tuple[Key, ...]
-    scalars: tuple[bool, ...]
-    text: str
-    func: Func
-
-
-def finished(func: Func, keys: list[Key], name: str, objects: dict[str, Any]) -> Compiled:
-    """Drop parameters that nothing reads, print and load."""
-    func = dce(unread(func))
-    read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
-    kept = [(key, value) for key, value in zip(keys, func.params, strict=True) if value in read]
-    func.body.args = [value for _, value in kept]
-    words = argument_names([value.name for _, value in kept])
-    for (_, value), word in zip(kept, words, strict=True):
-        value.name = word
-    places = ", ".join(f"{{{k}}}" for k in range(len(func.body.yields)))
-    result = f"({places}{',' if len(func.body.yields) == 1 else ''})" if func.body.yields else "()"
-    emitted = emit(
-        func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, comments=False, objects=objects)
-    )
-    function = load(emitted.text, name, {**emitted.namespace, **objects})
-    scalars = tuple(isinstance(value.type, Scalar) for _, value in kept)
-    return Compiled(function, tuple(key for key, _ in kept), scalars, emitted.text, func)
-
-
-def all_ops(block: Block) -> Iterable[Any]:
-    """Every op of a block and of the blocks inside it."""
-    for op in block.ops:
-        yield op
-        for inner in op.blocks:
-            yield from all_ops(inner)
-
-
-def operands_of(op: Any) -> Iterable[Operand]:
-    """What an op reads, the yields of its blocks included."""
-    yield from op.operands
-    for inner in op.blocks:
-        yield from inner.yields

@@ -14,7 +14,8 @@ import numpy as np
 
 from symgrad.errors import BadArgument, UnknownType
 from symgrad.ir.types import DTYPES, Array, Scalar, Type
-from symgrad.record.graph import Compiled, Graph
+from symgrad.record.compiled import Compiled
+from symgrad.record.graph import Graph
 from symgrad.record.operations import Operation
 from symgrad.signature import PYTHON_NUMBERS, abstract_value, parse_type
 
@@ -78,7 +79,8 @@ def type_of(kind: Kind, place: int) -> Type:
     """
     if isinstance(kind, tuple):
         dtype, units = kind
-        made = abstract_value(np.empty(tuple(1 if unit else 2 for unit in units), dtype), f"v{place}_")
+        example = np.zeros(tuple(1 if unit else 2 for unit in units), dtype)
+        made = abstract_value(example if units else example[()], f"v{place}_")
         if isinstance(made, Type):
             return made
         raise UnknownType(f"arrays of {dtype} are not supported")

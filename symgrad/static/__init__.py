@@ -2,7 +2,7 @@
 
 from symgrad.static import copying, nn, reading
 from symgrad.static.backward import append_backward, gradients
-from symgrad.static.executor import Executor, Scope, global_scope, scope_guard
+from symgrad.static.executor import Executor
 from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
 from symgrad.static.parameters import ParamAttr
 from symgrad.static.program import (
@@ -16,6 +16,7 @@ from symgrad.static.program import (
     name_scope,
     program_guard,
 )
+from symgrad.static.scope import Scope, global_scope, scope_guard
 from symgrad.static.storing import load, load_inference_model, load_program, save, save_inference_model
 
 __all__ = [

@@ -11,7 +11,8 @@ import numpy as np
 from symgrad.ir.core import Block as Body
 from symgrad.ir.core import Const, Func, Operand
 from symgrad.ir.show import show
-from symgrad.record.graph import Compiled, Graph
+from symgrad.record.compiled import Compiled, Jit, available
+from symgrad.record.graph import Graph
 from symgrad.record.recipe import kind_of_value, type_of
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Gradient, Loop, Number, Program, Step
 
@@ -132,10 +133,10 @@ def branch_body(graph: Graph, block: Block, yields: Sequence[str | Number], name
 loop_part = branch_body
 
 
-def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str], updated: Sequence[str]) -> Compiled:
+def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str], updated: Sequence[str], kernel: bool = False) -> Compiled:
     """The function of what is fetched and of the new values of what is updated."""
     graph = build(program, values, [*fetched, *updated])
-    return graph.function([graph.values[name] for name in [*fetched, *updated]], "program")
+    return graph.function([graph.values[name] for name in [*fetched, *updated]], "program", (), kernel)
 
 
 def samples(program: Program) -> dict[str, Any]:
@@ -161,11 +162,12 @@ def shown(program: Program) -> str:
     return show(func)
 
 
-def printed(program: Program, fetch_list: Sequence[Any] | None) -> str:
-    """The Python of what is fetched, and of what is updated meanwhile."""
+def printed(program: Program, fetch_list: Sequence[Any] | None, jit: Jit) -> str:
+    """The Python of what is fetched, and of what is updated meanwhile; with ``jit`` the kernel and its caller."""
     every = [name for step in program.global_block().steps for name in writes(step)]
     names = every if fetch_list is None else [f if isinstance(f, str) else f.name for f in fetch_list]
-    return compiled(program, samples(program), list(dict.fromkeys(names)), written(program)).text
+    made = compiled(program, samples(program), list(dict.fromkeys(names)), written(program), bool(available(jit)))
+    return made.kernel_text() if jit else made.text
 
 
 ABOUT["text"] = shown

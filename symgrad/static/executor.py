@@ -1,79 +1,27 @@
-"""Runs programs: values of parameters live in a scope; compiled code is kept by what is fed and fetched."""
+"""Runs programs: values of parameters live in a scope; what is prepared for a run is kept by what is fed and fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.eager.tensor import Tensor
 from symgrad.errors import BadArgument
-from symgrad.record.graph import Compiled
+from symgrad.record.compiled import Compiled, Jit, available
 from symgrad.record.recipe import kind_of_value
+from symgrad.record.runner import Run, runner
 from symgrad.static.compiling import compiled, needed, writes, written
 from symgrad.static.program import ABOUT, Program, Variable, default_main_program
+from symgrad.static.scope import Scope, global_scope
 
 Array = np.ndarray[Any, Any]
-LIMIT = 512  #: entries of compiled functions kept for a program
-
-
-class Scope:
-    """Values of parameters and other variables that are kept from run to run."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Array] = {}
-
-    def var(self, name: str) -> Kept:
-        """The place of a variable, made if it is not there."""
-        self.values.setdefault(name, np.empty(0, "float32"))
-        return Kept(self, name)
-
-    def find_var(self, name: str) -> Kept | None:
-        """The place of a variable, or None."""
-        return Kept(self, name) if name in self.values else None
-
-
-class Kept:
-    """One value in a scope."""
-
-    def __init__(self, scope: Scope, name: str) -> None:
-        self.scope, self.name = scope, name
-
-    def get_tensor(self) -> Kept:
-        """The place itself, which is array-like."""
-        return self
-
-    def set(self, value: Any, place: Any = None) -> None:
-        """Put another value there."""
-        self.scope.values[self.name] = np.array(value)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        made = self.scope.values[self.name]
-        return made.copy() if dtype is None else made.astype(dtype)
-
-
-SCOPES: list[Scope] = [Scope()]
-
-
-def global_scope() -> Scope:
-    """The scope in which programs run unless another is given."""
-    return SCOPES[-1]
-
-
-@contextmanager
-def scope_guard(scope: Scope) -> Iterator[None]:
-    """Run in another scope meanwhile."""
-    SCOPES.append(scope)
-    try:
-        yield
-    finally:
-        SCOPES.pop()
+LIMIT = 512  #: compiled functions, and plans, kept for a program
 
 
 class Executor:
-    """Runs programs on NumPy.
+    """Runs programs, as NumPy code or, with ``jit``, as kernels compiled by numba.
 
     >>> from symgrad.static import Program, program_guard, data
     >>> program = Program()
@@ -83,61 +31,84 @@ class Executor:
     [array([2., 4.])]
     """
 
-    def __init__(self, place: Any = None) -> None:
+    def __init__(self, place: Any = None, *, jit: Jit = False) -> None:
         self.place = place
+        self.jit: Jit = jit
+        available(jit)
 
     def close(self) -> None:
         """Nothing is held open."""
 
     def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
             scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
-            fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False) -> list[Any]:  # fmt: skip
-        """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values."""
+            fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False,
+            *, jit: Jit | None = None) -> list[Any]:  # fmt: skip
+        """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values.
+
+        ``jit``: True runs a kernel compiled by numba, "auto" only where there can be one; None: as the executor was made.
+        """
         if use_prune:
             raise BadArgument("use_prune=True is not supported", hint="run program.clone(for_test=True)")
         program = default_main_program() if program is None else program
+        scope = global_scope() if scope is None else scope
+        jit = self.jit if jit is None else jit
+        feed = {} if feed is None else feed
         if not isinstance(program, Program):
             raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
-        scope = global_scope() if scope is None else scope
-        if program.starts:
-            for name, parameter in program.starts.items():
-                scope.values[name] = parameter.initializer.values(parameter.shape, parameter.dtype)
-        names = tuple([fetched(f, program) for f in fetch_list or ()])
-        values = self.fed(program, feed or {}, scope)
-        code, updated = self.code(program, names, values)
-        with np.errstate(all="ignore"):
-            inputs = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
-            made = code.function(*inputs)
-        # what is given out and what is kept share memory with nothing: not with each other, not with what was fed
-        owned = set(map(id, values.values()))
-        results = []
-        for place, value in enumerate(made):
-            array = value if type(value) is np.ndarray else np.asarray(value)
-            if array.base is not None or id(array) in owned:
-                array = array.copy()
-            owned.add(id(array))
-            if place < len(names):
-                results.append(array)
-            else:
-                scope.values[updated[place - len(names)]] = array
+        if not isinstance(feed, Mapping):
+            raise TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}")
+        for name, rate in program.schedules:
+            scope.follow(name, rate())
+        results = None
+        key: tuple[Any, ...] | None
+        try:
+            key = (program.version, jit, tuple(fetch_list or ()), tuple(feed))
+            run = None if program.starts else program.plans.get(key)
+        except TypeError:  # what is to be fetched is one thing, or nothing that can be
+            key = run = None
+        if run is not None:
+            results = run(feed, scope.values)
+        if results is None:
+            run, values = self.prepared(program, feed, listed(fetch_list), scope, available(jit))
+            results = run(values, scope.values)
+            assert results is not None
+            if key is not None:
+                program.plans[key] = run
         return results if return_numpy else [Tensor(array) for array in results]
 
-    def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array]) -> tuple[Compiled, list[str]]:
-        """The compiled function of what is fetched and updated, and what is updated; found by the shapes first, then by the kinds."""
-        exact = (program.version, names, *values, *[(v.dtype, v.shape) for v in values.values()])
-        found: tuple[Compiled, list[str]] | None = program.compiled.get(exact)
-        if found is not None:
-            return found
-        key = (program.version, names, tuple([(name, kind_of_value(v)) for name, v in values.items()]))
-        found = program.compiled.get(key)
+    def prepared(self, program: Program, feed: Mapping[str, Any], fetch_list: Sequence[Any], scope: Scope,
+                 jit: Jit) -> tuple[Run, dict[str, Any]]:  # fmt: skip
+        """What makes runs like this one, and the values that are fed."""
+        for name, parameter in program.starts.items():
+            scope.values[name] = parameter.initializer.values(parameter.shape, parameter.dtype)
+        names = tuple([fetched(f, program) for f in fetch_list])
+        values = self.fed(program, feed, scope)
+        code, updated = self.code(program, names, values, jit)
+        if len(program.plans) >= LIMIT:
+            program.plans.clear()
+        if jit and not code.kernels:
+            inputs = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
+            code = self.keep(program, names, values, jit, (code.with_kernel(inputs, jit), updated))[0]
+        given = {name: values[name] for name in feed}
+        kept = {name: value for name, value in values.items() if name not in feed and name not in program.constants}
+        return runner(code, given, kept, program.constants, len(names), updated), given
+
+    def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Compiled, list[str]]:
+        """The compiled function of what is fetched and updated, and what is updated; found by the kinds of values."""
+        found: tuple[Compiled, list[str]] | None = program.compiled.get(kinds(program, names, values, jit))
         if found is None:
             updated = written(program)
             self.check(program, values, [*names, *updated])
-            found = program.compiled[key] = (compiled(program, values, names, updated), updated)
+            found = self.keep(program, names, values, jit, (compiled(program, values, names, updated, bool(jit)), updated))
+        return found
+
+    def keep(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit,
+             made: tuple[Compiled, list[str]]) -> tuple[Compiled, list[str]]:  # fmt: skip
+        """Keep a compiled function for the next run with values of these kinds."""
         if len(program.compiled) >= LIMIT:
             program.compiled.clear()
-        program.compiled[key] = program.compiled[exact] = found
-        return found
+        program.compiled[kinds(program, names, values, jit)] = made
+        return made
 
     def fed(self, program: Program, feed: Mapping[str, Any], scope: Scope) -> dict[str, Array]:
         """The value of everything that the program reads from outside."""
@@ -155,14 +126,11 @@ class Executor:
             if array.shape != variable.shape and not agrees(variable.shape, array.shape):
                 raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
             values[name] = array
-        for name, rate in program.schedules:
-            if name in scope.values:
-                scope.values[name] = np.asarray(rate(), scope.values[name].dtype)
         kept = scope.values
         for name in [name for name, variable in variables.items() if variable.persistable]:
             if name in kept and name not in feed:
                 values[name] = kept[name]
-        return values | program.constants if program.constants else values
+        return values | program.constants
 
     def check(self, program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> None:
         """Refuse to run without a value for everything that is read."""
@@ -177,9 +145,21 @@ class Executor:
             raise BadArgument(f"{name!r} has no value", hint=what)
 
 
+def kinds(program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Any, ...]:
+    """What compiled functions are kept by."""
+    return (program.version, jit, names, tuple([(name, kind_of_value(value)) for name, value in values.items()]))
+
+
 def agrees(said: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     """Does a shape fit what was said of it? -1 fits every extent."""
     return len(said) == len(shape) and all(e in (-1, a) for e, a in zip(said, shape, strict=True))
+
+
+def listed(given: Any) -> Sequence[Any]:
+    """What is to be fetched: several things, one, or none."""
+    if given is None:
+        return ()
+    return [given] if isinstance(given, Variable | str) else list(given)
 
 
 def fetched(given: Any, program: Program) -> str:
@@ -194,9 +174,9 @@ def fetched(given: Any, program: Program) -> str:
     raise TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}")
 
 
-def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None) -> list[Any]:
+def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None, jit: Jit) -> list[Any]:
     """Run in the scope that is current."""
-    return Executor().run(program, feed, fetch_list)
+    return Executor().run(program, feed, fetch_list, jit=jit)
 
 
 ABOUT["run"] = run_program

@@ -16,6 +16,7 @@ import numpy as np
 
 from symgrad.eager.tensor import default_dtype
 from symgrad.functional import tensors
+from symgrad.record.compiled import Jit
 from symgrad.record.operations import Operation, settings_of
 from symgrad.static.initializers import Constant, XavierUniform
 from symgrad.static.parameters import attributes
@@ -103,8 +104,7 @@ class Variable(Methods):
         made.stop_gradient = True
         return made
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"var {self.name} : shape{self.shape}, dtype={self.dtype}, stop_gradient={self.stop_gradient}"
@@ -318,6 +318,7 @@ class Program:
         self.schedules: list[tuple[str, Callable[[], float]]] = []  #: variables that follow a schedule, and what says their value
         self.starts: dict[str, Parameter] = {}  #: for a startup program: what it fills
         self.compiled: dict[Any, Any] = {}
+        self.plans: dict[Any, Any] = {}
 
     def global_block(self) -> Block:
         """The outermost block."""
@@ -370,14 +371,14 @@ class Program:
         made: Program = ABOUT["from_function"](function, types)
         return made
 
-    def run(self, feed: dict[str, Any] | None = None, fetch_list: Sequence[Any] | None = None) -> list[Any]:
+    def run(self, feed: dict[str, Any] | None = None, fetch_list: Sequence[Any] | None = None, *, jit: Jit = False) -> list[Any]:
         """Feed values by name, run, and give what is fetched, as an ``Executor`` does."""
-        made: list[Any] = ABOUT["run"](self, feed, fetch_list)
+        made: list[Any] = ABOUT["run"](self, feed, fetch_list, jit)
         return made
 
-    def source(self, fetch_list: Sequence[Any] | None = None) -> str:
+    def source(self, fetch_list: Sequence[Any] | None = None, *, jit: Jit = False) -> str:
         """The Python that is run to fetch some variables, by default all, where extents that are not known are not 1."""
-        return str(ABOUT["source"](self, fetch_list))
+        return str(ABOUT["source"](self, fetch_list, jit))
 
     def __repr__(self) -> str:
         return str(ABOUT["text"](self))

@@ -20,8 +20,9 @@ import numpy as np
 from symgrad.errors import SaveError
 from symgrad.functional import network, tensors, updates, windows
 from symgrad.record.operations import Operation
-from symgrad.static.executor import Executor, Scope, global_scope
+from symgrad.static.executor import Executor
 from symgrad.static.program import Apply, Block, Branch, Description, Gradient, Loop, Number, Op, Parameter, Program, Step, Variable
+from symgrad.static.scope import Scope, global_scope
 from symgrad.vocabulary.indexing import reader, writer
 
 FORMAT, VERSION = "symgrad program", 1

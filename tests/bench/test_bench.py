@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad
+from tests.bench import executor
 from tests.bench.__main__ import main
 from tests.bench.case import Case
 from tests.bench.columns import COLUMNS, Column, copy_of, with_numpy
@@ -134,3 +135,11 @@ def test_columns_agree(column: Column) -> None:
         run = column.build(case)
         assert run is not None
         assert error(run(*case.small()), case.adjoint(*case.small())) < 1e-9
+
+
+def test_what_the_executor_costs_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    executor.main(rounds=2)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert [line[:20].strip() for line in lines[1:]] == list(executor.PROGRAMS)
+    assert all(line.count("x") >= 2 and "us" in line for line in lines[1:])

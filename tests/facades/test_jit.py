@@ -133,7 +133,7 @@ def test_auto_is_silent(capsys):
 
 
 def test_without_numba(monkeypatch):
-    monkeypatch.setattr("symgrad.api.has_numba", lambda: False)
+    monkeypatch.setattr("symgrad.jit.has_numba", lambda: False)
     with pytest.raises(NumbaMissing, match=r"pip install symgrad\[numba\]"):
         symgrad.grad(waves, jit=True)
     derivative = symgrad.grad(lambda x: x * x, jit="auto")

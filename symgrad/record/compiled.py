@@ -1,0 +1,116 @@
+"""A function of recorded values -> its code: NumPy's, as it is read and as it runs fastest, and kernels for numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from symgrad.codegen.header import Header
+from symgrad.codegen.numba import Kernel, Surface, emit_kernel
+from symgrad.codegen.python import Emitted, emit
+from symgrad.ir.core import Block, Func, Operand, clone
+from symgrad.ir.types import Scalar
+from symgrad.jit import Jit, Pending, available
+from symgrad.loops.lower import to_loops
+from symgrad.passes.dce import dce
+from symgrad.passes.unread import unread
+from symgrad.pipeline.emission import argument_names
+from symgrad.pipeline.stages import LOWER_HALVES, OPTIMISE, simplify
+from symgrad.runtime.load import load
+from symgrad.signature import Compiled as Code
+
+Key = Hashable
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A function of some of the values of a graph.
+
+    ``keys`` says which, in order; ``scalars`` which of them are no arrays; ``func`` is its IR, ``header`` its outside.
+    """
+
+    function: Callable[..., Any]
+    keys: tuple[Key, ...]
+    scalars: tuple[bool, ...]
+    func: Func
+    printed: Func  #: as NumPy runs it fastest
+    header: Header
+    kernels: str = field(default="", repr=False)  #: the text of the kernel that runs in its place
+
+    @property
+    def text(self) -> str:
+        """The source: of the kernel and its caller, or of the NumPy code, each statement as it was recorded."""
+        return self.kernels or emitted(dce(unread(clone(self.func))), self.header).text
+
+    def with_kernel(self, arguments: Sequence[Any], jit: Jit) -> Compiled:
+        """As a kernel compiled for such arguments; as it is, with a notice, where it cannot be one."""
+        words = self.header.signature.split(", ") if self.keys else []
+        made = self.pending(jit).compiled(dict(zip(words, arguments, strict=True)).__getitem__)
+        return replace(self, function=made.function, kernels=made.text)
+
+    def kernel_text(self) -> str:
+        """The source of the kernel and its caller; of the NumPy code where there can be no kernel."""
+        shown = self.pending("auto").shown().text
+        return shown or self.text
+
+    def pending(self, jit: Jit) -> Pending:
+        """The kernel, not yet compiled."""
+        return Pending(self.function, Code(self.function, "", self.func), self.kernel, jit == "auto")  # type: ignore[arg-type]
+
+    def kernel(self) -> Kernel:
+        """The texts of the kernel and of its caller."""
+        func = simplify(to_loops(clone(self.func)), OPTIMISE)
+        words = [value.name or "" for value in func.params]
+        passed = ", ".join(words)
+        func.results = argument_names([getattr(operand, "name", None) for operand in func.body.yields])
+        return emit_kernel(func, Surface(self.header.name, passed, passed, "", words, self.header.result, self.header.objects))
+
+
+def finished(func: Func, keys: Sequence[Key], name: str, objects: Mapping[str, Any], kernel: bool = False) -> Compiled:
+    """Drop parameters that nothing reads, print and load; those that only a ``kernel`` reads stay where there is to be one."""
+    func = dce(func)
+    printed = dce(unread(clone(func)))
+    read = read_by(func if kernel else printed)
+    places = [place for place in range(len(keys)) if place in read]
+    for one in (func, printed):
+        one.body.args = [one.params[place] for place in places]
+        for value, word in zip(one.params, argument_names([value.name for value in one.params]), strict=True):
+            value.name = word
+    count = len(func.body.yields)
+    result = f"({', '.join(f'{{{k}}}' for k in range(count))}{',' if count == 1 else ''})"
+    header = Header(name, ", ".join(value.name or "" for value in func.params), {}, result, comments=False, objects=objects)
+    printed = simplify(printed, LOWER_HALVES)
+    made = emitted(printed, replace(header, fast=True))
+    function = load(made.text, name, {**made.namespace, **objects})
+    scalars = tuple(isinstance(value.type, Scalar) for value in func.params)
+    return Compiled(function, tuple(keys[place] for place in places), scalars, func, printed, header)
+
+
+def emitted(func: Func, header: Header) -> Emitted:
+    """The text of a function whose parameters are called as they are named."""
+    return emit(func, replace(header, bind={value: value.name or "" for value in func.params}))
+
+
+def read_by(func: Func) -> set[int]:
+    """The places of the parameters that something reads."""
+    read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
+    return {place for place, value in enumerate(func.params) if value in read}
+
+
+def all_ops(block: Block) -> Iterable[Any]:
+    """Every op of a block and of the blocks inside it."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from all_ops(inner)
+
+
+def operands_of(op: Any) -> Iterable[Operand]:
+    """What an op reads, the yields of its blocks included."""
+    yield from op.operands
+    for inner in op.blocks:
+        yield from inner.yields
+
+
+__all__ = ["Compiled", "Jit", "Key", "available", "finished"]
