@@ -21,7 +21,7 @@ def relu(x: Tensor) -> Tensor:
 
 def relu6(x: Tensor) -> Tensor:
     """``min(max(x, 0), 6)``; its derivative at 0 and at 6 is 0."""
-    return np.where((x > 0) & (x < 6), x, np.clip(np.sign(x), 0, 1) * np.where(x < 6, 0, 6).astype(x.dtype))
+    return np.where(x <= 0, np.zeros_like(x), np.where(x >= 6, np.full_like(x, 6), x))
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -137,7 +137,13 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
 def picked(x: Tensor, label: Tensor, axis: int = -1, ignore_index: int = -100) -> Tensor:
     """``-x`` at the labels, which have ``x``'s rank with one element along the axis; 0 where the label is ``ignore_index``."""
     kept = label != ignore_index
-    found = -np.take_along_axis(x, np.where(kept, label, np.zeros_like(label)), axis)
+    place = np.where(kept, label, np.zeros_like(label))
+    if np.any(place < 0):
+        raise ValueError("a label is negative, and is not ignore_index")
+    if np.ndim(x) == 2 and axis in (1, -1):
+        found = np.expand_dims(-x[np.arange(np.shape(x)[0]), place[:, 0]], 1)
+    else:
+        found = -np.take_along_axis(x, place, axis)
     return np.where(kept, found, np.zeros_like(found))
 
 
@@ -194,7 +200,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor:
 
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """Rows of the weight by their numbers; the row ``padding_idx`` reads as zeros and gets no derivative."""
-    rows = np.take(weight, x, axis=0)
+    if np.any(x < 0):
+        raise ValueError("an embedding has no row of a negative number")
+    rows = weight[x]
     if padding_idx is None:
         return rows
     return np.where(np.expand_dims(x == padding_idx % np.shape(weight)[0], -1), np.zeros_like(rows), rows)

@@ -336,6 +336,8 @@ def dot(x: Tensor, y: Tensor) -> Tensor:
 
 def mul(x: Tensor, y: Tensor, rows: int = 1) -> Tensor:
     """The product with a matrix of ``x`` made a matrix: its first ``rows`` axes are rows, the others columns."""
+    if rows == np.ndim(x) - 1 == 1:
+        return np.matmul(x, y)
     shape = np.shape(x)
     flat = np.reshape(x, (math.prod(shape[:rows]), -1))
     return np.reshape(np.matmul(flat, y), (*shape[:rows], np.shape(y)[1]))
@@ -428,6 +430,8 @@ def roll(x: Tensor, shifts: int, axis: int | None = None) -> Tensor:
 
 def gather(x: Tensor, index: Tensor, axis: int = 0) -> Tensor:
     """Rows by their numbers; numbers that occur several times get the sum of their derivatives."""
+    if axis == 0:
+        return x[index]
     return np.take(x, index, axis=axis)
 
 
