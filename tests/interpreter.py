@@ -25,6 +25,7 @@ from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import steps
 from symgrad.ops.into import SUFFIX
 
+VECTOR = ("arctan", "arctan2", "cbrt", "cos", "exp", "log", "power", "sin", "tan", "tanh")
 NUMBERS = (float, complex, np.inexact)
 
 
@@ -174,6 +175,9 @@ def names() -> dict[str, Any]:
             found.update(vars(importlib.import_module(module)))
         except ModuleNotFoundError:
             continue
+    for name in VECTOR:  # kernels have functions of their own
+        found[f"vector_{name}"] = getattr(np, name, found.get(name))
+    found |= {"plus": operator.add, "larger": np.maximum, "smaller": np.minimum}
     return {**found, "np": np, "math": math, "unbroadcast": unbroadcast, "take_written": take_written, "add_written": add_written}
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pairs import pairs
 
 from symgrad.ir.core import Func, walk
 from symgrad.ir.parse import parse
@@ -20,22 +21,6 @@ from symgrad.pipeline.stages import LOWER, OPTIMISE, SIMPLIFY
 HERE = Path(__file__).parent
 for rows in ("engine", "elementwise", "reductions", "arrays", "linalg", "constants", "into", "cells"):
     importlib.import_module(f"symgrad.ops.{rows}")
-
-
-def pairs(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Title, text before and text after of each case of a file."""
-    title, before, after, target = "", [], [], []
-    for line in path.read_text().splitlines():
-        if line == "--- becomes":
-            target = after
-        elif line.startswith("--- "):
-            if title:
-                yield title, "\n".join(before), "\n".join(after)
-            title, before, after = line[4:], [], []
-            target = before
-        else:
-            target.append(line)
-    yield title, "\n".join(before), "\n".join(after)
 
 
 CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in sorted(HERE.glob("*.ir")) for title, b, a in pairs(path)]

@@ -1,0 +1,136 @@
+"""Loops against files of pairs: text before, text after; and both mean the same, run op by op.
+
+A file is named for the module that it shows. ``--update-golden`` writes what comes after anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from interpreter import oracle
+from pairs import BECOMES, pairs
+
+import symgrad.compile  # all rows
+from symgrad.ir.core import Call, For, Func, Value, walk
+from symgrad.ir.parse import parse
+from symgrad.ir.show import show
+from symgrad.ir.types import DTYPES, Array, Dim, Scalar, Type
+from symgrad.ir.verify import verify
+from symgrad.loops.bound import bound
+from symgrad.loops.buffers import buffers
+from symgrad.loops.contract import contract
+from symgrad.loops.lower import to_loops
+from symgrad.loops.merge import merge
+from symgrad.loops.versions import versions
+from symgrad.loops.widths import widths
+from symgrad.loops.writer import Writer
+from symgrad.passes.dce import dce
+from symgrad.pipeline.stages import OPTIMISE, simplify
+
+HERE = Path(__file__).parent
+
+
+def in_place(run: Callable[[Any, Writer], None]) -> Callable[[Func], Func]:
+    """A pass over what ``Writer`` wrote; all loops stand for array statements, and handles of numbers are parameters of the text."""
+
+    def whole(func: Func) -> Func:
+        writer = Writer()
+        writer.nests = {op for op in walk(func.body) if isinstance(op, For)}
+        writer.maker = {out: op for op in walk(func.body) for out in op.outs}  # type: ignore[misc]
+        run(func.body, writer)
+        defined = {*func.body.args, *(out for op in walk(func.body) for out in op.outs)}
+        numbers = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and op.name == "let"]
+        func.body.args += dict.fromkeys(v for v in numbers if isinstance(v, Value) and v not in defined)
+        return func
+
+    return whole
+
+
+#: passes on their own; every other file shows the lowering
+PASSES: dict[str, Callable[[Func], Func]] = {
+    "merge": in_place(merge), "contract": in_place(contract), "buffers": in_place(buffers), "versions": versions, "bound": bound,
+    "widths": widths,
+}  # fmt: skip
+#: whose text is from before versions are given
+WRITTEN = ("merge", "contract", "buffers")
+
+
+FILES = sorted(HERE.glob("*.ir"))
+CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in FILES for title, b, a in pairs(path)]
+
+
+def made(name: str, before: str) -> Func:
+    func = parse(before)
+    run = PASSES.get(name)
+    return simplify(to_loops(func), OPTIMISE) if run is None else run(func)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_text_before_becomes_the_text_after(path: Path, request: pytest.FixtureRequest) -> None:
+    shown = [(title, before, show(made(path.stem, before))) for title, before, _ in pairs(path)]
+    text = "\n".join(f"--- {title}\n{before}\n{BECOMES}\n{after}" for title, before, after in shown)
+    if request.config.getoption("--update-golden"):
+        path.write_text(text)
+
+    assert text == path.read_text(), "if this is meant, run pytest --update-golden and read the difference"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_named_for_its_module(path: Path) -> None:
+    assert importlib.import_module(f"symgrad.loops.{path.stem}").__doc__
+
+
+# ------------------------------------------------------------------ the same meaning
+
+
+@pytest.mark.parametrize(("name", "before", "after"), CASES)
+def test_the_text_before_and_the_text_after_give_the_same(name: str, before: str, after: str) -> None:
+    first, second = (dce(versions(parse(t))) if name in WRITTEN else parse(t) for t in (before, after))
+    if name == "versions":
+        first = second  # there is no running what has no versions; the text after is held to the rules
+    for func in (first, second):
+        verify(func)
+    tried = 0
+    for args in arguments(second.params):
+        try:
+            expected, found = oracle(first, args[: len(first.params)]), oracle(second, args)
+        except (ValueError, IndexError):
+            continue  # extents that do not go together, or of 1 where loops were not made for it
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+            assert np.shape(one) == np.shape(other)
+        tried += 1
+    assert tried
+
+
+def arguments(params: list[Any]) -> Iterator[list[Any]]:
+    """Arguments for the parameters of a function, with extents of 2, 3 and 4 in every combination."""
+    generator = np.random.default_rng(5)
+    symbols = list(dict.fromkeys(e.symbol for p in params if isinstance(p.type, Array) for e in p.type.shape or () if isinstance(e, Dim)))
+    for extents in itertools.product((3, 2, 4), repeat=len(symbols)):
+        known = dict(zip(symbols, extents, strict=True))
+        yield [argument(p.type, known, generator) for p in params]
+
+
+def argument(type_: Type, extents: dict[str, int], generator: np.random.Generator) -> Any:
+    match type_:
+        case Array(dtype=dtype, shape=shape):
+            assert dtype is not None
+            assert shape is not None
+            known = [extents[e.symbol] if isinstance(e, Dim) else e for e in shape]
+            whole = dtype.startswith("i")
+            return (generator.integers(-2, 2, known) if whole else generator.uniform(0.3, 1.6, known)).astype(DTYPES[dtype])
+        case Scalar(kind="int"):
+            return 3
+        case Scalar(dtype="f32"):
+            return np.float32(0.7)
+    return 0.7
+
+
+assert symgrad.compile.__all__
