@@ -4213,3 +4213,110 @@ def shuffled(x):
 def drawn_from_a_seed(x, seed):
     generator = np.random.default_rng(seed)
     return np.sum(x * generator.normal(size=x.shape))
+
+
+# ------------------------------------------------------------------ names that are bound on some paths only, read on fewer
+
+doubtful = Group("doubtful")
+
+
+@doubtful()
+def bound_in_a_branch_and_read_in_no_round(x):
+    if x[0] > 100.0:
+        y = x[1:] * x[0]
+    total = x[1]
+    for i in range(int(x[0] / 100.0)):
+        total = total + np.sum(y[1:] * x[0]) * y.shape[0]
+    return total * x[2]
+
+
+@doubtful()
+def read_under_the_same_test_again(x):
+    large = x[0] > 100.0
+    if large:
+        y = x[1:] * x[2]
+    total = x[1] * x[0]
+    for i in range(int(x[0] / 100.0)):
+        total = total + np.sum(y[1:] * x[0])
+    if large:
+        total = total + np.sum(y * y)
+    return total
+
+
+@doubtful()
+def bound_in_some_rounds(x):
+    total = x[0]
+    for i in range(1, len(x)):
+        if x[i] < 1.0:
+            y = x[: i + 1] * x[0]
+            c = np.sin(total * x[i])
+        if total > 0.1 and x[i] < 1.0:
+            total = total + np.sum(np.sin(y)) * c
+    if total < 0.0:
+        total = total + np.sum(np.sin(y)) * c * c
+    return total
+
+
+@doubtful()
+def bound_in_some_rounds_and_changed(x):
+    total = x[0]
+    for i in range(1, len(x)):
+        if x[i] < 1.0:
+            y = x[: i + 1] * x[1]
+        if total > 0.1 and x[i] < 1.0:
+            total = total + np.sum(np.sin(y)) * 0.1
+            y[0] = total
+            total = total + np.sum(np.sin(y * x[0])) * 0.1
+    return total
+
+
+@doubtful()
+def bound_by_a_loop_that_may_have_no_rounds(x):
+    total = x[0]
+    for i in range(int(x[0] / 100.0)):
+        y = x[: i + 1] * x[1]
+        y[0] = total
+    if total > 100.0:
+        total = total + np.sum(np.sin(y)) * 0.1
+        y[0] *= total
+        total = total * y[0]
+    return total * x[1]
+
+
+@doubtful()
+def last_of_a_loop_in_an_endless_loop(x):
+    total = 0.0
+    k = 0
+    while True:
+        k += 1
+        if k > 2:
+            break
+        for i in range(2):
+            z = x[: i + 1] * x[-1]
+        total += z[-1] ** 2 * total + z[0]
+    return total * x[0]
+
+
+@doubtful()
+def bound_in_a_branch_that_returns(x):
+    k = 0
+    while k < 3:
+        k += 1
+        if x[0] > 100.0:
+            for i in range(2):
+                z = x[: i + 1] * x[1]
+            return z[-1]
+    return x[0] * np.sum(x)
+
+
+@doubtful()
+def swapped_before_a_break(x):
+    y = np.sort(x) * x[0]
+    z = np.zeros(len(x))
+    for a in y:
+        y, z = z, y
+        if a * x[1] > 1.1:
+            break
+        if np.min(y) != 2.0:
+            y[:] = np.min(y) * x[1]
+    return np.sum(y * y * x) + np.sum(np.sin(z))

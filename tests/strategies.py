@@ -648,7 +648,7 @@ def slices_of(name: str, own: Shape, wanted: Shape) -> list[str]:
         gap = own[0] - wanted[0]
         made = [f"{name}[::-1]"] if gap == 0 else [f"{name}[{gap}:]", f"{name}[:-{gap}]", f"{name}[:{wanted[0]}]"]
     if len(own) == 2 and len(wanted) == 1:
-        made = [f"{name}[1]", f"{name}[-1]"] if own[1] == wanted[0] else [f"{name}[:, 2]"] if own[0] == wanted[0] else []
+        made = [f"{name}[1]", f"{name}[-1]"] if own[1] == wanted[0] else [f"{name}[:, {own[1] // 2}]"] if own[0] == wanted[0] else []
     if own == wanted and len(own) == 2:
         made = [f"{name}[::-1]", f"{name}[:, ::-1]"]
     return made

@@ -2,6 +2,7 @@
 
 A first contribution is kept as it is; the next is added in place if the buffer is owned. Inside a
 reversed loop a value of outside is carried; inside a reversed branch it is looked up and joined after.
+Where a value may stand for a name that has none, nobody can be asked for its form: its cotangent begins as the number 0.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.fit import conformed
 from symgrad.ir.core import Block, Const, Op, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, Tape, Type
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, same_shape
+from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 
+ZERO_GRAD = Const(0.0)  #: of a number, and of what nobody knows the form of
 Mask = tuple[tuple[Operand, bool], ...]  #: conditions, each with the side of it where the cotangent is not zero
 
 
@@ -23,6 +26,8 @@ class Cotangent:
     value: Operand
     owned: bool = False
     mask: Mask = ()
+    loose: bool = False  #: may be the number 0 in place of an array or a list, whose form was not known
+    gap: tuple[Block, int] | None = None  #: the place among what a block yields where it is left undefined, as its value is
 
 
 @dataclass(slots=True, eq=False)
@@ -60,6 +65,16 @@ def cotangent_type(type_: Type) -> Type:
     return type_
 
 
+def loosened(type_: Type) -> Type:
+    """The type of a cotangent, or of the number 0 in its stead."""
+    match type_:
+        case Scalar():
+            return cotangent_type(type_)
+        case Array(dtype=dtype):
+            return Array(dtype, None)
+    return UNKNOWN
+
+
 def in_memory(type_: Type) -> bool:
     """May a value of this type be written to in place?"""
     return isinstance(type_, Array | List | Tape)
@@ -71,6 +86,8 @@ class Ledger:
 
     builder: Builder
     homes: dict[Value, Block]
+    unbound: Unbound
+    params: list[Value]
     copies: list[Value] = field(default_factory=list)
     nullable: set[Value] = field(default_factory=set)  #: values that are None on some paths
 
@@ -84,28 +101,41 @@ class Ledger:
             return None
         if not scope.loop:
             return self.get(scope.parent, value)
-        slot = Value(cotangent_type(value.type), hinted(value))
+        loose = self.is_formless(scope.parent, value)
+        slot = Value(loosened(value.type) if loose else cotangent_type(value.type), hinted(value))
         scope.reverse.args.append(slot)
         scope.slots[value] = slot
-        scope.table[value] = Cotangent(slot, True)
+        scope.table[value] = Cotangent(slot, True, loose=loose)
         return scope.table[value]
 
     def take(self, scope: Scope, value: Operand) -> Cotangent | None:
         """The cotangent of what an op of this very block defines; done with."""
         return scope.table.pop(value, None) if isinstance(value, Value) else None
 
+    def arrived(self, scope: Scope, value: Value) -> Cotangent | None:
+        """``take`` for a value that has been computed, so that it can be asked for its form."""
+        grad = self.take(scope, value)
+        return None if grad is None else self.settled(grad, value)
+
     # ---------------------------------------------------------------- adding
 
     def contribute(self, scope: Scope, value: Value, new: Cotangent) -> None:
         """Add to the cotangent of ``value``."""
         old = self.get(scope, value)
-        scope.table[value] = new if old is None else self.sum(old, new, hinted(value))
+        if old is None or is_zero(old):
+            scope.table[value] = new
+            return
+        if not self.has_value(scope, value):
+            old, new = self.filled(old), self.filled(new)
+        if not (old.loose and new.loose):
+            old, new = self.settled(old, value), self.settled(new, value)
+        scope.table[value] = self.sum(old, new, hinted(value))
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
         """Both together, in the memory of one of them if it may be written to."""
         mask = common(old.mask, new.mask)
-        if is_zero(old):
-            return Cotangent(new.value, new.owned, new.mask)
+        if old.loose:
+            return Cotangent(self.builder.call("add", old.value, new.value, hint=hint), mask=mask, loose=True)
         if in_memory(old.value.type) or in_memory(new.value.type):
             for into, other in ((old, new), (new, old)):
                 if into.owned and isinstance(into.value.type, Array):
@@ -123,12 +153,17 @@ class Ledger:
         """A cotangent, or zeros, in memory of its own."""
         if cotangent is None or is_zero(cotangent):
             return self.zero(value)
+        cotangent = self.settled(cotangent, value)
         if isinstance(value.type, Array) and isinstance(cotangent.value.type, Scalar):
             spread = self.dense(cotangent.value, value)
             return self.builder.call("copy", conformed(self.builder, spread, value), hint=hinted(value))
         if cotangent.owned or isinstance(cotangent.value.type, Scalar):
             return cotangent.value
-        made = self.builder.call("copy", cotangent.value, hint=hinted(value))
+        return self.copied(cotangent.value, value)
+
+    def copied(self, grad: Operand, value: Value) -> Operand:
+        """A copy, which may prove needless."""
+        made = self.builder.call("copy", grad, hint=hinted(value))
         self.copies.append(made)
         return made
 
@@ -143,8 +178,8 @@ class Ledger:
         match value.type:
             case Scalar():
                 return Const(0.0)
-            case Array(dtype=str() as dtype) if value not in self.nullable:
-                return self.builder.call("zeros_of", self.builder.call("shape_of", value), hint=hinted(value), dtype=dtype)
+            case Array(dtype=str()) if value not in self.nullable:
+                return self.zeros(self.builder.call("shape_of", value), value)
             case List():
                 return self.builder.call("list_zeros", value, hint=hinted(value))
             case Tape(indexed=True):
@@ -152,6 +187,77 @@ class Ledger:
             case Tape():
                 return self.builder.call("tape", hint=hinted(value))
         return self.builder.call("zeros_like", value, hint=hinted(value))
+
+    def zeros(self, shape: Operand, value: Value) -> Operand:
+        """Zeros of a shape, in the dtype of an array."""
+        return self.builder.call("zeros_of", shape, hint=hinted(value), dtype=getattr(value.type, "dtype", None) or "f64")
+
+    # ---------------------------------------------------------------- names without a value
+
+    def has_value(self, scope: Scope | None, value: Value) -> bool:
+        """Is the value sure to have one where this block is reversed?"""
+        if value not in self.unbound.sides:
+            return True
+        without = self.unbound.sides[value]
+        while scope is not None:
+            if value in self.unbound.reads[scope.block]:
+                return True
+            if without is not None and scope.side == (without[0], 1 - without[1]):
+                return True
+            scope = scope.parent
+        return False
+
+    def is_formless(self, scope: Scope | None, value: Value) -> bool:
+        """Is there nobody to be asked for the form of its cotangent where this block is reversed?"""
+        return not isinstance(value.type, Scalar) and not self.has_value(scope, value) and not self.models(value)
+
+    def is_perhaps_nothing(self, item: Operand) -> bool:
+        """May there be nothing on a tape in the place of this item, so that its cotangent there is the number 0?"""
+        return item in self.unbound.sides and not isinstance(item.type, Scalar)
+
+    def item_type(self, item: Operand) -> Type:
+        """The type of the cotangent of what is on a tape."""
+        return loosened(item.type) if self.is_perhaps_nothing(item) else cotangent_type(item.type)
+
+    def models(self, value: Value) -> list[Value]:
+        """Parameters of the same shape, which may be asked for it."""
+        if not isinstance(value.type, Array) or value.type.dtype is None or value.type.shape is None:
+            return []
+        return [p for p in self.params if isinstance(p.type, Array) and same_shape(p.type.shape, value.type.shape)]
+
+    def handed(self, scope: Scope, grad: Cotangent | None, value: Value) -> Cotangent:
+        """What is handed on where the value may have none: a cotangent, zeros or, where there is no form for them, the number 0."""
+        if grad is not None:
+            grad = self.filled(grad)
+            return self.settled(grad, value) if self.has_value(scope, value) else grad
+        if isinstance(value.type, Scalar):
+            return Cotangent(ZERO_GRAD)
+        if self.has_value(scope, value):
+            return Cotangent(self.zero(value), True)
+        for model in self.models(value):
+            return Cotangent(self.zeros(self.builder.call("shape_of", model), value), True)
+        return Cotangent(ZERO_GRAD, True, loose=True)
+
+    def filled(self, grad: Cotangent) -> Cotangent:
+        """The cotangent with the number 0 where it was left undefined."""
+        if grad.gap is not None:
+            block, place = grad.gap
+            block.yields[place] = ZERO_GRAD
+            assert isinstance(grad.value, Value)
+            grad.value.type = loosened(grad.value.type)
+            grad.gap, grad.loose = None, True
+        return grad
+
+    def settled(self, grad: Cotangent, value: Value) -> Cotangent:
+        """The cotangent in the form of the value, which has one here."""
+        if not grad.loose:
+            return grad
+        if isinstance(value.type, Array) and value not in self.nullable:
+            shape = self.builder.call("shape_of", value)
+            made = self.builder.call("array_or_zeros", grad.value, shape, hint=hinted(value), dtype=value.type.dtype or "f64")
+        else:
+            made = self.builder.call("in_form", grad.value, value, hint=hinted(value))
+        return Cotangent(made, grad.owned, grad.mask)
 
 
 def is_zero(cotangent: Cotangent) -> bool:

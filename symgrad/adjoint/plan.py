@@ -17,6 +17,7 @@ from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank
 from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.ir.unbound import Unbound
 from symgrad.ops.declare import ROWS
 
 READS = frozenset({"take", "list_take"})
@@ -54,6 +55,10 @@ class Plan:
     stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array as they are
     captured: dict[Call, list[Value]] = field(default_factory=dict)  #: those that are read back just before the store is undone
     regions: Regions = field(init=False)
+    unbound: Unbound = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.unbound = Unbound.of(self.func.body)
 
     # ---------------------------------------------------------------- what is read
 
@@ -101,8 +106,9 @@ class Plan:
             return None
         for other in self.layout.places:
             if isinstance(other.type, Array) and same_shape(other.type.shape, value.type.shape) and self.alive(other):
-                if self.layout.places[other][0] is self.func.body and not isinstance(self.layout.op_of(other), If):
-                    return other  # the result of a branch may be a name without a value
+                made = self.layout.op_of(other)
+                if self.layout.places[other][0] is self.func.body and not isinstance(made, If) and other not in self.unbound.sides:
+                    return other
         return None
 
     def shape(self, value: Value, op: Call) -> Value:

@@ -7,7 +7,10 @@ the caller could change meanwhile.
 from __future__ import annotations
 
 from symgrad.adjoint.memory import Layout, Memory, has_memory
-from symgrad.ir.core import NONE, Block, Call, Const, Func, If, Op, Operand, Undef, Value, clone, substitute, uses
+from symgrad.adjoint.presence import Presence
+from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
+from symgrad.ir.unbound import Unbound, is_undefined
 
 
 def split_pullback(func: Func, values: int | None = None, seeds: int | None = None) -> tuple[Func, Func]:
@@ -24,12 +27,13 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     here = {*params, *(out for op in early for out in op.outs)}
     own = count_values(whole, here) if values is None else values
     after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
-    early += extents(after, {*params, *(out for op in early if not isinstance(op, If) for out in op.outs)})
+    doubtful = set(Unbound.of(whole.body).sides)
+    early += extents(after, {*params, *(out for op in early if not isinstance(op, If) for out in op.outs)} - doubtful)
     here.update(out for op in early for out in op.outs)
     residuals = [v for v in uses(after) if v in here]
     before = Block(params, early, whole.body.yields[:own])
     first = forward(Func(f"{func.name}_forward", before, whole.results[:own], func.loc, notes=func.notes), residuals)
-    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals)
+    return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals, doubtful)
 
 
 def extents(block: Block, here: set[Value]) -> list[Op]:
@@ -67,8 +71,8 @@ def forward(func: Func, residuals: list[Value]) -> Func:
     layout.enter(body)
     memory = Memory.of(func, layout)
     held = kept_classes(memory, residuals)
-    for residual in residuals:
-        bind(residual, layout)
+    presence = Presence(Unbound.of(body), layout, {})
+    kept = [bound(residual, body, presence) for residual in residuals]
     table: dict[Value, Operand] = {}
     copies: list[Op] = []
     for param in body.args:
@@ -84,23 +88,51 @@ def forward(func: Func, residuals: list[Value]) -> Func:
             assert isinstance(source, Value)
             body.ops.append(copied(source, single, func))
             body.yields[k] = single[source]
-    body.yields += [table.get(r, r) for r in residuals]
+    body.yields += [table.get(k, k) if isinstance(k, Value) else k for k in kept]
     func.results = [*func.results, *(r.name or f"residual{k}" for k, r in enumerate(residuals))]
     return func
 
 
+def bound(residual: Value, body: Block, presence: Presence) -> Operand:
+    """A residual that exists on some paths only with None on the others, which nobody reads."""
+    if residual not in presence.unbound.sides:
+        return residual
+    if is_exported(residual, 0, presence, uses(body)):
+        bind(residual, presence.layout)
+        return residual
+    if (made := presence.guarded(residual, [])) is None:
+        return residual
+    body.ops.append(made)
+    return made.outs[0]
+
+
+def is_exported(value: Operand, count: int, presence: Presence, counts: dict[Value, int]) -> bool:
+    """Is it only handed out of branches, and read by nothing else of the forward half?"""
+    if not isinstance(value, Value) or value not in presence.unbound.sides:
+        return True
+    if not isinstance(op := presence.layout.op_of(value), If) or counts.get(value, 0) != count:
+        return False
+    return all(is_exported(side.yields[op.outs.index(value)], 1, presence, counts) for side in op.blocks)
+
+
 def bind(value: Operand, layout: Layout) -> None:
-    """Give a residual that exists on one side of a branch only a value on the other side: None, which nobody reads."""
+    """Let branches yield None where a name has no value."""
     op = layout.op_of(value) if isinstance(value, Value) else None
     if not isinstance(op, If):
         return
     k = op.outs.index(value)  # type: ignore[arg-type]
     for side in op.blocks:
-        yielded = side.yields[k]
-        if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
+        if is_undefined(side.yields[k]):
             side.yields[k] = NONE
         else:
-            bind(yielded, layout)
+            bind(side.yields[k], layout)
+
+
+def perhaps_none(type_: Type) -> Type:
+    """The type of a value, or of None in its stead: nothing that could raise is done with it early."""
+    if isinstance(type_, Array):
+        return Array(type_.dtype, None)
+    return UNKNOWN if isinstance(type_, Scalar | List) else type_
 
 
 def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
@@ -123,13 +155,13 @@ def copied(value: Value, table: dict[Value, Operand], func: Func) -> Call:
     return Call([made], func.loc, "copy", [value], {})
 
 
-def backward(func: Func, residuals: list[Value]) -> Func:
-    """Make the residuals parameters; what is written to is copied first."""
+def backward(func: Func, residuals: list[Value], doubtful: set[Value]) -> Func:
+    """Make the residuals parameters; what is written to is copied first. Those that may be None have a type that says so."""
     body = func.body
     table: dict[Value, Operand] = {}
     params = []
     for residual in residuals:
-        params.append(param := Value(residual.type, residual.name))
+        params.append(param := Value(perhaps_none(residual.type) if residual in doubtful else residual.type, residual.name))
         table[residual] = param
     substitute(body, table)
     body.args = [*params, *body.args]

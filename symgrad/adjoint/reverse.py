@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.adjoint.account import tell_activity, tell_rule
-from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory
+from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory, loosened
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
@@ -25,8 +25,9 @@ from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.tape import Unplanned, available
-from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, clone, uses, walk
-from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type, join, same_shape
+from symgrad.ir.core import ONE, UNDEF, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, uses, walk
+from symgrad.ir.types import INT, Array, List, Scalar, Tape, Type, join, same_shape
+from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import has_arrays
@@ -94,17 +95,15 @@ class Sweep:
     scopes: dict[Block, Scope] = field(default_factory=dict)
     turns: dict[Op, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
-    unbound: dict[Value, tuple[Operand, int] | None] = field(init=False)
     producers: dict[Operand, Op] = field(init=False)
     counts: dict[Value, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.builder.extents.update(known_extents(self.func))
-        self.ledger = Ledger(self.builder, homes(self.func.body))
+        self.ledger = Ledger(self.builder, homes(self.func.body), Unbound.of(self.func.body), self.func.params)
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)
         self.ledger.nullable.update(unboxed_items(self.func.body))
-        self.unbound = unbound(self.func.body)
 
     # ---------------------------------------------------------------- from results to parameters
 
@@ -207,7 +206,7 @@ class Sweep:
         if self.augmented(scope, op):
             return
         row = ROWS[op.name]
-        outs = [self.ledger.take(scope, out) for out in op.outs]
+        outs = [self.ledger.arrived(scope, out) for out in op.outs]
         wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in self.active]
         if self.func.notes is not None:
             tell_rule(self.func.notes, op, row, [param for _, param, _ in wanted])
@@ -231,7 +230,7 @@ class Sweep:
             other = first
         else:
             return False
-        grad = self.ledger.take(scope, op.outs[0])
+        grad = self.ledger.arrived(scope, op.outs[0])
         assert grad is not None
         if isinstance(other, Value) and other in self.active:
             whole = self.ledger.dense(grad.value, op.outs[0])
@@ -349,15 +348,13 @@ class Sweep:
 
     def push(self, scope: Scope, op: Call) -> None:
         """What was pushed has the cotangent that was pushed for it when it was popped."""
-        grad = self.ledger.take(scope, op.outs[0])
+        grad = self.ledger.arrived(scope, op.outs[0])
         assert grad is not None
         places = self.places(op.args[1:])
         hints = (hinted(op.outs[0]), *(hinted(op.args[1 + k]) for k in places))
-        rest, *found = self.popped(self.ledger.owned(grad, op.outs[0]), [cotangent_type(op.args[1 + k].type) for k in places], hints)
+        rest, *found = self.popped(self.ledger.owned(grad, op.outs[0]), [self.ledger.item_type(op.args[1 + k]) for k in places], hints)
         for k, item in zip(places, found, strict=False):
-            target = op.args[1 + k]
-            if isinstance(target, Value) and target in self.active:
-                self.ledger.contribute(scope, target, Cotangent(item))
+            self.off_tape(scope, op.args[1 + k], item)
         if isinstance(op.args[0], Value):
             self.ledger.contribute(scope, op.args[0], Cotangent(rest, True))
 
@@ -371,22 +368,20 @@ class Sweep:
         """The cotangents of what was popped are pushed."""
         rest, *found = [self.ledger.take(scope, out) for out in op.outs]
         tape = self.ledger.owned(rest, op.outs[0])
-        values = [self.settled(found[k], op.outs[1 + k]) for k in self.places(op.outs[1:])]
+        values = [self.ledger.handed(scope, found[k], op.outs[1 + k]).value for k in self.places(op.outs[1:])]
         pushed = self.builder.call("push", tape, *values, hint=hinted(op.args[0]))
         assert isinstance(op.args[0], Value)
         self.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
 
     def put(self, scope: Scope, op: Call) -> None:
         """The cotangents of what was put in a place are those put there when it was got."""
-        grad = self.ledger.take(scope, op.outs[0])
+        grad = self.ledger.arrived(scope, op.outs[0])
         assert grad is not None
         places = self.places(op.args[2:])
-        outs = [Value(cotangent_type(op.args[2 + k].type), hinted(op.args[2 + k])) for k in places]
+        outs = [Value(self.ledger.item_type(op.args[2 + k]), hinted(op.args[2 + k])) for k in places]
         self.builder.append(Call(outs, self.builder.loc, "get", [grad.value, op.args[1]], {}))
         for k, item in zip(places, outs, strict=True):
-            target = op.args[2 + k]
-            if isinstance(target, Value) and target in self.active:
-                self.ledger.contribute(scope, target, Cotangent(item))
+            self.off_tape(scope, op.args[2 + k], item)
         if isinstance(op.args[0], Value):
             self.ledger.contribute(scope, op.args[0], grad)
 
@@ -396,12 +391,13 @@ class Sweep:
         tape = op.args[0]
         assert isinstance(tape, Value)
         into = self.ledger.buffer(scope, tape)
-        values = [self.settled(found[k], op.outs[k]) for k in self.places(op.outs)]
+        values = [self.ledger.handed(scope, found[k], op.outs[k]).value for k in self.places(op.outs)]
         scope.table[tape] = Cotangent(self.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
 
-    def settled(self, grad: Cotangent | None, value: Value) -> Operand:
-        """A cotangent or zeros."""
-        return self.ledger.zero(value) if grad is None else grad.value
+    def off_tape(self, scope: Scope, target: Operand, item: Value) -> None:
+        """What was put on a tape has the cotangent that was put there for it."""
+        if isinstance(target, Value) and target in self.active:
+            self.ledger.contribute(scope, target, Cotangent(item, loose=self.ledger.is_perhaps_nothing(target)))
 
     def places(self, items: Sequence[Operand]) -> list[int]:
         """Which of the items of a tape can carry a derivative."""
@@ -411,7 +407,7 @@ class Sweep:
 
     def apply(self, scope: Scope, op: Apply) -> None:
         """The call becomes one of the forward function, which gives a box; its reverse a call of the backward function."""
-        grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
+        grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.arrived(scope, out)) is not None]
         wanted = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in self.active]
         if not wanted:
             return
@@ -434,7 +430,7 @@ class Sweep:
 
     def branch(self, scope: Scope, op: If, index: int) -> None:
         """The same test; each side reversed; outer values touched on either side are joined."""
-        grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
+        grads = [(k, self.left(op, out, grad)) for k, out in enumerate(op.outs) if (grad := self.ledger.take(scope, out)) is not None]
         sides: list[Scope] = []
         for place, block in enumerate(op.blocks):
             inner = self.scope(block, Block(), scope, index, False)
@@ -443,7 +439,7 @@ class Sweep:
                 for k, grad in grads:
                     target = block.yields[k]
                     if isinstance(target, Value) and target in self.active:
-                        self.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, grad.mask))
+                        self.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, grad.mask, grad.loose))
                 self.mark(inner, 0, len(block.ops))
                 self.block(inner)
             sides.append(inner)
@@ -452,6 +448,11 @@ class Sweep:
             self.joined(scope, value, sides, made)
         self.separate(scope, made, sides)
         self.builder.append(made)
+
+    def left(self, op: If, out: Value, grad: Cotangent) -> Cotangent:
+        """The cotangent of a result: on the side that does not bind it it may stay undefined."""
+        without = self.ledger.unbound.sides.get(out)
+        return grad if without is not None and without[0] is op.test else self.ledger.filled(grad)
 
     def separate(self, scope: Scope, made: If, sides: list[Scope]) -> None:
         """Let no two results of the branch live in one buffer if one of them may be written to."""
@@ -475,33 +476,28 @@ class Sweep:
 
     def joined(self, scope: Scope, value: Value, sides: list[Scope], made: If) -> None:
         """One result of the reversed branch: the cotangent of ``value`` after it."""
-        found = [self.ledger.get(side, value) for side in sides]
-        operands: list[Operand] = []
-        for place, (side, grad) in enumerate(zip(sides, found, strict=True)):
-            if grad is None and value in self.unbound and not self.bound(value, side):
-                operands.append(UNDEF if self.unbound[value] == (made.test, place) else Const(0.0))
+        found: list[Cotangent] = []
+        gap: tuple[Block, int] | None = None
+        for place, side in enumerate(sides):
+            grad = self.ledger.get(side, value)
+            if (grad is None or grad.gap is not None) and self.ledger.unbound.sides.get(value) == (made.test, place):
+                gap = side.reverse, len(side.reverse.yields)
+                found.append(Cotangent(UNDEF, True))
                 continue
             start = len(side.reverse.ops)
             with self.builder.inside(side.reverse), self.builder.at(made.loc):
-                operands.append(self.ledger.owned(grad, value) if self.mixed(grad, value) else self.settled(grad, value))
+                if self.mixed(grad, value):
+                    grad = Cotangent(self.ledger.owned(grad, value), True, () if grad is None else grad.mask)
+                found.append(self.ledger.handed(side, grad, value))
             self.mark(side, start, -1)
-        for side, yielded in zip(sides, operands, strict=True):
-            side.reverse.yields.append(yielded)
-        out = Value(join(operands[0].type, operands[1].type), hinted(value))
+        for side, grad in zip(sides, found, strict=True):
+            side.reverse.yields.append(grad.value)
+        loose = any(grad.loose for grad in found)
+        type_ = join(found[0].value.type, found[1].value.type)
+        out = Value(loosened(type_) if loose else type_, hinted(value))
         made.outs.append(out)
-        bound = not any(isinstance(o, Const) and o is not UNDEF for o in operands)
-        owned = bound and all(grad is None or grad.owned or self.mixed(grad, value) for grad in found) and in_memory(out.type)
-        masks = [() if grad is None else grad.mask for grad in found]
-        scope.table[value] = Cotangent(out, owned, common(masks[0], masks[1]))
-
-    def bound(self, value: Value, scope: Scope | None) -> bool:
-        """Is this inside the side of a branch on which the value has one?"""
-        without = self.unbound[value]
-        while scope is not None and without is not None:
-            if scope.side is not None and scope.side == (without[0], 1 - without[1]):
-                return True
-            scope = scope.parent
-        return False
+        owned = all(grad.owned for grad in found) and in_memory(out.type)
+        scope.table[value] = Cotangent(out, owned, common(found[0].mask, found[1].mask), loose, gap)
 
     def mixed(self, grad: Cotangent | None, value: Value) -> bool:
         """Is it a scalar standing for an array, which the other side may hold as one?"""
@@ -517,61 +513,48 @@ class Sweep:
         made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
         inner = self.scope(op.body, made.body, scope, index, True)
         inner.op = made
-        renewed = self.renewed(op, slots)
-        arrived = {k: Value(loose(op.carried[k].type) if k in renewed else self.arriving(op, k), hinted(op.carried[k])) for k in slots}
+        loose = {k for k in slots if self.is_loose(op, k, scope, inner)}
+        arrived = {k: Value(loosened(op.carried[k].type) if k in loose else self.arriving(op, k), hinted(op.carried[k])) for k in slots}
         made.body.args += arrived.values()
         with self.builder.inside(made.body):
             for k in slots:
                 target = op.body.yields[k]
                 if isinstance(target, Value) and target in self.active:
-                    self.ledger.contribute(inner, target, self.arrival(arrived[k], target, k in renewed))
+                    self.ledger.contribute(inner, target, Cotangent(arrived[k], True, loose=k in loose))
             self.mark(inner, 0, len(op.body.ops))
             self.block(inner)
             start = len(made.body.ops)
-            made.body.yields = [
-                Const(0.0)
-                if k in renewed and op.carried[k] not in inner.table
-                else self.ledger.owned(inner.table.get(op.carried[k]), op.carried[k])
-                for k in slots
-            ]
-            made.body.yields += [self.ledger.owned(inner.table[v], v) for v in inner.slots]
+            made.body.yields = [self.carried(inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+            made.body.yields += [self.carried(inner, inner.table[v], v) for v in inner.slots]
             self.mark(inner, start, -1)
-        made.inits = [self.ledger.owned(grads[k], op.outs[k]) for k in slots]
-        made.inits += [self.ledger.owned(self.ledger.get(scope, v), v) for v in inner.slots]
+        made.inits = [self.carried(scope, grads[k], op.outs[k]) for k in slots]
+        made.inits += [self.carried(scope, self.ledger.get(scope, v), v) for v in inner.slots]
         made.outs = [Value(slot.type, slot.name) for slot in made.carried]
         for k, out in zip(slots, made.outs, strict=False):
             out.type = like(op.inits[k].type, out.type)
         self.builder.append(made)
         for v, out in zip(inner.slots, made.outs[len(slots) :], strict=True):
-            scope.table[v] = Cotangent(out, in_memory(out.type))
+            scope.table[v] = Cotangent(out, in_memory(out.type), loose=self.ledger.is_formless(scope, v))
         for k, out in zip(slots, made.outs, strict=False):
             target = op.inits[k]
             if isinstance(target, Value) and target in self.active:
-                self.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type)))
+                self.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type), loose=k in loose))
+
+    def carried(self, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
+        """The cotangent of ``value`` as a reversed loop carries it: in memory of its own, or the number 0."""
+        grad = self.ledger.handed(scope, grad, value)
+        if not grad.loose:
+            return self.ledger.owned(grad, value)
+        return grad.value if grad.owned else self.ledger.copied(grad.value, value)
+
+    def is_loose(self, op: For | While, k: int, scope: Scope, inner: Scope) -> bool:
+        """May a slot's cotangent be the number 0, as the name has no value before the loop, or before or after a round?"""
+        ends = ((scope, op.inits[k]), (inner, op.carried[k]), (inner, op.body.yields[k]), (scope, op.outs[k]))
+        return any(isinstance(value, Value) and self.ledger.is_formless(where, value) for where, value in ends)
 
     def arriving(self, op: For | While, k: int) -> Type:
         """What a round of the reversed loop is handed for a slot: the cotangent of what the round yielded, not of what it began with."""
         return cotangent_type(like(op.body.yields[k].type, op.carried[k].type))
-
-    def renewed(self, op: For | While, slots: list[int]) -> set[int]:
-        """The slots that no round reads, whose value before the first round, which may have none, nobody can be asked the form of.
-
-        Only what the last round yields to them has a cotangent; in the others it is the number 0.
-        """
-        known = {e.symbol for p in self.func.params if isinstance(p.type, Array) for e in p.type.shape or () if isinstance(e, Dim)}
-        found = set()
-        for k in slots:
-            value = op.carried[k]
-            if value in self.unbound and not isinstance(value.type, Scalar | List | Tape) and not is_settled(value.type, known):
-                if all(rests(block.args[k - len(op.carried)], block) for block in op.blocks):
-                    found.add(k)
-        return found
-
-    def arrival(self, grad: Value, target: Value, renewed: bool) -> Cotangent:
-        """The cotangent of what a round yields; of a slot that is renewed it may be the number 0."""
-        if not renewed or target in self.unbound or not isinstance(target.type, Array):
-            return Cotangent(grad, True)
-        return Cotangent(self.builder.call("renewed", grad, self.builder.call("shape_of", target), hint=hinted(target)), False)
 
     def header(self, op: For | While) -> For:
         """The reversed loop's range; with an exit, over the rounds that were begun."""
@@ -643,70 +626,6 @@ def like(here: Type, type_: Type) -> Type:
     if not isinstance(here, Array) or not isinstance(type_, Array) or here.shape is None or type_.shape is None:
         return type_
     return type_ if same_shape(here.shape, type_.shape) else Array(type_.dtype, here.shape)
-
-
-def rests(value: Value, block: Block) -> bool:
-    """Is a value read in a block only as what loops in it begin with and never read?"""
-    if value in block.yields:
-        return False
-    for op in block.ops:
-        inits = op.inits if isinstance(op, For | While) else []
-        if sum(o is value for o in op.operands) > sum(o is value for o in inits):
-            return False
-        starts = [k for k, init in enumerate(inits) if init is value]
-        for inner in op.blocks:
-            if not rests(value, inner) or any(not rests(inner.args[k - len(inits)], inner) for k in starts):
-                return False
-    return True
-
-
-def is_settled(type_: Type, known: set[str]) -> bool:
-    """Is the type of an array such that zeros in its form can be made without it?"""
-    if not isinstance(type_, Array) or type_.dtype is None or type_.shape is None:
-        return False
-    return all(not isinstance(e, Dim) or e.symbol in known for e in type_.shape)
-
-
-def loose(type_: Type) -> Type:
-    """The type of an array's cotangent, or of the number 0 in its stead."""
-    return Array(type_.dtype, None) if isinstance(type_, Array) else type_
-
-
-def unbound(block: Block) -> dict[Value, tuple[Operand, int] | None]:
-    """The values that may stand for a name without a value, each with the test and side on which it does, if that is known."""
-    found: dict[Value, tuple[Operand, int] | None] = {}
-    bound = surely_read(block)
-    count = -1
-    while count != len(found):
-        count = len(found)
-        for op in walk(block):
-            if isinstance(op, If):
-                for out, *sides in zip(op.outs, op.then.yields, op.orelse.yields, strict=True):
-                    if out in bound:
-                        continue
-                    for place, yielded in enumerate(sides):
-                        if isinstance(yielded, Const) and isinstance(yielded.value, Undef):
-                            found[out] = (op.test, place)
-                    if any(yielded in found for yielded in sides):
-                        found[out] = None
-            elif isinstance(op, For | While):
-                for slot, start, out in zip(op.carried, op.inits, op.outs, strict=False):
-                    if start in found or isinstance(start, Const) and isinstance(start.value, Undef):
-                        found |= {v: None for v in (slot, out) if v not in bound}
-    return found
-
-
-def surely_read(block: Block) -> set[Value]:
-    """The values that a call reads in the very block that defines them: had they none, the program would have raised."""
-    own = set(block.args)
-    found: set[Value] = set()
-    for op in block.ops:
-        if isinstance(op, Call | Apply):
-            found.update(o for o in op.operands if o in own)
-        own.update(op.outs)
-        for inner in op.blocks:
-            found |= surely_read(inner)
-    return found
 
 
 def unboxed_items(block: Block) -> list[Value]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from symgrad.adjoint.expand import number
 from symgrad.adjoint.memory import UNDO, has_memory
 from symgrad.adjoint.plan import Plan, path_of
-from symgrad.ir.core import ONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value, While
+from symgrad.adjoint.presence import Presence, enter, leave
+from symgrad.ir.core import ONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value
 from symgrad.ir.types import Array, Tape
 from symgrad.ops.build import Builder
 
@@ -51,7 +52,11 @@ class Saver:
     exported: dict[Value, Value] = field(default_factory=dict)
     tapes: dict[Block, TapeUse] = field(default_factory=dict)
     inside: dict[Block, list[Block]] = field(default_factory=dict)  #: of each block those in it, itself included, that have a stack
+    presence: Presence = field(init=False)
     made: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
+
+    def __post_init__(self) -> None:
+        self.presence = Presence(self.plan.unbound, self.plan.layout, self.after)
 
     def call(self, where: list[Op], model: Op | None, name: str, *args: Operand, hint: str | None = None, **settings: object) -> Value:
         """Build one op into a list."""
@@ -82,14 +87,22 @@ class Saver:
     def save_value(self, value: Value) -> None:
         """Keep a value as it is when it is defined."""
         block, index = self.plan.layout.places[value]
-        where = self.after.setdefault((block, index), [])
-        source = self.plan.shapes.get(value)
-        if source is not None:
-            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), "shape_of", source, hint=value.name))
-        elif self.plan.memory.overwritten(value):
-            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(value), "copy", value, hint=value.name))
-        else:
+        source = self.plan.shapes.get(value, value)
+        row = "shape_of" if source is not value else "copy" if self.plan.memory.overwritten(value) else None
+        if row is None and (self.plan.layout.static(block) or source not in self.plan.unbound.sides):
             self.kept_as(value, block, value)
+            return
+        where = self.after.setdefault((block, index), [])
+        if source not in self.plan.unbound.sides:
+            assert row is not None
+            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), row, source, hint=value.name))
+            return
+        made: list[Op] = []
+        if row is not None:
+            self.call(made, self.plan.layout.op_of(source), row, source, hint=value.name)
+        guarded = self.presence.guarded(source, made)
+        where += [guarded] if guarded is not None else []
+        self.kept_as(value, block, guarded.outs[0] if guarded is not None else value)
 
     def save_slice(self, store: Call) -> None:
         """Keep what a store is about to overwrite."""
@@ -222,30 +235,3 @@ def is_counted(op: Op) -> bool:
     if step == 1:
         return start is not None and 0 <= start <= 2
     return step == -1 and stop is not None and -1 <= stop <= 1
-
-
-def enter(op: Op, inner: Block, tape: Operand, type_: Tape, hint: str) -> tuple[Value, Value]:
-    """Carry a tape into one block of an op; the value inside, and the value after the op."""
-    out = Value(type_, hint)
-    if isinstance(op, If):
-        op.outs.append(out)
-        for side in op.blocks:
-            if side is not inner:
-                side.yields.append(tape)
-        assert isinstance(tape, Value)
-        return tape, out
-    assert isinstance(op, For | While)
-    count = len(op.inits)
-    inside = Value(type_, hint)
-    op.inits.append(tape)
-    inner.args.append(inside)
-    if isinstance(op, While):
-        op.test.args.append(Value(type_, hint))
-    op.outs.insert(count, out)
-    return inside, out
-
-
-def leave(op: Op, block: Block, tape: Operand) -> None:
-    """Yield a tape: after all that is carried, before the bool that ends the loop."""
-    until = isinstance(op, For | While) and op.until
-    block.yields.insert(len(block.yields) - until, tape)

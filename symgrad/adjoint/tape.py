@@ -116,7 +116,7 @@ class Availability:
         """The operand that stands for a value of the forward half here."""
         if not isinstance(operand, Value) or operand not in self.plan.layout.places:
             return operand
-        home = self.plan.layout.places[operand][0]
+        home = self.home(operand, frame)
         while operand not in frame.known and operand not in frame.current and frame.scope.block is not home:
             assert frame.parent is not None
             frame = frame.parent
@@ -126,6 +126,15 @@ class Availability:
             return frame.current[operand]
         frame.known[operand] = made = self.found(operand, home, frame)
         return made
+
+    def home(self, value: Value, frame: Frame) -> Block:
+        """The block in whose reverse a value is had: its own. A shape is asked for where it is read if it is that of a buffer that
+        is turned back or of a name that has no value everywhere."""
+        source = self.plan.shapes.get(value)
+        if source is None or value in self.plan.saved or value in self.saver.kept:
+            return self.plan.layout.places[value][0]
+        here = self.plan.undoable(source) or source in self.plan.unbound.sides
+        return frame.scope.block if here else self.plan.layout.places[value][0]
 
     def found(self, value: Value, home: Block, frame: Frame) -> Operand:
         """Have a value by the way that the plan chose."""

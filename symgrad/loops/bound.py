@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import FALSE, NONE, TRUE, Block, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.core import FALSE, NONE, TRUE, Block, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import BOOL, Array, Scalar, Tape, Type
+from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.widths import joins
 from symgrad.ops.build import Builder, symbols
 
 LITERALS = {"float": 0.0, "int": 0, "bool": False}
@@ -18,26 +18,13 @@ LITERALS = {"float": 0.0, "int": 0, "bool": False}
 
 def bound(func: Func) -> Func:
     """Give every name a value on every path, in place, with a check where it may be read without one."""
-    work = Bound(unsure(func))
-    if work.unsure or any(is_unbound(y) for y in func.body.yields):
+    work = Bound(set(Unbound.of(func.body).sides))
+    if work.unsure or any(is_undefined(y) for y in func.body.yields):
         work.builder.taken = symbols(func)
         work.block(func.body, set())
         with work.builder.inside(func.body):
             work.read(func.body.yields, set())
     return func
-
-
-def is_unbound(operand: Operand) -> bool:
-    return isinstance(operand, Const) and isinstance(operand.value, Undef)
-
-
-def unsure(func: Func) -> set[Value]:
-    """The values that may be unbound: results of branches and carried values, joined with what is unbound."""
-    meetings = [meeting for op in walk(func.body) for meeting in joins(op)]
-    found: set[Value] = set()
-    while more := {v for v, parts in meetings if v not in found and any(is_unbound(p) or p in found for p in parts)}:
-        found |= more
-    return found
 
 
 @dataclass(slots=True)
@@ -50,7 +37,7 @@ class Bound:
 
     def flag(self, operand: Operand) -> Operand:
         """Is it bound?"""
-        if is_unbound(operand):
+        if is_undefined(operand):
             return FALSE
         return self.flags[operand] if isinstance(operand, Value) and operand in self.unsure else TRUE
 
@@ -63,7 +50,7 @@ class Bound:
     def read(self, operands: list[Operand], known: set[Value]) -> None:
         """A check for each of them that may be unbound and is not known to be bound here."""
         for operand in operands:
-            if is_unbound(operand):
+            if is_undefined(operand):
                 raise OutOfReach("a name that is not bound", self.builder.loc)
             if isinstance(operand, Value) and operand in self.unsure and operand not in known:
                 known.add(operand)
@@ -124,7 +111,7 @@ class Bound:
 
     def filled(self, operand: Operand, slot: Value) -> Operand:
         """Something of the slot's type for what is unbound; nobody reads it."""
-        return self.anything(slot.type) if is_unbound(operand) else operand
+        return self.anything(slot.type) if is_undefined(operand) else operand
 
     def anything(self, type_: Type) -> Operand:
         match type_:

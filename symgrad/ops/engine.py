@@ -36,6 +36,10 @@ def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return types[0]
 
 
+def _second(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return types[1]
+
+
 def _by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(types[0].dtype, types[0].shape, "C") if isinstance(types[0], Array) else types[0]
 
@@ -298,6 +302,10 @@ def _zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "np.zeros(shape)" if settings["dtype"] == "f64" else "np.zeros(shape, dtype)"
 
 
+def _array_or_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "array_or_zeros(g, shape)" if settings["dtype"] == "f64" else "array_or_zeros(g, shape, dtype)"
+
+
 def _shape_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "x.shape" if is_surely_array(types[0]) else "np.shape(x)"
 
@@ -371,8 +379,10 @@ constant('zeros_of(shape, dtype="f64")', _zeros_of, emit=_zeros_text)
 rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, alias="view", linear="g",
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
-# a cotangent that is of that shape already, or the number 0, whose own cotangent nobody asks for
-rule("renewed(g, shape)", _spread, emit="np.broadcast_to(g, shape)", alias="view", linear="g", g_grad="out_grad", shape_grad=None)
+# a cotangent that has its form already, or the number 0 in its stead
+rule('array_or_zeros(g, shape, dtype="f64")', _spread, emit=_array_or_zeros_text, alias="depends", linear="g",
+     g_grad="fit(out_grad, shape_of(g))", shape_grad=None)  # fmt: skip
+rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
 # runs, so that the derivative spreads over ``axis=()``: in turn, nothing is summed but what ``fit`` finds
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",

@@ -1,13 +1,14 @@
 """Moves cheap ops that every round of a loop would do alike to before the loop. Works in place.
 
 Only what cannot raise is moved, since a loop may have no rounds: shapes, extents, comparisons and
-sums and products of scalars.
+sums and products of scalars, none of them of a name that may have no value.
 """
 
 from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While
 from symgrad.ir.types import Array, Scalar
+from symgrad.ir.unbound import Unbound
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 
@@ -18,21 +19,21 @@ ARITHMETIC = frozenset(
 
 def hoist(func: Func) -> Func:
     """Move loop-invariant ops outwards, in place."""
-    made = _hoisted(func.body, func.notes, func.split)
+    made = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
     if func.split is not None:
         func.split += made
     return func
 
 
-def _hoisted(block: Block, notes: Notes | None, split: int | None = None) -> int:
+def _hoisted(block: Block, notes: Notes | None, doubtful: set[Value], split: int | None = None) -> int:
     """Move ops out of the loops of a block; how many came to stand before the place ``split``."""
     ops: list[Op] = []
     before = 0
     for k, op in enumerate(block.ops):
         for inner in op.blocks:
-            _hoisted(inner, notes)
+            _hoisted(inner, notes, doubtful)
         if isinstance(op, For | While):
-            moved = _leave(op, notes)
+            moved = _leave(op, notes, doubtful)
             ops += moved
             before += len(moved) if split is not None and k < split else 0
         ops.append(op)
@@ -40,10 +41,10 @@ def _hoisted(block: Block, notes: Notes | None, split: int | None = None) -> int
     return before
 
 
-def _leave(loop: For | While, notes: Notes | None) -> list[Op]:
+def _leave(loop: For | While, notes: Notes | None, doubtful: set[Value]) -> list[Op]:
     """The ops that leave a loop, in order."""
     moved: list[Op] = []
-    inside: set[Value] = set()
+    inside = set(doubtful)
     for block in loop.blocks:
         inside.update(block.args)
         for op in block.ops:

@@ -78,6 +78,26 @@ def zeros_as(x: Any) -> Any:
     return np.zeros(x.shape, x.dtype) if isinstance(x, np.ndarray) else 0.0
 
 
+def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:
+    """The array, or zeros where the number 0 stands for it.
+
+    >>> array_or_zeros(0.0, (2,))
+    array([0., 0.])
+    """
+    return g if isinstance(g, np.ndarray) and g.shape == shape else np.full(shape, g, dtype)
+
+
+def in_form(g: Any, x: Any) -> Any:
+    """``g``, or zeros in the form of ``x`` where the number 0 stands for them.
+
+    >>> in_form(0.0, [2.0, [3.0]]), in_form([1.0, [2.0]], [2.0, [3.0]])
+    ([0.0, [0.0]], [1.0, [2.0]])
+    """
+    if isinstance(x, np.ndarray):
+        return array_or_zeros(g, x.shape, x.dtype)
+    return zeros_as(x) if isinstance(x, list | tuple) and not isinstance(g, list | tuple) else g
+
+
 def list_add(a: Any, b: Any) -> Any:
     """The sum of two lists item by item, of lists in lists all the way down; a new list.
 

@@ -1,0 +1,110 @@
+"""Says, while the program runs, whether a name has a value: what is saved of one that may have none is None there.
+
+A bool stands beside the name where a branch or a loop decides it; the test of the branch itself, where that says it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.memory import Layout
+from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, For, If, Op, Operand, Value, While
+from symgrad.ir.types import BOOL, Type
+from symgrad.ir.unbound import Unbound, is_undefined
+from symgrad.location import Loc
+
+
+@dataclass(slots=True)
+class Presence:
+    """The bools made so far; they are results of the ops that the values are results of."""
+
+    unbound: Unbound
+    layout: Layout
+    after: dict[tuple[Block, int], list[Op]]  #: what is to stand after the ops of blocks
+    made: dict[Value, Operand] = field(default_factory=dict)
+
+    def of(self, operand: Operand) -> Operand:
+        """True where there is a value."""
+        if not isinstance(operand, Value) or operand not in self.unbound.sides:
+            return FALSE if is_undefined(operand) else TRUE
+        if operand not in self.made:
+            block, index = self.layout.places[operand]
+            op = block.ops[index] if index >= 0 else self.layout.owners[block][2]
+            if isinstance(op, Call):
+                self.made[operand] = self.taken_off(operand, op, (block, index))
+            elif isinstance(op, If):
+                self.made[operand] = self.branch(op, op.outs.index(operand))
+            else:
+                assert isinstance(op, For | While)
+                self.loop(op, (op.outs if index >= 0 else op.carried).index(operand))
+        return self.made[operand]
+
+    def taken_off(self, value: Value, op: Call, place: tuple[Block, int]) -> Value:
+        """The bool of what comes off a tape: None was put on it where there was nothing."""
+        test = Call([Value(BOOL, f"{value.name or 'value'}_bound")], op.loc, "is_not", [value, NONE], {})
+        self.after.setdefault(place, []).append(test)
+        return test.outs[0]
+
+    def branch(self, op: If, k: int) -> Operand:
+        """The bool of one result of a branch."""
+        sides = [self.of(block.yields[k]) for block in op.blocks]
+        if sides[0] is TRUE and sides[1] is FALSE and op.test.type == BOOL:
+            return op.test
+        out = Value(BOOL, f"{op.outs[k].name or 'value'}_bound")
+        op.outs.append(out)
+        for block, side in zip(op.blocks, sides, strict=True):
+            block.yields.append(side)
+        return out
+
+    def loop(self, op: For | While, k: int) -> None:
+        """The bools of what a loop carries in one slot."""
+        inside, out = enter(op, op.body, self.of(op.inits[k]), BOOL, f"{op.carried[k].name or 'value'}_bound")
+        self.made[op.carried[k]], self.made[op.outs[k]] = inside, out
+        if isinstance(op, While):
+            self.made[op.test.args[k]] = op.test.args[-1]
+        leave(op, op.body, self.of(op.body.yields[k]))
+
+    def guarded(self, value: Value, ops: list[Op]) -> If | None:
+        """What ops make of a value, or the value itself; None if there is none. No op where the value is None then itself."""
+        if not ops and isinstance(self.layout.op_of(value), Call):
+            return None
+        saved = ops[-1].outs[0] if ops else value
+        return If([Value(saved.type, saved.name)], self.loc(value), self.of(value), Block([], ops, [saved]), Block([], [], [NONE]))
+
+    def loc(self, value: Value) -> Loc:
+        """Where a value that may have none comes from."""
+        block, index = self.layout.places[value]
+        return (block.ops[index] if index >= 0 else self.layout.owners[block][2]).loc
+
+
+# ------------------------------------------------------------------ one more result
+
+
+def enter(op: Op, inner: Block, start: Operand, type_: Type, hint: str) -> tuple[Value, Value]:
+    """Carry one more value into one block of an op; the value inside, and the value after the op."""
+    out = Value(type_, hint)
+    if isinstance(op, If):
+        op.outs.append(out)
+        for side in op.blocks:
+            if side is not inner:
+                side.yields.append(start)
+        assert isinstance(start, Value)
+        return start, out
+    assert isinstance(op, For | While)
+    count = len(op.inits)
+    inside = Value(type_, hint)
+    op.inits.append(start)
+    inner.args.append(inside)
+    if isinstance(op, While):
+        op.test.args.append(Value(type_, hint))
+    op.outs.insert(count, out)
+    return inside, out
+
+
+def leave(op: Op, block: Block, end: Operand) -> None:
+    """Yield one more value: after all that is carried, before the bool that ends the loop."""
+    until = isinstance(op, For | While) and op.until
+    block.yields.insert(len(block.yields) - until, end)
+
+
+__all__ = ["Presence", "enter", "leave"]

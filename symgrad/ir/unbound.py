@@ -1,0 +1,140 @@
+"""Which values may stand for a name that has no value, and where such a value is sure to have one.
+
+A name that a branch binds, or a loop that may have no rounds, is unbound on the other path: the branch yields ``undef``
+there, the loop begins with it. Python raises only where such a name is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Apply, Block, Call, Const, For, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Type
+
+Side = tuple[Operand, int]  #: the test of a branch, and which of its blocks
+
+
+@dataclass(slots=True)
+class Unbound:
+    """The doubtful values of a function.
+
+    ``sides``: each of them, with the test and the side of a branch on which it has no value, if that is known;
+    ``reads``: what the ops of a block read themselves: if the block has run, all of that had values.
+    """
+
+    sides: dict[Value, Side | None] = field(default_factory=dict)
+    reads: dict[Block, set[Value]] = field(default_factory=dict)
+    tapes: dict[Value, Value] = field(default_factory=dict)  #: classes of tapes: of each the one that stands for it, or another
+    items: dict[tuple[Value, int], list[Value]] = field(default_factory=dict)  #: what is on the tapes of a class, by place
+
+    @classmethod
+    def of(cls, body: Block) -> Unbound:
+        """Read the body of a function."""
+        made = cls()
+        made.read(body)
+        count = -1
+        while count != len(made.sides):
+            count = len(made.sides)
+            for op in walk(body):
+                if isinstance(op, If):
+                    made.branch(op)
+                elif isinstance(op, For | While):
+                    made.loop(op)
+            for found in made.items.values():
+                if any(map(made.is_doubtful, found)):
+                    made.sides.update((v, None) for v in found if v not in made.sides)
+        return made
+
+    def read(self, block: Block) -> None:
+        """Note what the ops of a block, and of those in it, read; what is only put on a tape may be nothing."""
+        found: set[Value] = set()
+        for op in block.ops:
+            for inner in op.blocks:
+                self.read(inner)
+            tape = op.args[0] if isinstance(op, Call) and op.name in ("push", "put", "pop", "get") else None
+            if isinstance(op, Call) and isinstance(tape, Value):
+                self.on_tape(op, tape)
+            elif isinstance(op, Call | Apply):
+                found.update(o for o in op.operands if isinstance(o, Value))
+            else:
+                self.handed(op)
+        self.reads[block] = found
+
+    def branch(self, op: If) -> None:
+        """What a side does not bind, or yields of what is doubtful itself."""
+        for out, *yielded in zip(op.outs, op.then.yields, op.orelse.yields, strict=True):
+            match [place for place, operand in enumerate(yielded) if self.is_doubtful(operand) or is_absent(operand, out.type)]:
+                case [place] if isinstance(yielded[place], Const):
+                    self.sides[out] = (op.test, place)
+                case [_, *_]:
+                    self.sides[out] = None
+
+    def loop(self, op: For | While) -> None:
+        """What a loop begins with that is doubtful, and what a round makes so."""
+        for k, (start, slot, out) in enumerate(zip(op.inits, op.carried, op.outs, strict=False)):
+            if self.is_doubtful(start) or self.is_doubtful(op.body.yields[k]):
+                for value in (slot, out, *([op.test.args[k]] if isinstance(op, While) else [])):
+                    self.sides[value] = None
+
+    def is_doubtful(self, operand: Operand) -> bool:
+        """May there be no value?"""
+        return operand in self.sides if isinstance(operand, Value) else is_undefined(operand)
+
+    # ---------------------------------------------------------------- tapes
+
+    def on_tape(self, op: Call, tape: Value) -> None:
+        """What a place of a tape is given comes out of it, nothing as well as something."""
+        first = {"push": 1, "put": 2}.get(op.name)
+        items: list[Operand] = op.args[first:] if first is not None else [*op.outs[op.name == "pop" :]]
+        if op.name != "get":
+            self.join(tape, op.outs[0])
+        for place, item in enumerate(items):
+            known = self.items.setdefault((self.find(tape), place), [])
+            if isinstance(item, Value):
+                if known:
+                    self.join(known[0], item)
+                known.append(item)
+
+    def handed(self, op: Op) -> None:
+        """Tapes go through branches and loops."""
+        for k, out in enumerate(op.outs):
+            ends = [block.yields[k] for block in op.blocks] if isinstance(op, If) else []
+            if isinstance(op, For | While) and k < len(op.inits):
+                ends = [op.inits[k], op.carried[k], op.body.yields[k]]
+            for end in ends:
+                self.join(out, end)
+
+    def find(self, tape: Value) -> Value:
+        """The tape that stands for all that are one."""
+        while (other := self.tapes.get(tape, tape)) is not tape:
+            tape = other
+        return tape
+
+    def join(self, a: Value, b: Operand) -> None:
+        """The two are one tape, if they are tapes."""
+        if not (isinstance(a.type, Tape) and isinstance(b, Value) and isinstance(b.type, Tape)):
+            return
+        first, second = self.find(a), self.find(b)
+        if first is second:
+            return
+        self.tapes[second] = first
+        for tape, place in [key for key in self.items if key[0] is second]:
+            moved = self.items.pop((tape, place))
+            known = self.items.setdefault((first, place), [])
+            if known and moved:
+                self.join(known[0], moved[0])
+            known += moved
+
+
+def is_undefined(operand: Operand) -> bool:
+    """Is it the operand that stands for no value?"""
+    return isinstance(operand, Const) and isinstance(operand.value, Undef)
+
+
+def is_absent(operand: Operand, type_: Type) -> bool:
+    """Does it stand for nothing where a value of that type is meant?"""
+    none = isinstance(operand, Const) and operand.value is None
+    return is_undefined(operand) or none and isinstance(type_, Array | Scalar | List | Tape | ShapeOf)
+
+
+__all__ = ["Unbound", "is_undefined"]
