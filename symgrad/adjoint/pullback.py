@@ -6,6 +6,7 @@ the caller could change meanwhile.
 
 from __future__ import annotations
 
+from symgrad.adjoint.activity import may_be_active
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.presence import Presence
 from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses
@@ -132,7 +133,7 @@ def perhaps_none(type_: Type) -> Type:
     """The type of a value, or of None in its stead: nothing that could raise is done with it early."""
     if isinstance(type_, Array):
         return Array(type_.dtype, None)
-    return UNKNOWN if isinstance(type_, Scalar | List) else type_
+    return UNKNOWN if isinstance(type_, Scalar | List) and may_be_active(type_) else type_
 
 
 def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
