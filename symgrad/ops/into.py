@@ -73,6 +73,10 @@ def declare(row: Row, ufunc: str, augmented: str | None) -> None:
     missing(signature, same_memory, "it is printed only", emit=emit, consumes=True, statement=True)
 
 
+# ``add_at`` where arrays of integers say the first axes
+missing(
+    'scatter_add(x, v, *index, index="e")', same_memory, "it is printed only", emit="scatter_add(x, path, v)", consumes=True, statement=True
+)
 for _row in list(ROWS.values()):
     if (_found := ufunc_of(_row)) is not None:
         declare(_row, *_found)

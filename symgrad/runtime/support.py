@@ -5,6 +5,7 @@ Each function is a few lines of NumPy and stands alone, so that ``save`` can wri
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,30 @@ def take_written(x: Any, path: Any) -> Any:
 def add_written(x: Any, path: Any, v: Any) -> None:
     """Add ``v`` to ``x[path]`` in place; of elements that name one cell only the last counts."""
     np.add.at(x, path, np.where(last_written(x, path), v, np.zeros((), x.dtype)))
+
+
+def scatter_add(x: Any, path: Any, v: Any) -> None:
+    """``np.add.at(x, path, v)`` where arrays of integers say the first axes: the same sums in the same order.
+
+    >>> x = np.zeros((2, 2))
+    >>> scatter_add(x, np.array([1, 1]), np.ones((2, 2)))
+    >>> x
+    array([[0., 0.],
+           [2., 2.]])
+    """
+    index = path if isinstance(path, tuple) else (path,)
+    shape = x.shape[len(index) :]
+    width = math.prod(shape)
+    if index[0].size * width >= 1000 and x.flags.c_contiguous:  # else it would not pay
+        try:
+            cells = index[0].astype(np.intp) if len(index) == 1 else np.ravel_multi_index(index, x.shape[: len(index)])
+        except ValueError:  # places counted from the end, or some that are not there
+            cells = None
+        if cells is not None:
+            v = v if np.ndim(v) == 0 else np.broadcast_to(v, cells.shape + shape).ravel()
+            path = (cells[..., None] * width + np.arange(width)).ravel()
+            x = x.reshape(-1)
+    np.add.at(x, path, v)
 
 
 def copy(x: Any) -> Any:

@@ -225,6 +225,8 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (relax, LOOP, ("x", "w"), "lowered", 5, "w_grad", "stays one of NumPy's numbers"),
     (pair, (VECTOR, 1), None, "lowered", 2, "x", "stays an array, since no loop in here counts along every axis of it"),
     (pair, (VECTOR, 1), None, "recomputed", 3, "x[k] * x[k + 1]", "from x[k], x[k + 1]"),
+    (gather, (np.ones((6, 2)), INDEX), None, "lowered", 2, "x_grad", "cells are numbered, which makes adding to them faster"),
+    (gather, (VECTOR, INDEX), None, "lowered", 2, "x_grad", "added cell by cell, at which NumPy is fast for vectors only"),
     (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
     (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque"].message),
 ]
