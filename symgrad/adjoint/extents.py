@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from symgrad.ir.core import Call, Const, Func, Value, walk
-from symgrad.ir.types import Array, Dim, Extent
+from symgrad.ir.types import INT, Array, Dim, Extent
+from symgrad.ops.build import SUMS
 from symgrad.ops.declare import ROWS
 
 PLACE = re.compile(r"@(\d+)@")
@@ -20,10 +21,23 @@ def known_extents(func: Func) -> dict[Value, Extent]:
     """The extent that each integer is known to stand for."""
     found: dict[Value, Extent] = {}
     for op in walk(func.body):
+        if isinstance(op, Call) and len(op.outs) == 1 and op.outs[0].type == INT:
+            sum_up(op, found)
         if isinstance(op, Call) and len(op.outs) == 1 and isinstance(op.outs[0].type, Array):
             if any(isinstance(a, Value) and getattr(a.type, "kind", None) == "int" for a in op.args):
                 compare(op, found)
     return found
+
+
+def sum_up(op: Call, found: dict[Value, Extent]) -> None:
+    """An integer that is an extent, or a sum of what is known."""
+    if op.name == "extent" and isinstance(op.args[0].type, Array) and op.args[0].type.shape is not None:
+        found[op.outs[0]] = op.args[0].type.shape[op.settings["axis"]]
+    elif op.name in SUMS and all(a.type == INT for a in op.args):
+        parts = [a.value if isinstance(a, Const) else found.get(a) for a in op.args]
+        made = None if None in parts else SUMS[op.name](*parts)
+        if made is not None:
+            found[op.outs[0]] = made
 
 
 def compare(op: Call, found: dict[Value, Extent]) -> None:

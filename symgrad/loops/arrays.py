@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import Array, Dim, Extent, Scalar, Type
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, cast_to, mapped, refuse, shown
 from symgrad.loops.masks import without_masks
 from symgrad.loops.paths import Place, place_of, product_of
 from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import number
+from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import axes_of
 
 
@@ -52,7 +54,24 @@ def as_float(operand: Operand) -> Operand:
 def place(lowering: Context, extents: Sequence[Operand], op: Call, given: list[Operand]) -> Place:
     """The place that an op's path leads to."""
     index, items = without_masks(lowering, op.settings["index"], [lowering.item(g) for g in given])
-    return place_of(lowering.writer, extents, index, items)
+    found = place_of(lowering.writer, extents, index, items)
+    found.extents = lowering.known_extents(part_type(lowering, op, given), found.extents)
+    return found
+
+
+def part_type(lowering: Context, op: Call, given: list[Operand]) -> Type:
+    """The type of the part of an array that an op reads or writes."""
+    if op.name in ("view", "take"):
+        return op.outs[0].type
+
+    def extent(k: int) -> Extent:
+        operand = given[k - 1]
+        literal = number(operand)
+        return literal if literal is not None else lowering.integers.get(operand, Dim("?")) if isinstance(operand, Value) else Dim("?")
+
+    made = ROWS["view"].law([op.args[0].type, *(g.type for g in given)], {"index": op.settings["index"]}, extent)
+    assert isinstance(made, Type)
+    return made
 
 
 def view(lowering: Context, op: Call) -> Thing:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.scalars import is_index_arithmetic, is_python_int, lower_scalar
-from symgrad.loops.writer import Writer
+from symgrad.loops.writer import BOUNDED, Writer
 from symgrad.ops.build import symbols
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts
@@ -77,6 +78,7 @@ class Context:
         self.params: list[Value] = []  #: what stands for the parameters
         self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
         self.wants = memory_wanted(func)
+        self.integers = known_extents(func)
 
     # -------------------------------------------------------------- values
 
@@ -104,7 +106,7 @@ class Context:
         assert type_.shape is not None
         made: list[Operand] = []
         for axis, extent in enumerate(type_.shape):
-            made.append(self.resolve(extent) or self.writer.pure("extent", handle, axis=axis))
+            made.append(self.resolve_here(extent) or self.writer.pure("extent", handle, axis=axis))
         return tuple(made)
 
     def resolve(self, extent: Extent, *tables: dict[str, Operand]) -> Operand | None:
@@ -112,11 +114,20 @@ class Context:
         if isinstance(extent, int):
             return Const(extent)
         found = next((t[extent.symbol] for t in (self.by_symbol, *tables) if extent.symbol in t), None)
-        return None if found is None else self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
+        if found is None or not extent.offset:
+            return found
+        return self.writer.larger(self.writer.add(found, Const(extent.offset)), Const(0))
 
     def resolve_here(self, extent: Extent) -> Operand | None:
         """An extent that the arguments say, or arrays that are made around this place."""
         return self.resolve(extent, *(f.symbols for f in self.frames))
+
+    def known_extents(self, type_: Type, extents: Sequence[Operand]) -> tuple[Operand, ...]:
+        """Extents that were computed, or where the type tells them, those."""
+        shape = type_.shape if isinstance(type_, Array) else None
+        if shape is None or len(shape) != len(extents):
+            return tuple(extents)
+        return tuple(self.resolve_here(e) or computed for e, computed in zip(shape, extents, strict=True))
 
     def memory(self, handle: Value, value: Value, extents: Sequence[Operand]) -> Form:
         """Memory that stands for a value of the program."""
@@ -232,6 +243,8 @@ class Context:
         if op.name in ("add", "subtract") and is_python_int(*types) and is_index_arithmetic(op, args):
             made = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
             return [made]
+        if op.name in BOUNDED and is_python_int(*types) and self.writer.stays_small(op.name, args):
+            return [self.writer.pure(op.name, *args, hint=op.outs[0].name, **op.settings)]
         block = self.writer.build.block
         before = len(block.ops)
         results = lower_scalar(self.writer.build, op, args)

@@ -6,7 +6,7 @@ content of the moment, a store (``set_at``, ``add_at``, ``let``) gives nothing. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +19,17 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder
 
 Key = tuple[Any, ...]
+SMALL, LARGEST = 31, 62  #: bits of integers that the entry knows, and of integers that overflow in no operation
+#: how many bits the results of rows have, from those of the operands
+BOUNDED: dict[str, Callable[..., int]] = {
+    "add": lambda a, b: max(a, b) + 1,
+    "subtract": lambda a, b: max(a, b) + 1,
+    "multiply": lambda a, b: a + b,
+    "floor_divide": lambda a, b: a + 1,
+    "negative": lambda a: a,
+    "maximum": max,
+    "minimum": max,
+}
 INDEX_NAMES = ("%i", "%j", "%k", "%l", "%m", "%n")
 
 
@@ -200,6 +211,8 @@ class Writer:
         if isinstance(q, Value) and q in self.ranges and self.at_most(p, self.ranges[q].start, room, depth - 1):
             return True
         made = self.maker.get(p) if isinstance(p, Value) else None
+        if made is not None and made.name == "multiply" and self.whole_part(made.args[0], made.args[1], q, room, depth):
+            return True
         if made is not None and made.name == "minimum" and any(self.at_most(x, q, room, depth - 1) for x in made.args):
             return True
         if made is not None and made.name == "maximum" and all(self.at_most(x, q, room, depth - 1) for x in made.args):
@@ -213,10 +226,51 @@ class Writer:
             return all(self.at_most(ZERO, x, 0, depth - 1) for x in made.args)
         return False
 
+    def whole_part(self, a: Operand, b: Operand, most: Operand, room: int, depth: int) -> bool:
+        """Is ``a * b <= most + room``, since one is a number and the other the index of a loop over a quotient by that number?"""
+        for literal, index in ((number(a), b), (number(b), a)):
+            if literal is not None and literal > 0 and isinstance(index, Value) and index in self.ranges:
+                stop = self.ranges[index].stop
+                made = self.maker.get(stop) if isinstance(stop, Value) else None
+                if made is not None and made.name == "floor_divide" and number(made.args[1]) == literal:
+                    return self.at_most(made.args[0], most, room + literal, depth - 1)
+        return False
+
     def is_count(self, operand: Operand) -> bool:
         """Is the operand an extent, so that it is not negative?"""
         made = self.maker.get(operand) if isinstance(operand, Value) else None
         return made is not None and made.name in ("extent", "size", "list_len", "range_len")
+
+    def stays_small(self, name: str, args: Sequence[Operand]) -> bool:
+        """Has what this makes of integers no more than 62 bits, if what the entry knows has no more than 31?
+
+        That is then checked there.
+        """
+        leaves: set[Value] = set()
+        sizes = [s for a in args if (s := self.bits(a, leaves)) is not None]
+        if len(sizes) < len(args) or BOUNDED[name](*sizes) > LARGEST:
+            return False
+        for leaf in leaves:
+            self.check("check_less", leaf, Const(2**SMALL))
+            if not self.is_count(leaf):
+                self.check("check_at_least", leaf, Const(-(2**SMALL)))
+        return True
+
+    def bits(self, operand: Operand, leaves: set[Value], depth: int = 8) -> int | None:
+        """How many bits an integer may have; ``leaves`` collects those on which this depends, which the entry knows."""
+        if isinstance(operand, Const):
+            return int(operand.value).bit_length()
+        made = self.maker.get(operand)
+        name, parts = ("", []) if made is None else (made.name, made.args)
+        if operand in self.ranges:
+            name, parts = "maximum", [self.ranges[operand].start, self.ranges[operand].stop]
+        if name in BOUNDED and depth:
+            sizes = [s for p in parts if (s := self.bits(p, leaves, depth - 1)) is not None]
+            return None if len(sizes) < len(parts) else BOUNDED[name](*sizes)
+        if operand not in self.fixed:
+            return None
+        leaves.add(operand)
+        return SMALL
 
     # -------------------------------------------------------------- extents
 
