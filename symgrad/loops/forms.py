@@ -21,6 +21,14 @@ At = Callable[[Index], Operand]
 CHEAP = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Where elements may be other than zero: ``test`` at an index. All others are zero if no factor is infinite or nan."""
+
+    test: At
+    factors: tuple[Form | Operand, ...] = ()
+
+
 @dataclass(eq=False, slots=True)
 class Form:
     """An array: dtype, extents, how an element is had, what recipes it is made of, and what one element costs beyond theirs."""
@@ -36,6 +44,7 @@ class Form:
     spread: bool = False  #: has it more elements than what it is made of?
     value: Operand | None = None  #: the value of all its elements, where they have one
     within: Operand | None = None  #: the extent that an axis must have, where a mask said these places
+    support: Support | None = None  #: where elements may be other than zero, if most are zero
 
     @property
     def rank(self) -> int:
@@ -71,7 +80,7 @@ def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object]
     """From now on the recipe is memory."""
     form.at = lambda index: writer.read(handle, index)
     form.parts, form.price, form.memory, form.cells, form.spread = (), 0, handle, cells, False
-    form.value = None
+    form.value = form.support = None
 
 
 def broadcast_index(form: Form, index: Index) -> Index:
@@ -95,8 +104,23 @@ def broadcast_extents(writer: Writer, shapes: Sequence[Sequence[Operand]]) -> tu
     return tuple(made)
 
 
-def mapped(writer: Writer, dtype: str, operands: Sequence[Form | Operand], compute: Callable[[list[Operand]], Operand], price: int) -> Form:
-    """A function applied element by element, with broadcasting."""
+#: rows whose result is zero where one operand is, and no other infinite or nan
+KEEPS_ZERO = frozenset({"multiply", "negative", "positive", "cast"})
+
+
+def supported(operands: Sequence[Form | Operand]) -> Support | None:
+    """Where a product may be other than zero, if one factor says so for itself."""
+    found = next((o for o in operands if isinstance(o, Form) and o.support is not None), None)
+    if found is None or found.support is None:
+        return None
+    own, factors = found.support, tuple(o for o in operands if o is not found and not isinstance(o, Const))
+    return Support(lambda index: own.test(broadcast_index(found, index)), own.factors + factors)
+
+
+def mapped(
+    writer: Writer, dtype: str, operands: Sequence[Form | Operand], compute: Callable[[list[Operand]], Operand], price: int, row: str = ""
+) -> Form:
+    """A function applied element by element, with broadcasting; ``row`` tells which."""
     forms = [o for o in operands if isinstance(o, Form)]
     extents = broadcast_extents(writer, [f.extents for f in forms])
 
@@ -104,12 +128,14 @@ def mapped(writer: Writer, dtype: str, operands: Sequence[Form | Operand], compu
         return compute([o.at(broadcast_index(o, index)) if isinstance(o, Form) else o for o in operands])
 
     whole = [f for f in forms if f.rank == len(extents) and not any(number(e) == 1 and number(x) != 1 for e, x in zip(f.extents, extents))]
-    return Form(dtype, extents, at, tuple(forms), price, spread=not whole)
+    return Form(dtype, extents, at, tuple(forms), price, spread=not whole, support=supported(operands) if row in KEEPS_ZERO else None)
 
 
 def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0, spread: bool = False) -> Form:
     """Another look at a form: ``place`` gives the index into it."""
-    return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, spread=spread)
+    own = form.support
+    support = None if own is None else Support(lambda index: own.test(place(index)), own.factors)
+    return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, spread=spread, support=support)
 
 
 def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:

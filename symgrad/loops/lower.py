@@ -168,7 +168,7 @@ class Lowering(Context):
             return cast_to(self.writer, made, dtype)
 
         operands = [self.form(a) if isinstance(a.type, Array) else self.number(a) for a in op.args]
-        return mapped(self.writer, dtype, operands, compute, price_of(op))
+        return mapped(self.writer, dtype, operands, compute, price_of(op), op.name)
 
     # -------------------------------------------------------------- control flow
 

@@ -56,13 +56,20 @@ class Merging:
                 self.block(inner)
 
     def joined(self, op: For, own: Summary, done: list[tuple[Op, Summary]]) -> bool:
-        """Put a nest into one that stands before it, if there is one that it may be merged with."""
+        """Put a nest into one that stands before it, if there is one that it may be merged with; best where inner loops meet too."""
+        return self.joined_with(op, own, done, deep=True) or self.joined_with(op, own, done, deep=False)
+
+    def joined_with(self, op: For, own: Summary, done: list[tuple[Op, Summary]], deep: bool) -> bool:
+        """The same with the nearest; ``deep``: of those that have an inner loop over the same range."""
+        if deep and not any(inner.blocks for inner in op.body.ops):
+            return False
         for place in range(len(done) - 1, max(len(done) - 1 - NEAR, -1), -1):
             other, theirs = done[place]
             if (
                 isinstance(other, For)
                 and other in self.writer.nests
                 and self.same_range(other, op)
+                and (not deep or self.meets(other, op))
                 and self.may_join(other, theirs, op, own)
             ):
                 order = self.cleared(done, place, own)
@@ -76,6 +83,11 @@ class Merging:
             if theirs.checks and conflict(theirs, own):
                 return False
         return False
+
+    def meets(self, a: For, b: For) -> bool:
+        """Have the two an inner loop over the same range?"""
+        loops = [[inner for inner in loop.body.ops if isinstance(inner, For) and inner in self.writer.nests] for loop in (a, b)]
+        return any(self.same_range(one, other) for one in loops[0] for other in loops[1])
 
     def same_range(self, a: For, b: For) -> bool:
         return bool(key_of(self.writer.same(a.stop)) == key_of(self.writer.same(b.stop)))

@@ -5,19 +5,22 @@ Sums may be taken in any order (``plus``); the axes are looped over in the order
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Block, Call, Const, Operand, Value
-from symgrad.ir.types import DTYPES, Array, Scalar
+from symgrad.ir.types import DTYPES, INT, Array, Scalar
+from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, cast_to, filled, mapped, shown, stored
+from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
 from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach
+from symgrad.loops.scalars import bail_out
 from symgrad.loops.writer import Writer, number, scalar
 
 Step = Callable[[Operand, Operand], Operand]
@@ -31,6 +34,7 @@ class Fold:
     start: Operand
     step: Step
     needs_one: bool = False  #: has it no value for no elements?
+    sums: bool = False  #: do zeros change nothing?
 
 
 def innermost(lowering: Context, form: Form) -> int:
@@ -102,10 +106,49 @@ def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepd
         known = dict(zip(lead, outer, strict=True))
         with writer.nest([form.extents[k] for k in trailing]) as row:
             writer.store(handle, fold.start, target({**known, **dict(zip(trailing, row, strict=True))}))
-        with writer.nest([form.extents[k] for k in rest_order]) as row:
-            index = {**known, **dict(zip(rest_order, row, strict=True))}
+        with sparse_nest(lowering, form, rest_order, known, fold.sums) as index:
             cell = target(index)
             writer.store(handle, fold.step(writer.read(handle, cell), form.at(whole(index))), cell)
+
+
+@contextmanager
+def sparse_nest(lowering: Context, form: Form, order: list[int], known: dict[int, Operand], sums: bool) -> Iterator[dict[int, Operand]]:
+    """Loops over axes that leave out inner loops in which all elements are zero; gives the index."""
+    writer, support = lowering.writer, form.support
+    asked = None if support is None or not sums else tested_axes(lowering, form, support)
+    if support is None or asked is None or order[-1] in asked:
+        with writer.nest([form.extents[k] for k in order]) as row:
+            yield {**known, **dict(zip(order, row, strict=True))}
+        return
+    zeros = [unsure(lowering, factor) for factor in support.factors]
+    split = max((n + 1 for n, k in enumerate(order) if k in asked), default=0)
+    with writer.nest([form.extents[k] for k in order[:split]]) as row:
+        index = {**known, **dict(zip(order, row, strict=False))}
+        at = tuple(index.get(k, ZERO) for k in range(form.rank))
+        with writer.when(support.test(at)), writer.nest([form.extents[k] for k in order[split:]]) as row:
+            yield {**index, **dict(zip(order[split:], row, strict=True))}
+    for zero in zeros:
+        bail_out(writer.build, writer.call("not_equal", zero, Const(0.0)))
+
+
+def tested_axes(lowering: Context, form: Form, support: Support) -> set[int]:
+    """The axes along which it changes where elements are zero."""
+    writer = lowering.writer
+    index = tuple(Value(INT) if number(e) != 1 else ZERO for e in form.extents)
+    with writer.inside(Block()):
+        test = support.test(index)
+    return {k for k, i in enumerate(index) if isinstance(i, Value) and depends(writer, test, i)}
+
+
+def unsure(lowering: Context, factor: Form | Operand) -> Operand:
+    """Zero, if zero times a factor is zero everywhere."""
+    writer = lowering.writer
+    if not isinstance(factor, Form):
+        return writer.call("multiply", factor, Const(0.0), via=None)
+    total = writer.running(scalar("f64"), Const(0.0), "%unsure")
+    with writer.nest(factor.extents) as index:
+        writer.let(total, writer.call("plus", total, writer.call("multiply", factor.at(index), Const(0.0), via=None)))
+    return total
 
 
 # ------------------------------------------------------------------ folds
@@ -115,7 +158,9 @@ def sum_fold(writer: Writer, dtype: str) -> Fold:
     """A sum; short floats are added in 64 bits."""
     wide = "f64" if dtype == "f32" else dtype
     start = Const(0.0) if wide == "f64" else Const(0)
-    return Fold(wide, start, lambda total, v: writer.call("plus", total, v) if wide == "f64" else writer.call("add", total, v, via=None))
+    return Fold(
+        wide, start, lambda total, v: writer.call("plus", total, v) if wide == "f64" else writer.call("add", total, v, via=None), sums=True
+    )
 
 
 def product_fold(writer: Writer, dtype: str) -> Fold:
@@ -311,7 +356,14 @@ def extreme_share(lowering: Context, op: Call) -> Thing:
         mark = cast_to(writer, writer.call("equal", e[0], e[1]), "f64")
         return cast_to(writer, writer.call("divide", mark, e[2], via=None), dtype)
 
-    return mapped(writer, dtype, [x, out, count], share, 5)
+    def test(index: Index) -> Operand:
+        mark = writer.call("equal", x.at(index), out.at(broadcast_index(out, index)))
+        none = writer.call("equal", count.at(broadcast_index(count, index)), ZERO)  # the share is then not a number
+        return writer.call("logical_or", mark, none)
+
+    made = mapped(writer, dtype, [x, out, count], share, 5)
+    made.support = Support(test)
+    return made
 
 
 def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: bool) -> Form:
