@@ -10,7 +10,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -19,9 +19,9 @@ from symgrad.codegen.numba import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
-from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, type_named, type_of
+from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import load
-from symgrad.signature import Compiled
+from symgrad.signature import Compiled, Direct
 
 Jit = bool | Literal["auto"]
 Read = Callable[[str], Any]  #: the value of an expression over the user's parameters
@@ -100,19 +100,20 @@ class Pending:
             warnings.warn(NotCompiled(self.function.__qualname__, refusal.reason, refusal.loc), stacklevel=depth_of_caller())
 
 
-Loaded = tuple[Callable[..., Any], "tuple[Callable[..., Any], Callable[..., Any]] | None"]
+Loaded = tuple[Callable[..., Any], Direct | None]
 
 
 def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read) -> Loaded:
-    """The kernels compiled and their caller made; the second, if it is no more than that, is the kernel and what it falls back to."""
+    """The kernels compiled and their caller made; the second, if the kernel takes the user's parameters, is how a guard calls it."""
     types = [read_type(type_, leaf, read) for leaf, type_ in zip(made.leaves, made.types, strict=True)]
     if isinstance(made, Kernel):
         kernel = load_kernel(made.text, made.name)
         compile_for(kernel, types)
         if all(isinstance(type_, Scalar) for type_ in made.types):
             kernel = entry_point(kernel, types)
-        space = {made.name: kernel, made.fallback: numpy}
-        direct = (kernel, numpy) if made.direct else None
+        again = Again(kernel, made.types, numpy) if made.flat and settled(kernel) else None
+        space = {made.name: kernel, made.fallback: again or numpy}
+        direct = Direct(kernel, again or numpy, made.results, made.returned, made.namespace, again is not None) if made.flat else None
     else:
         forward, backward = (load_kernel(text, name) for name, text in (made.forward, made.backward))
         results = compile_for(forward, types)
@@ -122,7 +123,34 @@ def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], re
         direct = None
     function = load(made.caller, made.stem, {**objects, **made.namespace, **space})
     vars(function).update(vars(numpy))  # the IR, from which its derivative starts
+    if direct is not None and isinstance(direct.fallback, Again):
+        direct.fallback.caller = function
     return function, direct
+
+
+@dataclass(slots=True)
+class Again:
+    """What runs where a kernel raised: the kernel, compiled anew if it is not for arrays that lie like these, or the NumPy code."""
+
+    kernel: Any
+    types: list[Type]
+    numpy: Callable[..., Any]
+    caller: Callable[..., Any] | None = None
+    refused: set[Any] = field(default_factory=set)
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = tuple(type_of(a) if isinstance(t, Array) else seed_type(t) for a, t in zip(arguments, self.types, strict=True))
+        if self.caller is None or kinds in self.kernel.overloads or kinds in self.refused:
+            return self.numpy(*arguments)
+        try:
+            compile_for(self.kernel, list(kinds))
+        except Exception as fault:
+            if not is_refusal(fault):
+                raise
+            self.refused.add(kinds)
+        finally:
+            settled(self.kernel)
+        return self.caller(*arguments)
 
 
 def read_type(type_: Type, leaf: str, read: Read) -> Any:

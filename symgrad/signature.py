@@ -195,8 +195,19 @@ class Compiled:
     objects: Mapping[str, Any] = field(default_factory=dict)
     readable: Callable[[], str] | None = None
     pending: Pending | None = None  #: what is to stand in its place once it is called
-    #: a compiled function of the same parameters, and the one to call when that raises: ``function`` does just this
-    direct: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+    direct: Direct | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """A kernel of the user's parameters as they are; what a compiled derivative's ``function`` does, for a guard to do in its place."""
+
+    kernel: Callable[..., Any]
+    fallback: Callable[..., Any]  #: called with the same arguments if the kernel raises
+    results: tuple[str, ...] = ()  #: names for the parts of what the kernel returns, if there is more to do
+    returned: str = ""  #: the result over these names
+    space: Mapping[str, Any] = field(default_factory=dict)  #: what else it names
+    discerning: bool = False  #: does it raise for arrays of another dtype, rank, or with other extents of 1?
 
 
 def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:

@@ -45,6 +45,9 @@ class Kernel:
     leaves: list[str]
     types: list[Type]
     direct: bool
+    flat: bool = False  #: are its parameters those of the user?
+    results: tuple[str, ...] = ()  #: the caller's names for its results, and what it returns of them; neither if it is direct
+    returned: str = ""
     namespace: dict[str, Any] = field(default_factory=dict)  #: what the caller names besides the kernel and the NumPy function
 
     @property
@@ -91,17 +94,18 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     plain = all(name.isidentifier() for name in parameters)
     results = func.body.yields
     template = ast.parse(result_text(surface.result, len(results)), mode="eval").body
-    whole = list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)
-    whole = whole and plain and is_nest(template) and not any(map(converted, results))
+    flat = plain and list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)
+    flat = flat and not names_in([ast.unparse(template)]) & set(surface.objects)
+    whole = flat and is_nest(template) and not any(map(converted, results))
     read = uses(func.body)
-    used = [k for k, value in enumerate(func.params) if whole or value in read]
+    used = [k for k, value in enumerate(func.params) if flat or value in read]
     values = [func.params[k] for k in used]
     leaves = [surface.leaves[k] for k in used]
 
     func.body.args = values
     kernel, fallback = f"{surface.name}_kernel", f"{surface.name}_numpy"
     text = module_text(func, kernel, surface.result if whole else "", surface.lines)
-    made = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole)
+    made = Kernel(surface.name, kernel, text, "", fallback, leaves, [value.type for value in values], whole, flat)
     made.caller = caller_text(made, surface, template, list(zip(func.results, results, strict=False)))
     return made
 
@@ -285,7 +289,8 @@ def caller_text(kernel: Kernel, surface: Surface, template: ast.expr, results: l
         names = Spellings(distinct(["np"], taken | set(words))[0])
         texts = [names.converted(word, operand) for word, (_, operand) in zip(words, results, strict=True)]
         kernel.namespace[names.numpy] = np
-        lines.append(f"    return {filled(surface.result, texts)}")
+        kernel.results, kernel.returned = tuple(words), filled(surface.result, texts)
+        lines.append(f"    return {kernel.returned}")
     return "\n".join(lines) + "\n"
 
 

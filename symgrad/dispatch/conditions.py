@@ -22,10 +22,10 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
             return [f"{names.of(type)}({text}) is {names.of(_python_type(kind))}"]
         case Scalar(dtype=str() as dtype):
             return [f"{names.of(type)}({text}) is {names.of(np.dtype(DTYPES[dtype]).type)}"]
-        case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
-            lies = [f"{LAYOUT_TESTS[layout].format(text)}"] if layout in LAYOUT_TESTS else []
+        case Array(dtype=str() as dtype, shape=shape) if shape is not None:
+            is_array, *lies = array_condition(text, item, names)
             known = (
-                f"{names.of(type)}({text}) is {names.of(np.ndarray)}",
+                is_array,
                 f"{text}.dtype is {names.of(np.dtype(DTYPES[dtype]))}",
                 f"{text}.ndim == {len(shape)}",
             )
@@ -40,6 +40,12 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
         case Tree():
             return _tree_condition(text, item, names)
     return None
+
+
+def array_condition(text: str, item: Array, names: Names) -> list[str]:
+    """Tests that the value is an array that lies as ``item`` says, of whatever dtype and shape."""
+    lies = [LAYOUT_TESTS[item.layout].format(text)] if item.layout in LAYOUT_TESTS else []
+    return [f"{names.of(type)}({text}) is {names.of(np.ndarray)}", *lies]
 
 
 #: tests of how an array lies in memory; ``fnc`` is by columns and not by rows too

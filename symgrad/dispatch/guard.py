@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch.conditions import captured_text, condition
+from symgrad.dispatch.conditions import array_condition, captured_text, condition
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.watch import Names
 from symgrad.ir.types import Array, List
@@ -42,9 +42,10 @@ def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entr
     stable = _stable(user, parameters, names)
     arguments = ", ".join(_argument_texts(parameters))
     tests = [test for entry in entries if (test := _test(entry, user.function, names, stable)) is not None]
+    slow = f"{names.of(call_slowly)}({_slow_arguments(parameters, names)})"
     for test in tests:
-        lines += _test_lines(test, arguments, names)
-    lines.append(f"    return {names.of(call_slowly)}({_slow_arguments(parameters, names)})")
+        lines += _test_lines(test, arguments, slow, names, len(tests) == 1)
+    lines.append(f"    return {slow}")
     text = "\n".join(lines) + "\n"
     file = f"<symgrad guard {user.function.__qualname__}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -56,23 +57,26 @@ def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entr
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """When one entry applies, and the name of its code; ``may_raise``: testing something quite different may raise."""
+    """When one entry applies; ``may_raise``: testing something quite different may raise."""
 
+    entry: Entry
     text: str
-    compiled: str
     may_raise: bool
-    fallback: str = ""  #: called if that raises
+    light: str  #: the same without what the entry's kernel tells apart itself
 
 
 def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list[str]) -> Check | None:
     """The test for one entry; None where no cheap test is exact."""
     tests: list[str] = []
+    light: list[str] = []
     items = dict(entry.signature.params)
     for name, item in items.items():
         made = condition(name, item, names)
         if made is None:
             return None
         tests += made
+        light += array_condition(name, item, names) if isinstance(item, Array) else made
+    own = len(tests)
     for expression, item in entry.compiled.captured:
         text = captured_text(function, expression, entry.compiled.objects, names)
         made = None if text is None else condition(text, item, names)
@@ -90,26 +94,34 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
         tests += watch.tests(names)
     outside = entry.compiled.captured or entry.compiled.pins or entry.watched
     may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
-    if entry.compiled.direct is not None:
-        kernel, fallback = entry.compiled.direct
-        return Check(" and ".join(tests), names.of(kernel), may_raise, names.of(fallback))
-    return Check(" and ".join(tests), names.of(entry.compiled.function), may_raise)
+    return Check(entry, " and ".join(tests), may_raise, " and ".join([*light, *tests[own:]]))
 
 
-def _test_lines(test: Check, arguments: str, names: Names) -> list[str]:
+def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: bool) -> list[str]:
     """The statement of one test. The call stands outside ``try``, so that what it raises is not taken for a test's."""
-    call = [f"        return {test.compiled}({arguments})"]
-    if test.fallback:  # what the caller of a kernel does, without a call of its own
+    direct = test.entry.compiled.direct
+    light = direct is not None and direct.discerning and alone
+    if direct is None:
+        call = [f"        return {names.of(test.entry.compiled.function)}({arguments})"]
+    else:  # what the caller of a kernel does, without a call of its own
+        rest = [f"            return {names.of(direct.fallback)}({arguments})"]
+        if light:
+            rest = [f"            if {test.text}:", f"    {rest[0]}", f"            return {slow}"]
+        begin = f"{', '.join(direct.results)} =" if direct.returned else "return"
         call = [
             "        try:",
-            f"    {call[0]}",
+            f"            {begin} {names.of(direct.kernel)}({arguments})",
             f"        except {names.of(Exception)}:",
-            f"            return {test.fallback}({arguments})",
+            *rest,
         ]
+        if direct.returned:
+            names.objects.update(direct.space)
+            call.append(f"        return {direct.returned}")
+    text = test.light if light else test.text
     if not test.may_raise:
-        return [f"    if {test.text}:", *call]
+        return [f"    if {text}:", *call]
     holds = f"{names.prefix}holds"
-    return ["    try:", f"        {holds} = {test.text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
+    return ["    try:", f"        {holds} = {text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
             f"    if {holds}:", *call]  # fmt: skip
 
 

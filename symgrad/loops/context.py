@@ -101,6 +101,20 @@ class Context:
         else:
             raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
 
+    def check_ones(self) -> None:
+        """Which extents of the arguments are 1: the caller has not looked."""
+        writer = self.writer
+        plural: dict[Operand, None] = {}
+        with writer.at_entry():
+            for value, made in zip(self.func.params, self.params, strict=True):
+                for axis, extent in enumerate(value.type.shape or () if isinstance(value.type, Array) else ()):
+                    if extent == 1:
+                        writer.build.call_many("check_equal", writer.pure("extent", made, axis=axis), Const(1))
+                    elif isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
+                        plural[found] = None
+            if plural:
+                writer.build.call_many("check_plural", *plural)
+
     def extents_at(self, handle: Value, type_: Array) -> tuple[Operand, ...]:
         """The extents of memory, read where they are not known."""
         assert type_.shape is not None

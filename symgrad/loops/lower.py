@@ -58,6 +58,7 @@ class Lowering(Context):
     def run(self) -> None:
         for value in self.func.params:
             self.parameter(value)
+        self.check_ones()
         body = self.writer.scopes[1].block
         body.args = self.params
         self.block(self.func.body)

@@ -106,6 +106,7 @@ def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
     if not hasattr(dispatcher, "compile"):  # NUMBA_DISABLE_JIT: plain Python
         return [None] * 1000
     kinds = tuple(types)
+    dispatcher.disable_compile(False)
     try:
         dispatcher.compile(kinds)
     except OSError:
@@ -113,6 +114,14 @@ def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
             raise
     result = dispatcher.overloads[kinds].signature.return_type
     return list(getattr(result, "types", [result]))
+
+
+def settled(dispatcher: Any) -> bool:
+    """Let a kernel refuse, from now on, arguments that it is not compiled for; can it?"""
+    if not hasattr(dispatcher, "disable_compile"):
+        return False
+    dispatcher.disable_compile()
+    return True
 
 
 def entry_point(dispatcher: Any, types: list[Any]) -> Any:

@@ -198,7 +198,7 @@ def test_layouts_of_arrays():
 def test_small_functions_are_called_without_a_frame_between():
     derivative = symgrad.value_and_grad(waves, (0, 1), jit=True)
     derivative(1.0, 2.0)
-    kernel = derivative.compiled.__self__._table.latest.compiled.direct[0]
+    kernel = derivative.compiled.__self__._table.latest.compiled.direct.kernel
     whole = min(timeit.repeat(lambda: derivative(1.0, 2.0), number=2000, repeat=20)) / 2000
     alone = min(timeit.repeat(lambda: kernel(1.0, 2.0), number=2000, repeat=20)) / 2000
     print(f"{1e9 * whole:.0f} ns, of which {1e9 * alone:.0f} in the kernel")
@@ -253,3 +253,43 @@ def test_a_saved_module_compiles_where_numba_is_installed(kind, tmp_path, monkey
         with pytest.raises(TypeError, match="made for"):
             getattr(module, f"plain_{kind}")(x.astype(np.float32), 2.0)
     assert "symgrad" not in module.__dict__
+
+
+def halves(x, y, n):
+    return np.sum(x * y + x[:1]) * n
+
+
+def test_the_guard_of_a_kernel_leaves_to_it_what_it_tells_apart():
+    """A kernel is called for the arrays it is made for alone, and is compiled anew for those that only lie in another way."""
+    rows = np.linspace(0.5, 2.0, 12).reshape(3, 4)
+    frozen = rows.copy()
+    frozen.flags.writeable = False
+    same = [(rows[:, ::2], rows[:, 1::2], 2.0), (frozen, rows.T.copy().T, 2.0)]
+    others = [
+        (rows.astype(np.float32), rows.astype(np.float32), 2.0),
+        (rows[0], rows[1], 2.0),
+        (rows[:1], rows, 2.0),
+        (rows, rows[:, :1], 2.0),
+        (rows, rows, np.float64(2.0)),
+        (rows, rows, True),
+    ]
+    jitted, numpy = (symgrad.value_and_grad(halves, wrt=(0, 1), jit=jit) for jit in (True, False))
+    for given in [(rows, rows, 2.0), *same]:  # one entry of the guard: arrays are not looked at
+        compare(jitted(*given), numpy(*given))
+    kernel = jitted.compiled(rows, rows, 2.0).__globals__["halves_value_and_grad_kernel"]
+    assert len(kernel.overloads) == 3
+    for given in others:
+        alone = symgrad.value_and_grad(halves, wrt=(0, 1), jit=True)
+        compare(alone(rows, rows, 2.0), numpy(rows, rows, 2.0))
+        compare(alone(*given), numpy(*given))
+        compare(alone(rows, rows, 2.0), numpy(rows, rows, 2.0))
+    assert len(kernel.overloads) == 3
+    with pytest.raises(ValueError, match="broadcast"):
+        jitted(rows, rows[:2], 2.0)
+
+
+def compare(mine, theirs):
+    assert type(mine[0]) is type(theirs[0])
+    for one, other in zip((mine[0], *mine[1]), (theirs[0], *theirs[1]), strict=True):
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, other, rtol=1e-5)
