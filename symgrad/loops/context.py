@@ -102,18 +102,15 @@ class Context:
             raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
 
     def check_ones(self) -> None:
-        """Which extents of the arguments are 1: the caller has not looked."""
-        writer = self.writer
+        """Leave where an extent of an argument is 1 that is taken not to be: the caller has not looked at these."""
         plural: dict[Operand, None] = {}
-        with writer.at_entry():
-            for value, made in zip(self.func.params, self.params, strict=True):
-                for axis, extent in enumerate(value.type.shape or () if isinstance(value.type, Array) else ()):
-                    if extent == 1:
-                        writer.build.call_many("check_equal", writer.pure("extent", made, axis=axis), Const(1))
-                    elif isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
-                        plural[found] = None
-            if plural:
-                writer.build.call_many("check_plural", *plural)
+        for value in self.func.params:
+            for extent in value.type.shape or () if isinstance(value.type, Array) else ():
+                if isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
+                    plural[found] = None
+        if plural:
+            with self.writer.at_entry():
+                self.writer.build.call_many("check_plural", *plural)
 
     def extents_at(self, handle: Value, type_: Array) -> tuple[Operand, ...]:
         """The extents of memory, read where they are not known."""

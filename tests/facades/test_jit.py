@@ -286,6 +286,10 @@ def test_the_guard_of_a_kernel_leaves_to_it_what_it_tells_apart():
     assert len(kernel.overloads) == 3
     with pytest.raises(ValueError, match="broadcast"):
         jitted(rows, rows[:2], 2.0)
+    for first in ((rows[:1], rows, 2.0), (rows[:, :1], rows[:, :1], 2.0), (rows[:1, :1], rows[:1, :1], 2.0)):
+        alone = symgrad.value_and_grad(halves, wrt=(0, 1), jit=True)
+        for given in (first, (rows, rows, 2.0), (rows[:2], rows[:2], 2.0), first):
+            compare(alone(*given), numpy(*given))
 
 
 def compare(mine, theirs):
