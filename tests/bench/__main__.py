@@ -48,12 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     for allocator in options.allocators:
         made = inner(options, allocator, growth=options.growth and allocator == options.allocators[-1])
         results["programs"][allocator] = made["programs"]
-        results |= {key: made[key] for key in ("versions", "growth", "generation")}
+        results |= {key: made[key] for key in ("versions", "growth", "lengths")}
         print(f"\nmemory: {allocator}")
         print("\n".join(table(made["programs"], options.columns)), flush=True)
         keep(results, options.save)
-    if results["growth"] or results["generation"]:
-        print("\n" + "\n".join(growth_table(results["growth"], results["generation"])))
+    if results["growth"] or results["lengths"]:
+        print("\n" + "\n".join(growth_table(results["growth"], results["lengths"])))
     if before is not None:
         print("\n" + "\n".join(compared(before, results)))
     print(f"\nkept in {options.save}")

@@ -10,7 +10,8 @@ import os
 import time
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,13 +168,20 @@ def seconds_to_generate(case: Case, rounds: int = 3) -> float:
 def seconds_to_compile(case: Case) -> float:
     """The first call with ``jit``, of a function that nobody has seen, with nothing on the disk."""
     args = case.small()
-    kept = os.environ.get(CACHE)
-    os.environ[CACHE] = "off"
-    try:
+    with without_cache():
         derived = symgrad.value_and_grad(copy_of(case.function), wrt=case.wrt, jit=True)
         start = time.process_time()
         derived(*args)
         return time.process_time() - start
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """Nothing compiled is kept on the disk, or taken from there, meanwhile."""
+    kept = os.environ.get(CACHE)
+    os.environ[CACHE] = "off"
+    try:
+        yield
     finally:
         os.environ[CACHE] = kept or ""
         if kept is None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+import symgrad
 from tests.bench.case import Case
-from tests.bench.columns import COLUMNS
-from tests.bench.measure import Figures, interleaved
-from tests.test_growth import arrays, branches, loops, numbers, seconds, stores
+from tests.bench.columns import COLUMNS, without_cache
+from tests.bench.measure import Figures, interleaved, peak
+from tests.test_growth import arrays, branches, function_of, loops, numbers, seconds, stores
 
 FACTORS = (0.5, 1.0, 2.0, 4.0)
 LENGTHS = (125, 250, 500)
+COMPILED_LENGTHS = (10, 20, 40)
 #: an exponent may be so much above that of the work that is asked for
 MARGIN = 0.15
 KINDS = {"numbers": numbers, "arrays": arrays, "stores": stores, "branches": branches, "loops": loops}
@@ -44,22 +50,45 @@ def grown(case: Case, budget: float, columns: Sequence[str] = ("numpy", "numba")
                 if run is not None:
                     runs[name] = run
         costs: dict[str, list[float]] = {name: [] for name in runs}
+        held: list[int] = []
         for size in sizes:
-            times = interleaved(runs, case.arguments(**{axis: size}), budget / len(sizes), 3)
+            args = case.arguments(**{axis: size})
+            times = interleaved(runs, args, budget / len(sizes), 3)
+            if "numpy" in runs:
+                held.append(peak(runs["numpy"], args))
             for name in runs:
                 costs[name].append(min(times[name]))
         found = {name: exponent(sizes, costs[name]) for name in runs}
         large = [name for name in found if name != "function" and found[name] > max(work, found["function"]) + MARGIN]
-        made[axis] = {"sizes": sizes, "work": work, "exponents": found, "large": large}
+        made[axis] = {"sizes": sizes, "work": work, "exponents": found, "large": large, "seconds": costs, "memory": held}
+        if held:
+            made[axis]["memory_exponent"] = steep = exponent(sizes, held)
+            large += ["memory"] if steep > max(work, 1.0) + MARGIN else []
     return made
 
 
 def generating(lengths: Sequence[int] = LENGTHS) -> dict[str, Figures]:
     """For each kind of statement: seconds to generate for programs of some lengths, and their exponent."""
-    made: dict[str, Figures] = {}
-    for name, program in KINDS.items():
-        seconds(program, lengths[0])
-        costs = [seconds(program, length, 2) for length in lengths]
-        found = exponent(lengths, costs)
-        made[name] = {"lengths": list(lengths), "seconds": costs, "exponent": found, "large": found > 1 + MARGIN}
-    return made
+    return {name: by_length(partial(seconds, program, rounds=2), lengths) for name, program in KINDS.items()}
+
+
+def compiling(lengths: Sequence[int] = COMPILED_LENGTHS) -> dict[str, Figures]:
+    """For each kind of statement: seconds of the first call with ``jit`` for programs of some lengths, and their exponent."""
+    return {name: by_length(partial(first_call, program), lengths) for name, program in KINDS.items()}
+
+
+def first_call(program: Callable[[int], str], length: int) -> float:
+    """The processor's time from a function never seen to its first gradient, compiled."""
+    function = function_of(program(length))
+    with without_cache():
+        start = time.process_time()
+        symgrad.grad(function, wrt=(0, 1), jit=True)(np.ones(4), 0.5)
+        return time.process_time() - start
+
+
+def by_length(cost: Callable[[int], float], lengths: Sequence[int]) -> Figures:
+    """The cost at each length, and its exponent; a call before them pays for what is made once."""
+    cost(lengths[0])
+    costs = [cost(length) for length in lengths]
+    found = exponent(lengths, costs)
+    return {"lengths": list(lengths), "seconds": costs, "exponent": found, "large": found > 1 + MARGIN}

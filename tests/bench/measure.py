@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import statistics
 import time
 import tracemalloc
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,7 +47,7 @@ def measured(case: Case, columns: Sequence[str], budget: float) -> Figures:
         "errors": errors,
         "refused": refused,
         "generation": seconds_to_generate(case),
-        "memory": {name: peak(runs[name], args) for name in ("function", "numpy", "hand") if name in runs},
+        "memory": memory(runs, args),
     }
     if "hand" in runs and "numpy" in runs:
         figures["direct"] = ratio(times["numpy"], times["hand"])
@@ -94,6 +96,37 @@ def repeats(run: Function, args: tuple[Any, ...], seconds: float) -> int:
         taken = time.perf_counter() - start
         count *= 2
     return max(1, int(count / 2 * seconds / max(taken, 1e-9)))
+
+
+def memory(runs: Mapping[str, Function], args: tuple[Any, ...]) -> dict[str, int]:
+    """The most memory that a call of each holds, where it can be measured."""
+    made = {name: peak(runs[name], args) for name in ("function", "numpy", "hand") if name in runs}
+    compiled = {name: resident(runs[name], args) for name in ("numba", "hand_numba") if name in runs}
+    return made | {name: size for name, size in compiled.items() if size is not None}
+
+
+def resident(run: Function, args: tuple[Any, ...]) -> int | None:
+    """The most memory that one call holds at a time, in bytes, as the system counts it, in pages; None where Linux does not tell.
+
+    For compiled code, whose arrays Python's own count does not see.
+    """
+    status, forget = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not forget.exists():
+        return None
+
+    def told(word: str) -> int:
+        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith(word))
+
+    run(*args)
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is None:
+        return None
+    trim(0)
+    forget.write_text("5")  # the peak counts from here
+    before = told("VmRSS")
+    run(*args)
+    return max(0, told("VmHWM") - before)
 
 
 def peak(run: Function, args: tuple[Any, ...]) -> int:

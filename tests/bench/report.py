@@ -25,6 +25,8 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
         "/ hand jit",
         "memory",
         "by hand",
+        "memory jit",
+        "by hand jit",
         "generate",
         "compile",
         "by hand",
@@ -34,7 +36,7 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
     for name, f in results.items():
         words = [time_text(f["time"]), *(text(f["ratios"].get(c), "{:.3g}x") for c in shown)]
         words += [text(f.get("direct"), "{:.2f}"), text(f.get("direct_numba"), "{:.2f}")]
-        words += [size_text(f["memory"].get(c)) for c in ("numpy", "hand")]
+        words += [size_text(f["memory"].get(c)) for c in ("numpy", "hand", "numba", "hand_numba")]
         words += [time_text(f.get("generation")), time_text(f.get("compilation"))]
         words += [time_text(f.get("compilation_by_hand")), text(max(f["errors"].values(), default=None), "{:.0e}")]
         lines.append(line(name, words))
@@ -78,19 +80,31 @@ def mean(values: Iterable[float]) -> float:
     return math.exp(statistics.fmean(math.log(v) for v in values))
 
 
-def growth_table(growth: Mapping[str, Mapping[str, Figures]], generation: Mapping[str, Figures]) -> list[str]:
-    """The exponents; those that are too large stand with a mark."""
-    lines = ["how time grows (exponent; the gradient's may be as large as the function's, or as the work's)"] if growth else []
+def growth_table(growth: Mapping[str, Mapping[str, Figures]], lengths: Mapping[str, Mapping[str, Figures]]) -> list[str]:
+    """Costs at each size with their exponents, first by the sizes of programs, then by their lengths; what is too large has a mark."""
+    lines = ["how cost grows with size; last the exponent, which may be as large as the function's or the work's"] if growth else []
     for name, axes in growth.items():
         for axis, f in axes.items():
-            words = ", ".join(f"{c} {e:.2f}" for c, e in f["exponents"].items())
-            mark = f"   TOO LARGE: {', '.join(f['large'])}" if f["large"] else ""
-            lines.append(f"  {name:16s}{axis:6s} {f['sizes'][0]}..{f['sizes'][-1]}: work {f['work']:g}, {words}{mark}")
-    lines += ["how time to generate grows with the number of statements"] if generation else []
-    for name, f in generation.items():
-        times = ", ".join(f"{n}: {time_text(s)}" for n, s in zip(f["lengths"], f["seconds"], strict=True))
-        lines.append(f"  {name:16s}exponent {f['exponent']:.2f} ({times}){'   TOO LARGE' if f['large'] else ''}")
+            lines.append(row(f"{name}, {axis}", f["sizes"], f"work {f['work']:g}"))
+            for c, e in f["exponents"].items():
+                title = COLUMNS[c].title if c in COLUMNS else c
+                lines.append(row(f"  {title}", map(time_text, f["seconds"][c]), grown_text(e, c in f["large"])))
+            if f.get("memory"):
+                lines.append(row("  memory", map(size_text, f["memory"]), grown_text(f["memory_exponent"], "memory" in f["large"])))
+    for what, kinds in lengths.items():
+        lines += [f"how time to {what} grows with the number of statements"] if kinds else []
+        for name, f in kinds.items():
+            words = [f"{n}: {time_text(s)}" for n, s in zip(f["lengths"], f["seconds"], strict=True)]
+            lines.append(row(f"  {name}", words, grown_text(f["exponent"], f["large"])))
     return lines
+
+
+def row(name: str, words: Iterable[object], last: str) -> str:
+    return f"{name:24s}" + "".join(f"{word!s:>15s}" for word in words) + f"    {last}"
+
+
+def grown_text(exponent: float, large: bool) -> str:
+    return f"{exponent:.2f}{'   TOO LARGE' if large else ''}"
 
 
 def compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -108,7 +122,7 @@ def flat(results: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for allocator, programs in results.get("programs", {}).items():
         for name, f in programs.items():
             yield from ((f"{name}, {c} / function, {allocator}", r) for c, r in f["ratios"].items())
-            yield from ((f"{name}, memory of {c}, {allocator}", float(m)) for c, m in f["memory"].items() if c == "numpy")
+            yield from ((f"{name}, memory of {c}, {allocator}", float(m)) for c, m in f["memory"].items() if c in ("numpy", "numba"))
             yield from ((f"{name}, {key}, {allocator}", f[key]) for key in ("generation", "compilation") if key in f)
-    for name, f in results.get("generation", {}).items():
-        yield f"generation of {f['lengths'][-1]} {name}", f["seconds"][-1]
+    for what, kinds in results.get("lengths", {}).items():
+        yield from ((f"time to {what} {f['lengths'][-1]} {name}", f["seconds"][-1]) for name, f in kinds.items())

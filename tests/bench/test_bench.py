@@ -90,7 +90,7 @@ def test_growth_is_fitted_and_flagged() -> None:
     assert set(found["steps"]["exponents"]) == {"function", "numpy"}
     found["steps"]["large"] = ["numpy"]
     slow = {"lengths": [1, 2], "seconds": [1.0, 4.0], "exponent": 2.0, "large": True}
-    lines = growth_table({"orbit": found}, {"loops": slow})
+    lines = growth_table({"orbit": found}, {"generate": {"loops": slow}})
     assert sum("TOO LARGE" in line for line in lines) == 2
 
 

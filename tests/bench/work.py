@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tests.bench.growth import generating, grown
+from tests.bench.columns import COLUMNS
+from tests.bench.growth import compiling, generating, grown
 from tests.bench.measure import measured
 from tests.bench.programs import CASES
 
@@ -17,7 +18,7 @@ PACKAGES = ("numpy", "numba", "autograd", "jax", "torch")
 def work(names: Sequence[str], columns: Sequence[str], budget: float, growth: bool) -> dict[str, Any]:
     """All figures, as data that JSON can hold."""
     chosen = [case for case in CASES if not names or case.name in names]
-    results: dict[str, Any] = {"versions": versions(), "programs": {}, "growth": {}, "generation": {}}
+    results: dict[str, Any] = {"versions": versions(), "programs": {}, "growth": {}, "lengths": {}}
     for case in chosen:
         tell(case.name)
         results["programs"][case.name] = measured(case, columns, budget)
@@ -26,7 +27,9 @@ def work(names: Sequence[str], columns: Sequence[str], budget: float, growth: bo
         results["growth"][case.name] = grown(case, budget, [c for c in ("numpy", "numba") if c in columns])
     if growth and not names:
         tell("length of programs")
-        results["generation"] = generating()
+        results["lengths"]["generate"] = generating()
+        if "numba" in columns and COLUMNS["numba"].available:
+            results["lengths"]["compile"] = compiling()
     tell("")
     return results
 
