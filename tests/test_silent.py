@@ -55,6 +55,37 @@ def test_right(f: Any) -> None:
     assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), abs=1e-6)
 
 
+def stored_then_raising(x, w):
+    x[1:] *= 2.0
+    w = w * 3.0
+    s = 0.0
+    for v in x:
+        s = s + np.log(v) * w
+    return s
+
+
+def rebound_then_raising(x, w):
+    for _ in range(2):
+        x = x * 2.0
+    s = 0.0
+    for v in x:
+        s = s + w / v
+    return s
+
+
+@pytest.mark.parametrize("f", [stored_then_raising, rebound_then_raising])
+@pytest.mark.parametrize("last", [3.0, -3.0, 0.0])
+def test_what_starts_again_in_the_plain_form_starts_with_the_same_arguments(f: Any, last: float) -> None:
+    x, w = np.array([1.0, 2.0, last]), 2.0
+    with np.errstate(all="ignore"):
+        value, (x_grad, w_grad) = symgrad.value_and_grad(f, wrt=(0, 1))(x, w)
+        wanted = 3.0 * w / x if f is stored_then_raising else -w / (4.0 * x * x)
+
+        assert value == pytest.approx(f(x.copy(), w), nan_ok=True)
+        np.testing.assert_allclose(x_grad, wanted, rtol=1e-13)
+        assert w_grad == pytest.approx(value / w, nan_ok=True)
+
+
 def broadcast_then_stored(x):
     y = x.copy()
     a, _ = np.broadcast_arrays(y, np.ones((2, 9)))

@@ -50,10 +50,11 @@ class Lifetimes:
         for value in targets:
             self.add(value, time, max(self.live.pop(value, time + 1), time + 1))
 
-    def function(self, func: Func) -> None:
-        """Walk a whole function."""
+    def function(self, func: Func, kept: Iterable[Value] = ()) -> None:
+        """Walk a whole function; parameters that are ``kept`` are needed to its end."""
         end = self.tick()
         self.read(func.body.yields, end)
+        self.read([*kept], end)
         self.define(self.layout.popped(func.body.yields), end)
         self.ops(func.body)
         self.define(func.params, self.tick())

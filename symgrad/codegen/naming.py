@@ -153,10 +153,10 @@ def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> di
     return known
 
 
-def classes_of(func: Func, layout: Layout) -> tuple[Classes, int]:
+def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Classes, int]:
     """Join what must and what may share a variable; and the number of moments."""
     lifetimes = Lifetimes(layout)
-    lifetimes.function(func)
+    lifetimes.function(func, kept)
     now = lifetimes.clock  # of the first moment; from here on time runs forwards from 0
     made = Classes()
     slots = {v for op in loops(func.body) for v in op.outs}
@@ -187,12 +187,12 @@ def loops(block: Block) -> Iterator[Op]:
                 yield from loops(inner)
 
 
-def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
+def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False) -> dict[Value, str]:
     """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
 
-    ``reserved`` names are used by nothing else.
+    ``reserved`` names are used by nothing else; ``again``: the parameters may be handed on at any time, so nothing takes their names.
     """
-    made, moments = classes_of(func, layout)
+    made, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
     roots = {value: made.find(value) for value in everyone}
     indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}

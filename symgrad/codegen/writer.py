@@ -55,7 +55,7 @@ class Writer:
             if bound in own and bound not in fixed.values():
                 fixed[value] = bound
         reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
-        self.name_of = assign_names(func, self.layout, fixed, reserved)
+        self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again)
 
     # ------------------------------------------------------------------ the function
 
@@ -71,10 +71,15 @@ class Writer:
             body += self.section(self.func.body.ops[:split], "forward")
             body += self.section(self.func.body.ops[split:], "backward")
             body += self.give_back(self.func.body.yields)
-        if self.func.guarded and self.header.again:
+        if self.starts_again:
             body = [self.guarded(body)]
         made.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
         return made
+
+    @property
+    def starts_again(self) -> bool:
+        """Is the plain form called with the same arguments where Python's numbers raise?"""
+        return self.func.guarded and bool(self.header.again)
 
     def guarded(self, body: list[ast.stmt]) -> ast.stmt:
         """The body, and the plain form where Python's numbers raise."""
