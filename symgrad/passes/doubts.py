@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Call, Func, walk
+from symgrad.ir.core import Call, Func, Operand, walk
 from symgrad.ir.types import Array
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
@@ -46,14 +46,17 @@ def doubts(func: Func) -> Func:
     """Tell what could not be proved."""
     if func.notes is None:
         return func
+    owners: dict[Operand, Operand] = {}
     for op in walk(func.body):
+        if isinstance(op, Call) and op.name == "opaque_attribute":
+            owners[op.outs[0]] = op.args[0]
         if isinstance(op, Call) and op.name in DOUBTS:
             doubt = DOUBTS[op.name]
             index = op.args[len(ROWS[op.name].params) - 1 :]
             if doubt.index and (op.settings.get("distinct") or not has_arrays(op.settings["index"], [a.type for a in index])):
                 continue
             operands = [a for a in index if isinstance(a.type, Array)] if doubt.index else op.args
-            name = next((a.name for a in operands if a.name is not None), None)
+            name = next((a.name for a in (owners.get(o, o) for o in operands) if a.name is not None), None)
             func.notes.add("passes", "unproved", op.loc, doubt.message, name=name, hint=doubt.hint)
     return func
 
