@@ -20,12 +20,14 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
     useful = closure(results_of(func, active_results), table.backward)
     active = varied & useful
+    known = [op for op in walk(func.body) if isinstance(op, Call) and op.name == "opaque_attribute"]
+    methods = {op.outs[0]: f"method {op.settings['attribute']!r}" for op in known}
     for op in walk(func.body):
         refuse_complex(op, active)
         if isinstance(op, Call):
             refuse_cast(op, varied)
             if any(out in active for out in op.outs):
-                refuse_unknown(op, varied)
+                refuse_unknown(op, varied, methods)
 
 
 def refuse_cast(op: Call, varied: set[Value]) -> None:
@@ -43,12 +45,14 @@ def refuse_complex(op: Op, active: set[Value]) -> None:
             raise NoDerivative("complex numbers that carry a derivative are not supported", op.loc, "write real and imaginary part apart")
 
 
-def refuse_unknown(op: Call, varied: set[Value]) -> None:
+def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:
     """A call of something without a rule, on a value that carries a derivative."""
     if op.name not in KEPT or not any(a in varied for a in op.args):
         return
     called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
     name = "a function" if called is None else called.name or str(called.value)
+    if op.args and isinstance(op.args[0], Value) and op.args[0] in methods:
+        name = methods[op.args[0]]
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
     raise UnknownFunction(f"{name} has no rule", op.loc, name=name, known=[s.name for s in CALLABLES.values()])

@@ -7,15 +7,17 @@ for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, by types where th
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from symgrad.adjoint.fit import fitted
+from symgrad.errors import SymgradError
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import Scalar
 from symgrad.ops.build import Builder
-from symgrad.ops.declare import ROWS
+from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.elementwise import SLOPES
 
 BINARY: dict[type[ast.operator], str] = {
@@ -27,14 +29,27 @@ COMPARE: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
+#: rows that are linear in an operand, beside those that the table says are
+VANISHING = {"solve": frozenset({"b"})}
+
+
 @cache
 def parsed(text: str) -> ast.expr:
     """The expression tree of a derivative's text."""
     return ast.parse(text.strip(), mode="eval").body
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The cotangent of an output that has none: zero, so that what is linear in it vanishes; ``make`` gives it elsewhere."""
+
+    make: Callable[[], Operand]
+
+
 def operand(value: Any) -> Operand:
     """A piece of data as an operand."""
+    if isinstance(value, Absent):
+        return value.make()
     return value if isinstance(value, Value | Const) else Const(value)
 
 
@@ -52,9 +67,10 @@ class Expansion:
     names: dict[str, Any]
     hint: str | None = None
 
-    def expand(self, text: str) -> Operand:
-        """The operand that a derivative's text computes."""
-        return operand(self.value(parsed(text), self.hint))
+    def expand(self, text: str) -> Operand | Absent:
+        """The operand that a derivative's text computes; absent where that is linear in what is absent."""
+        made = self.value(parsed(text), self.hint)
+        return made if isinstance(made, Absent) else operand(made)
 
     def value(self, node: ast.expr, hint: str | None = None) -> Any:
         """An operand, a list of operands, or plain data."""
@@ -64,9 +80,10 @@ class Expansion:
             case ast.Name(id=name):
                 return self.names[name]
             case ast.BinOp(left=left, op=op, right=right):
-                return arithmetic(self.builder, BINARY[type(op)], self.value(left), self.value(right), hint)
+                return self.binary(op, self.value(left), self.value(right), hint)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
-                return negated(self.builder, self.value(inner), hint)
+                made = self.value(inner)
+                return made if isinstance(made, Absent) else negated(self.builder, made, hint)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return not self.value(inner)
             case ast.UnaryOp(op=ast.Invert(), operand=inner):
@@ -80,6 +97,18 @@ class Expansion:
             case ast.Tuple(elts=items):
                 return tuple(self.value(item) for item in items)
         raise AssertionError(ast.unparse(node))
+
+    def binary(self, op: ast.operator, left: Any, right: Any, hint: str | None) -> Any:
+        """An operator; with what is absent a product is absent, and a sum is its other side."""
+        if isinstance(left, Absent) and isinstance(op, ast.Mult | ast.MatMult | ast.Div):
+            return left
+        if isinstance(right, Absent) and isinstance(op, ast.Mult | ast.MatMult):
+            return right
+        if isinstance(right, Absent) and isinstance(op, ast.Add | ast.Sub):
+            return left
+        if isinstance(left, Absent) and isinstance(op, ast.Add | ast.Sub):
+            return right if isinstance(op, ast.Add) else negated(self.builder, right, hint)
+        return arithmetic(self.builder, BINARY[type(op)], left, right, hint)
 
     def compare(self, op: ast.cmpop, left: Any, right: Any, hint: str | None) -> Any:
         """A comparison: of settings now, of operands when the program runs."""
@@ -104,6 +133,9 @@ class Expansion:
         variadic = any(p.startswith("*") for p in row.params)
         count = len(given) if variadic else min(len(given), len(row.params))
         settings = dict(zip(row.settings, given[count:], strict=False))
+        for param, value in zip(row.params, given[:count], strict=False):
+            if isinstance(value, Absent) and param in vanishing(row):
+                return value
         params = [operand(g) for g in given[:count]]
         for keyword in node.keywords:
             assert keyword.arg is not None
@@ -113,7 +145,15 @@ class Expansion:
             else:
                 settings[keyword.arg] = value.value if isinstance(value, Const) else value
         name = needed_row(row.name, params)
-        return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
+        try:
+            return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
+        except SymgradError as error:
+            raise error.at(self.builder.loc) from None
+
+
+def vanishing(row: Row) -> frozenset[str]:
+    """The operands of a row which, if they are zero, make it zero."""
+    return row.linear | VANISHING.get(row.name, frozenset())
 
 
 def needed_row(name: str, operands: list[Operand]) -> str:

@@ -17,7 +17,7 @@ from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, c
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
-from symgrad.adjoint.expand import Expansion, arithmetic, needed_row, negated, number, operand, parsed
+from symgrad.adjoint.expand import Absent, Expansion, arithmetic, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.memory import Layout, Memory, has_memory
@@ -309,8 +309,10 @@ class Sweep:
         """The cotangent that one pullback text gives."""
         table = dict(names)
         for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
-            table[f"{label}_grad"] = self.ledger.zero(out) if grad is None else self.ledger.dense(grad.value, out)
-        return Expansion(self.builder, table, hinted(target)).expand(text)
+            zero = partial(self.ledger.zero, out)
+            table[f"{label}_grad"] = Absent(zero) if grad is None else self.ledger.dense(grad.value, out)
+        made = Expansion(self.builder, table, hinted(target)).expand(text)
+        return self.ledger.zero(target) if isinstance(made, Absent) else made
 
     def pullbacks(self, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:
         """The whole cotangent of each operand, as the row says it; what takes over the output's memory comes last."""

@@ -343,6 +343,8 @@ def apply_step(base: ast.expr, step: str, operands: list[ast.expr]) -> ast.expr:
     if not step.startswith("."):
         return ast.Subscript(base, subscript(step, operands))
     found = ast.Attribute(base, step[1:])
+    if step == ".reshape" and not operands:
+        operands = [ast.Tuple([])]
     return found if step == ".T" else ast.Call(found, list(operands), [])
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Above, Binding, Bound, External, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Above, Binding, Bound, External, Frozen, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
-from symgrad.frontend.opaque import GENERATORS
+from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
@@ -28,6 +29,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     attr = ctx.frame.source.mangle(attr)
     match owner:
         case Static(value) if isinstance(value, GENERATORS):
+            return Bound(owner, attr)
+        case External() | Static() | Frozen() if distribution_of(owner) is not None:
             return Bound(owner, attr)
         case Static(value, name_):
             return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
@@ -126,7 +129,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
         if attr in base.__dict__:
             match base.__dict__[attr]:
                 case types.FunctionType() as function:
-                    return Bound(owner, attr, function)
+                    return Bound(owner, attr, function if followed(function) else None)
                 case staticmethod() as held:
                     return Static(held.__func__, attr)
                 case classmethod() as held:

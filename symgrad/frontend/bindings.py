@@ -125,6 +125,15 @@ class Bound(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class Frozen(Binding):
+    """A distribution of SciPy's with parameters: what its functions are given after their first argument."""
+
+    distribution: str
+    args: tuple[Binding, ...] = ()
+    kwargs: tuple[tuple[str, Binding], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Choice(Binding):
     """One of two functions, by a test that has been made."""
 
@@ -347,7 +356,8 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Fun", "HeapKey", "Iter", "Location", "Missing",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "HeapKey", "Iter", "Location",
+    "Missing",
     "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves", "is_list", "leaves", "merge",
     "operands_of",
     "rebuild", "replace", "skeleton",

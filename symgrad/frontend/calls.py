@@ -16,19 +16,20 @@ from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
 from symgrad.frontend.declared import call_declared, call_function, is_declared
+from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
-from symgrad.frontend.opaque import FOLLOWED, LIBRARIES, opaque
+from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.ops import spelling
-from symgrad.ops.composed import COMPOSED
+from symgrad.ops.composed import composed
 
 
 @expression(ast.Call)
@@ -72,6 +73,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     value = held.value
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
+    if (distribution := distribution_of(held)) is not None:
+        return ctx.apply(distribution, args, kwargs, node)
     if isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
         return call_function(ctx, own, [held, *args], kwargs, node)
     if isinstance(value, functools.partial):
@@ -127,16 +130,15 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     try:
         found = SPECIAL.get(value)
-        composed = COMPOSED.get(value)
     except TypeError:
-        found = composed = None
+        found = None
     if found is not None:
         return found(ctx, args, kwargs, node)
     spelled = spelling.spelled(value)
     if spelled is not None:
         return call_row(ctx, spelled, args, kwargs, node)
-    if composed is not None:
-        return call_function(ctx, composed, args, kwargs, node)
+    if (saying := composed(value)) is not None:
+        return call_function(ctx, saying, args, kwargs, node)
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):
@@ -151,15 +153,3 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if followed(wrapped := getattr(value, "__wrapped__", None)) and root_of(value) not in LIBRARIES:
         return call_function(ctx, wrapped, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
-
-
-def root_of(value: Any) -> str:
-    """The package that an object says it comes from."""
-    return (getattr(value, "__module__", None) or "").split(".")[0]
-
-
-def followed(function: Any) -> bool:
-    """Is it a Python function that is looked into?"""
-    return isinstance(function, types.FunctionType) and (
-        root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
-    )

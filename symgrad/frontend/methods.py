@@ -13,10 +13,11 @@ from symgrad.errors import UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.iterate import append, items_of
 from symgrad.frontend.memory import store_result
-from symgrad.frontend.opaque import MUTATORS, opaque_method
+from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import outside
 from symgrad.frontend.rows import call_row
@@ -29,6 +30,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
     """Call a method of an array, number, list, dict, tuple, string or instance."""
     if is_generator(ctx, owner):
         return drawn(ctx, owner, name, args, kwargs, node)
+    if (distribution := distribution_of(owner)) is not None:
+        return call_distribution(ctx, distribution, name, args, kwargs, node)
     match owner:
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
@@ -38,7 +41,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_function(ctx, found, [owner, *args], kwargs, node)
         case External(value, text):
             found = getattr(type(value), name, None)
-            if isinstance(found, types.FunctionType):
+            if followed(found):
                 return call_function(ctx, found, [owner, *args], kwargs, node)
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,18 @@ DRAWING = ("numpy.random", "scipy.stats")
 GENERATORS = (np.random.Generator, np.random.RandomState)
 #: functions of the libraries that change an argument
 MUTATORS = {"shuffle", "copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "at", "sort", "partition", "fill", "resize"}
+
+
+def root_of(value: Any) -> str:
+    """The package that an object says it comes from."""
+    return (getattr(value, "__module__", None) or "").split(".")[0]
+
+
+def followed(function: Any) -> bool:
+    """Is it a Python function that is looked into?"""
+    return isinstance(function, types.FunctionType) and (
+        root_of(function) not in LIBRARIES or (function.__module__ or "").startswith(FOLLOWED)
+    )
 
 
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

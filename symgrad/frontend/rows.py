@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Obj, Ref, Tup
 from symgrad.frontend.context import Lowering
@@ -12,6 +14,12 @@ from symgrad.frontend.operands import pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
+
+#: rows whose results NumPy gives as a named tuple
+RESULTS = {
+    "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
+    "slogdet": type(np.linalg.slogdet(np.eye(1))),
+}  # fmt: skip
 
 
 def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
@@ -57,4 +65,4 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     made = ctx.builder.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
     results = [ctx.shared(value, *owners) for value in made]
-    return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results))
+    return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results), RESULTS.get(name))

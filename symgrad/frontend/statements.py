@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,8 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             kind, operands = ctx.evaluate(node.exc), []
     if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
+    if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
+        operands[0] = Const(f"{operands[0].value} ({Path(place.file).name}:{place.line})")
     ctx.builder.call_many("raise_error", ctx.constant(kind.value, kind.value.__name__), *operands)
     ctx.state.dead = True
 

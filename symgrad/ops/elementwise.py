@@ -29,7 +29,7 @@ Emit = Callable[[dict[str, Any], list[Type]], str]
 #: the rows some of whose partials are derived: params and formula by signature
 FORMULAS: dict[str, tuple[tuple[str, ...], str]] = {}
 #: the functions whose partials may call them again: these pass the user's spelling on
-SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign"})
+SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign", "gamma", "digamma", "polygamma"})
 
 
 @cache
@@ -69,19 +69,21 @@ def guarded(partial: str) -> str:
 Choose = Callable[[dict[str, Any]], str]
 
 
-def texts(name: str, params: tuple[str, ...], emit: Any, numpy: str | None, math: str | None) -> tuple[str | Emit, Choose]:
+def texts(
+    name: str, params: tuple[str, ...], emit: Any, numpy: str | None, math: str | None, scipy: str | None
+) -> tuple[str | Emit, Choose]:
     """The row's text, and the text for its settings."""
     plain = emit or f"np.{name}({', '.join(params)})"
-    table = {None: plain, "numpy": numpy or plain, "math": math or plain}
+    table = {"numpy": numpy or plain, "math": math or plain, "scipy": scipy or plain}
 
     def choose(settings: dict[str, Any]) -> str:
-        return table[settings.get("via")]
+        return table.get(settings.get("via") or "", plain)
 
-    return (lambda settings, types: choose(settings)) if numpy or math else plain, choose
+    return (lambda settings, types: choose(settings)) if numpy or math or scipy else plain, choose
 
 
 def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
-                cheap: bool = False, linear: str = "", law: Law | None = None, steep: bool = False,
+                scipy: str | None = None, cheap: bool = False, linear: str = "", law: Law | None = None, steep: bool = False,
                 **partials: str | None) -> Row:  # fmt: skip
     """Declare ``name(x, y) = formula`` with ``dx=``, ``dy=`` for partials said by hand, None for zero on purpose.
 
@@ -89,7 +91,7 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
     where the function has a value and its slope is infinite.
     """
     name, params, settings, outs, formula = parse_signature(text)
-    if numpy or math:
+    if numpy or math or scipy:
         settings["via"] = None
     if unknown := [key for key in partials if key[:1] != "d" or key[1:] not in params]:
         raise ValueError(f"row {name!r} has no parameter for {unknown}")
@@ -101,8 +103,8 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
     said = {p: spell(value) if "via" in settings else value for p, value in given.items() if value is not None}
     if steep:
         said = {p: guarded(value) for p, value in said.items()}
-    shown, choose = texts(name, params, emit, numpy, math)
-    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") == "math" else like))
+    shown, choose = texts(name, params, emit, numpy, math, scipy)
+    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or math and s.get("via") == "math" else like))
     return add(Row(name, params, made, settings, outs, elementwise=True, formula=formula, partials=said,
                    pullbacks={p: None for p, value in given.items() if value is None}, linear=frozenset(linear.split()),
                    cheap=cheap, emit=shown, math=math))  # fmt: skip
@@ -114,7 +116,7 @@ def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: 
     name, params, settings, _, _ = parse_signature(text)
     if numpy or math:
         settings["via"] = None
-    shown, choose = texts(name, params, emit, numpy, math)
+    shown, choose = texts(name, params, emit, numpy, math, None)
     made = elementwise_law(lambda s: evaluator(params, like or choose(s)))
     return add(Row(name, params, made, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math))
 
@@ -307,15 +309,23 @@ elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like="np.sinc(x) + n * 
 
 # ------------------------------------------------------------------ special functions
 
-elementwise("erf(x)", emit="erf(x)", like="np.sin(x)", math="math.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
-elementwise("erfc(x)", emit="erfc(x)", like="np.sin(x)", math="math.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))")
-elementwise("gamma(x)", emit="gamma(x)", like="np.sin(x)", math="math.gamma(x)", dx="out * digamma(x)")
-elementwise("lgamma(x)", emit="lgamma(x)", like="np.sin(x)", math="math.lgamma(x)", dx="digamma(x)")
-elementwise("digamma(x)", emit="digamma(x)", like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0", dx="polygamma(1, x)")
+elementwise("erf(x)", emit="erf(x)", like="np.sin(x)", math="math.erf(x)", scipy="special.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
+elementwise(
+    "erfc(x)", emit="erfc(x)", like="np.sin(x)", math="math.erfc(x)", scipy="special.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))"
+)
+elementwise("gamma(x)", emit="gamma(x)", like="np.sin(x)", math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
+elementwise("lgamma(x)", emit="lgamma(x)", like="np.sin(x)", math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
+elementwise(
+    "digamma(x)",
+    emit="digamma(x)",
+    scipy="special.psi(x)",
+    like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0",
+    dx="polygamma(1, x)",
+)
 elementwise("i0(x)", dx="bessel_i(1, x)")
 elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
             like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
-elementwise("polygamma(n, x)", emit="polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
+elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
             like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
 
 # ------------------------------------------------------------------ kinks: ties share equally

@@ -164,7 +164,7 @@ def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
             if all(isinstance(k, int) for k in order):
                 return Array(x.dtype, tuple(x.shape[k] for k in order))  # type: ignore[index]
         case ".reshape" | ".ravel":
-            return Array(x.dtype, reshape_extents(x.shape, [dim(k) for k in here] or [-1]), "C")
+            return Array(x.dtype, reshape_extents(x.shape, [-1] if step == ".ravel" else [dim(k) for k in here]), "C")
     return Array(x.dtype, None)
 
 

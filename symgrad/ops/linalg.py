@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_plural
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_plural, same_extent
 from symgrad.ops.arrays import layout_law
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.elementwise import Emit, evaluator
@@ -272,6 +272,30 @@ def _slogdet_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> t
     return one, one
 
 
+def _least(shape: Any) -> Extent:
+    """The smaller extent of a matrix."""
+    rows, columns = shape[-2:]
+    if same_extent(rows, columns):
+        return rows  # type: ignore[no-any-return]
+    return min(rows, columns) if isinstance(rows, int) and isinstance(columns, int) else Dim("?")
+
+
+def _svd_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(dtype, None), Array(dtype, None)
+    *stack, rows, columns = shape
+    least = _least(shape)
+    return Array(dtype, (*stack, rows, least)), Array(dtype, (*stack, least)), Array(dtype, (*stack, least, columns))
+
+
+def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(dtype, None)
+    return Array(dtype, shape), Array(dtype, (*shape[:-2], shape[-1], shape[-1]))
+
+
 def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
     shape, dtype = shape_of(types[0]), _float_dtype(types)
     return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
@@ -323,17 +347,24 @@ rule(
 # 1 / (w[j] - w[i]) off the diagonal, 0 on it
 rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
      w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
-missing(
+# the singular values that are not zero, each another: Townsend, Differentiating the Singular Value Decomposition (2016)
+rule(
     "svd(a) -> u, s, vh",
-    lambda types, settings, dim: (UNKNOWN, UNKNOWN, UNKNOWN),
-    "the derivative of svd is not written yet; eigh of a.T @ a has one",
-    emit="np.linalg.svd(a)",
+    _svd_law,
+    emit="np.linalg.svd(a, full_matrices=False)",
+    a_grad="u @ (gaps(s * s) * (mT(u) @ u_grad - mT(u_grad) @ u) * expand_dims(s, axis=-2) + diag_embed(s_grad)"
+    " + expand_dims(s, axis=-1) * (gaps(s * s) * (vh @ mT(vh_grad) - vh_grad @ mT(vh)))) @ vh"
+    " + (u_grad - u @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ vh"
+    " + u @ ((vh_grad - vh_grad @ mT(vh) @ vh) / expand_dims(s, axis=-1))",
 )
-missing(
+missing("singular_vectors(a) -> u, vh", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "vectors of the singular value zero are not given "
+        "by the matrix; full_matrices=False leaves them out", emit="np.linalg.svd(a)[::2]")  # fmt: skip
+# no more columns than rows: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2010)
+rule(
     "qr(a) -> q, r",
-    lambda types, settings, dim: (UNKNOWN, UNKNOWN),
-    "the derivative of qr is not written yet; cholesky of a.T @ a has one",
+    _qr_law,
     emit="np.linalg.qr(a)",
+    a_grad="mT(solve(r, mT(q_grad + q @ (tril(r @ mT(r_grad) - mT(q_grad) @ q) + mT(tril(r @ mT(r_grad) - mT(q_grad) @ q, k=-1))))))",
 )
 missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKNOWN), "eigenvalues may be complex; eigh has a derivative",
         emit="np.linalg.eig(a)")  # fmt: skip

@@ -266,8 +266,6 @@ LINALG = {
     "slogdet": ("a", "slogdet(a)"),
     "cholesky": ("a, /, *, upper=False", "cholesky(a)"),
     "eigh": ("a, UPLO='L'", "eigh(a)"),
-    "svd": ("a, full_matrices=True, compute_uv=True, hermitian=False", "svd(a)"),
-    "qr": ("a, mode='reduced'", "qr(a)"),
     "eig": ("a", "eig(a)"),
     "pinv": ("a, rcond=None, hermitian=False", "pinv(a)"),
     "matrix_transpose": ("x, /", "mT(x)"),
@@ -325,4 +323,20 @@ METHODS = {
 #: attributes of arrays
 ATTRIBUTES = {
     "shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)", "real": "real(a)", "imag": "imag(a)",
+}  # fmt: skip
+
+#: functions of ``scipy.special``: operands, call of the row
+SCIPY_SPECIAL = {
+    **{name: ("x", f"{row}(x, via='scipy')") for name, row in (
+        ("erf", "erf"), ("erfc", "erfc"), ("gamma", "gamma"), ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"),
+    )},
+    **{name: ("x", f"{row}(x)") for name, row in (
+        ("exp2", "exp2"), ("expm1", "expm1"), ("log1p", "log1p"), ("cbrt", "cbrt"), ("i0", "i0"), ("j0", "bessel_j0"), ("j1", "bessel_j1"),
+        ("y0", "bessel_y0"), ("y1", "bessel_y1"), ("k0", "bessel_k0"), ("k1", "bessel_k1"), ("i0e", "i0e"), ("i1e", "i1e"),
+        *((same, same) for same in ("erfinv", "erfcinv", "erfcx", "erfi", "dawsn", "ndtr", "log_ndtr", "ndtri", "expit", "logit",
+                                    "log_expit", "entr")),
+    )},
+    "i1": ("x", "bessel_i(1, x)"),
+    **{name: ("x, y", f"{name}(x, y)") for name in ("xlogy", "xlog1py", "rel_entr", "kl_div")},
+    "gammainc": ("a, x", "gammainc(a, x)"), "gammaincc": ("a, x", "gammaincc(a, x)"), "betainc": ("a, b, x", "betainc(a, b, x)"),
 }  # fmt: skip

@@ -11,18 +11,34 @@ import builtins
 import difflib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from symgrad.ir.core import Const, Operand
+from symgrad.ops.composed import distributions, solving, special
 from symgrad.ops.composed.refusing import refuse
 from symgrad.ops.composed.shapes import may_share
 from symgrad.ops.declare import ROWS, parse_signature
 from symgrad.ops.shapes import dtype_name
-from symgrad.ops.signatures import AST_OPERATORS, ATTRIBUTES, BUILTINS, DTYPE_CALLS, LINALG, MATH, METHODS, NUMPY, OPERATORS, UFUNC, UFUNCS
+from symgrad.ops.signatures import (
+    AST_OPERATORS,
+    ATTRIBUTES,
+    BUILTINS,
+    DTYPE_CALLS,
+    LINALG,
+    MATH,
+    METHODS,
+    NUMPY,
+    OPERATORS,
+    SCIPY_SPECIAL,
+    UFUNC,
+    UFUNCS,
+)
 
 #: a default that no value equals: the parameter may be left out and is refused otherwise
 UNSAID: Any = inspect.Parameter.empty
@@ -279,9 +295,9 @@ def plain_call(row: str, via: str | None = None) -> tuple[str, str]:
 
 def load_rows() -> None:
     """Fill the row table."""
-    from symgrad.ops import arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions
+    from symgrad.ops import arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions, special
 
-    assert all((arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions))
+    assert all((arrays, constants, custom, elementwise, engine, joining, linalg, making, reductions, special))
 
 
 load_rows()
@@ -318,6 +334,8 @@ def _other_callables() -> dict[Any, Spelling]:
             made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
     made[refuse] = spelling("refuse", "what", "refuse(what=what)")
     made[may_share] = spelling("may_share", "x, y", "may_share(x, y)")
+    for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF):
+        made |= {function: spelling(function.__name__, *two) for function, two in table.items()}
     made[math.fsum] = spelling("math.fsum", "seq, /", "fsum(seq)")
     made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
     return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}
@@ -335,9 +353,24 @@ def spelled(function: Any) -> Spelling | None:
     Bound(row='sum', args=[Const(1.0)], settings={'axis': 0, 'keepdims': False})
     """
     try:
-        return CALLABLES.get(function)
+        return CALLABLES.get(function) or of_scipy(function)
     except TypeError:
         return None
+
+
+def of_scipy(function: Any) -> Spelling | None:
+    """How a function of SciPy's is said as a row; SciPy is imported by whoever calls it."""
+    name = getattr(function, "__name__", None)
+    if name in SCIPY_SPECIAL and getattr(sys.modules.get("scipy.special"), name, None) is function:
+        return spelled_in_scipy(name)
+    return None
+
+
+@cache
+def spelled_in_scipy(name: str) -> Spelling:
+    """The spelling of a function of ``scipy.special``."""
+    params, target = SCIPY_SPECIAL[name]
+    return spelling(f"scipy.special.{name}", f"{params}, {UFUNC}", target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Any
 from symgrad.runtime.vector_text import VECTOR
 
 MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.marks")
+#: modules of SciPy by the names that emitted text has for them: it stands in what was made of functions that call SciPy
+SCIPY = {"special": "scipy.special", "solving": "scipy.linalg"}
 #: functions that only kernels call, by the module that defines them: it imports numba
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
@@ -17,7 +19,9 @@ KERNEL = {
 
 
 def find(name: str) -> Any:
-    """The runtime's function of that name."""
+    """The runtime's function of that name, or the module of SciPy."""
+    if name in SCIPY:
+        return importlib.import_module(SCIPY[name])
     for module in [KERNEL[name]] if name in KERNEL else MODULES:
         try:
             found = getattr(importlib.import_module(module), name, None)

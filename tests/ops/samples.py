@@ -24,6 +24,10 @@ def small(*shape: int) -> Any:
     return RNG.uniform(-0.8, 0.8, shape)
 
 
+def share(*shape: int) -> Any:
+    return RNG.uniform(0.2, 0.8, shape)
+
+
 def matrix(n: int, *stack: int) -> Any:
     """Well conditioned."""
     return RNG.normal(size=(*stack, n, n)) + 2 * n**0.5 * np.eye(n)
@@ -56,6 +60,34 @@ for _draw, _names in BINARY.items():
     for _name in _names.split():
         SAMPLES += [(f"{_name}(x, y)", {"x": _draw(*a), "y": _draw(*b)}) for a, b in SHAPES]
 
+#: rows whose text is SciPy's
+SCIPY = {
+    signed: "erfcx erfi dawsn ndtr log_ndtr expit log_expit bessel_j0 bessel_j1 i0e i1e",
+    positive: "bessel_y0 bessel_y1 bessel_k0 bessel_k1 entr",
+    small: "erfinv",
+    share: "erfcinv ndtri logit",
+}
+for _draw, _names in SCIPY.items():
+    for _name in _names.split():
+        SAMPLES += [(f"{_name}(x)", {"x": _draw(*s)}) for s in [(), (3,), (2, 3)]]
+for _name in ("xlogy", "xlog1py", "rel_entr", "kl_div"):
+    SAMPLES += [(f"{_name}(x, y)", {"x": positive(*a), "y": positive(*b)}) for a, b in SHAPES[:4]]
+for _name in ("bessel_j", "bessel_y", "bessel_k", "ive"):
+    SAMPLES += [(f"{_name}(2, x)", {"x": positive(3)})]
+SAMPLES += [
+    ("gammainc(ia, x)", {"ia": 2.5, "x": positive(3)}),
+    ("gammaincc(ia, x)", {"ia": 2.5, "x": positive(3)}),
+    ("betainc(ia, ib, x)", {"ia": 2.5, "ib": 1.5, "x": share(3)}),
+    ("solve_triangular(x, y, lower=True)", {"x": matrix(3), "y": signed(3)}),
+    ("solve_triangular(x, y)", {"x": matrix(3), "y": signed(3, 2)}),
+    ("solve_transposed(x, y, lower=True)", {"x": matrix(3), "y": signed(3, 2)}),
+    ("solve_transposed(x, y)", {"x": matrix(3), "y": signed(3)}),
+    ("svd(x)", {"x": signed(3, 2)}),
+    ("svd(x)", {"x": signed(2, 3)}),
+    ("svd(x)", {"x": matrix(3, 2)}),
+    ("qr(x)", {"x": signed(4, 3)}),
+    ("qr(x)", {"x": matrix(3, 2)}),
+]
 SAMPLES += [
     ("copysign(x, iy)", {"x": signed(3), "iy": signed(3)}),
     ("power(x, 2)", {"x": signed(3)}),

@@ -169,7 +169,7 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (np.corrcoef, (V, V**2), {}), (np.apply_along_axis, (np.sum, 0, X), {}), (np.apply_along_axis, (np.sort, 0, X), {}),
     (np.apply_along_axis, (np.sort, 1, X), {}), (np.apply_along_axis, (np.sum, 0, V), {}), (np.apply_over_axes, (np.sum, X, [0, 1]), {}),
     (np.fromfunction, (lambda i, j: i - 2 * j, (2, 3)), {}), (np.ix_, ([0, 1], [2]), {}), (np.modf, (V - 2.5,), {}), (np.angle, (Y,), {}),
-    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
+    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T, 1), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
     (copy.deepcopy, (V,), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),
@@ -217,6 +217,13 @@ def test_composed_functions_change_what_numpy_changes(function: Any, args: Any) 
     np.testing.assert_array_equal(got, expected)
 
 
+def test_least_squares() -> None:
+    for b in (Y[:2], X):
+        for expected, got in zip(np.linalg.lstsq(X.T, X.T @ b if b.ndim == 1 else X.T, rcond=None),
+                                 composed.COMPOSED[np.linalg.lstsq](X.T, X.T @ b if b.ndim == 1 else X.T), strict=True):  # fmt: skip
+            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_put_into_a_vector() -> None:
     expected, got = V.copy(), V.copy()
     np.put(expected, [0, 2], [7.0, 8.0])
@@ -225,4 +232,4 @@ def test_put_into_a_vector() -> None:
 
 
 def test_every_composed_function_is_tested() -> None:
-    assert set(composed.COMPOSED) == {function for function, *_ in (*COMPOSED_CALLS, *CHANGES)} | {np.put}
+    assert set(composed.COMPOSED) == {function for function, *_ in (*COMPOSED_CALLS, *CHANGES)} | {np.put, np.linalg.lstsq}

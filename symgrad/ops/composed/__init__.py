@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,11 +37,13 @@ from symgrad.ops.composed.joining import (
 from symgrad.ops.composed.places import extract, fill_diagonal, nonzero, partition, piecewise, place, put, put_along_axis, putmask, select
 from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
 from symgrad.ops.composed.products import (
+    cond,
     cross,
     eigvalsh,
     frobenius_norm,
     inner,
     kron,
+    lstsq,
     matrix_power,
     matvec,
     multi_dot,
@@ -59,11 +62,14 @@ from symgrad.ops.composed.sequences import (
     diff,
     dist,
     divmod_,
+    fftconvolve,
     geomspace,
     gradient,
     interp,
     logspace,
     modf,
+    signal_convolve,
+    simpson,
     sorted_,
     trapezoid,
 )
@@ -80,6 +86,8 @@ from symgrad.ops.composed.shapes import (
     rot90,
     sliding_window_view,
 )
+from symgrad.ops.composed.solving import SOLVING
+from symgrad.ops.composed.special import SPECIAL
 from symgrad.ops.composed.statistics import (
     average,
     corrcoef,
@@ -101,7 +109,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
     np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
-    np.linalg.eigvalsh: eigvalsh, np.poly: poly,
+    np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
     math.dist: dist, np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
@@ -119,10 +127,32 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {
     "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
-    "row_stack": vstack,
+    "row_stack": vstack, "trapz": trapezoid,
 }  # fmt: skip
 VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
     "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm,
 }  # fmt: skip
 for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
     COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})
+
+
+#: functions of SciPy's modules by name
+SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
+    "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
+    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve},
+}  # fmt: skip
+
+
+def composed(function: Any) -> Callable[..., Any] | None:
+    """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported."""
+    try:
+        found = COMPOSED.get(function)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    name = getattr(function, "__name__", "")
+    for module, table in SCIPY.items():
+        if name in table and getattr(sys.modules.get(module), name, None) is function:
+            return table[name]
+    return None

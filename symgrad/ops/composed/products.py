@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.shapes import kept
+
+#: the distance from 1 to the next number
+EPSILON = 2.0**-52
 
 
 def inner(a: Numbers, b: Numbers) -> Any:
@@ -46,7 +49,7 @@ def cross(a: Numbers, b: Numbers) -> Any:
 
 
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
-    """``np.linalg.norm``: of vectors of any order, of matrices the Frobenius, 1 and infinity norms."""
+    """``np.linalg.norm``: of vectors of any order, of one matrix, and of Frobenius along two axes."""
     if axis is None and np.ndim(x) == 2:
         made = matrix_norm(x, ord)
     else:
@@ -57,11 +60,18 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
 
 
 def matrix_norm(x: Any, ord: Any) -> Any:
-    """The norms of a matrix that need no singular values."""
+    """The norms of a matrix."""
     if ord is None or ord == "fro":
         return np.sqrt(np.sum(x * x))
-    need(ord == 1 or ord == math.inf, "this norm of a matrix is not supported")
-    return np.max(np.sum(np.abs(x), axis=0 if ord == 1 else 1))
+    if ord == "nuc":
+        return np.sum(np.linalg.svd(x, compute_uv=False))
+    if ord == 2:
+        return np.max(np.linalg.svd(x, compute_uv=False))
+    if ord == -2:
+        return np.min(np.linalg.svd(x, compute_uv=False))
+    need(ord == 1 or ord == math.inf or ord == -1 or ord == -math.inf, "there is no such norm of a matrix")
+    sums = np.sum(np.abs(x), axis=0 if ord == 1 or ord == -1 else 1)
+    return np.max(sums) if ord > 0 else np.min(sums)
 
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
@@ -97,6 +107,27 @@ def multi_dot(arrays: Any) -> Any:
 def eigvalsh(a: Numbers) -> Any:
     """``np.linalg.eigvalsh``."""
     return np.linalg.eigh(a)[0]
+
+
+def cond(x: Numbers, p: Any = None) -> Any:
+    """``np.linalg.cond`` of a matrix."""
+    need(np.ndim(x) == 2, "np.linalg.cond of a stack of matrices is not supported")
+    if p is None or p == 2 or p == -2:
+        values = np.linalg.svd(x, compute_uv=False)
+        return np.max(values) / np.min(values) if p != -2 else np.min(values) / np.max(values)
+    return matrix_norm(x, p) * matrix_norm(np.linalg.inv(x), p)
+
+
+def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
+    """``np.linalg.lstsq`` of a matrix of full rank."""
+    need(rcond is None or rcond == -1, "rcond of np.linalg.lstsq is not supported")
+    values = np.linalg.svd(a, compute_uv=False)
+    rows, columns = a.shape
+    must(np.min(values) > max(rows, columns) * EPSILON * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
+    x = np.linalg.pinv(a) @ b
+    apart = b - a @ x
+    left = np.ravel(np.sum(apart * apart, axis=0)) if rows > columns else np.zeros(0)
+    return x, left, min(rows, columns), values
 
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:

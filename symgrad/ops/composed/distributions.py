@@ -1,0 +1,343 @@
+"""Densities and distribution functions of ``scipy.stats``, said in special functions.
+
+Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1994); for counts, Univariate Discrete Distributions (2005).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.solving import triangular
+from symgrad.ops.composed.special import gammaln, scipy_special
+
+#: the logarithm of the square root of two pi
+HALF_LOG = 0.5 * math.log(2 * math.pi)
+
+
+def ndtr(x: Any) -> Any:
+    """The distribution function of the normal distribution: a row where it is inlined."""
+    return scipy_special("ndtr")(x)
+
+
+def log_ndtr(x: Any) -> Any:
+    """Its logarithm: a row where it is inlined."""
+    return scipy_special("log_ndtr")(x)
+
+
+def ndtri(x: Any) -> Any:
+    """Its inverse: a row where it is inlined."""
+    return scipy_special("ndtri")(x)
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """``x * log(y)``, 0 where x is: a row where it is inlined."""
+    return scipy_special("xlogy")(x, y)
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    """``x * log1p(y)``, 0 where x is: a row where it is inlined."""
+    return scipy_special("xlog1py")(x, y)
+
+
+def expit(x: Any) -> Any:
+    """The logistic function: a row where it is inlined."""
+    return scipy_special("expit")(x)
+
+
+def gammainc(a: Any, x: Any) -> Any:
+    """The regularized incomplete gamma function: a row where it is inlined."""
+    return scipy_special("gammainc")(a, x)
+
+
+def gammaincc(a: Any, x: Any) -> Any:
+    """One minus it: a row where it is inlined."""
+    return scipy_special("gammaincc")(a, x)
+
+
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """The regularized incomplete beta function: a row where it is inlined."""
+    return scipy_special("betainc")(a, b, x)
+
+
+#: the rows of these: their operands, and the call of the row
+ROWS_OF: dict[Any, tuple[str, str]] = {
+    **{f: ("x", f"{f.__name__}(x)") for f in (ndtr, log_ndtr, ndtri, expit)},
+    **{f: ("x, y", f"{f.__name__}(x, y)") for f in (xlogy, xlog1py)},
+    **{f: ("a, x", f"{f.__name__}(a, x)") for f in (gammainc, gammaincc)},
+    betainc: ("a, b, x", "betainc(a, b, x)"),
+}
+
+# ------------------------------------------------------------------ normal
+
+
+def norm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return -0.5 * z * z - HALF_LOG - np.log(scale)
+
+
+def norm_pdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.exp(-0.5 * z * z) / (math.sqrt(2 * math.pi) * scale)
+
+
+def norm_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return ndtr((x - loc) / scale)
+
+
+def norm_logcdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return log_ndtr((x - loc) / scale)
+
+
+def norm_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return ndtr((loc - x) / scale)
+
+
+def norm_logsf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return log_ndtr((loc - x) / scale)
+
+
+def norm_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc + scale * ndtri(q)
+
+
+def norm_isf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc - scale * ndtri(q)
+
+
+def lognorm_logpdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = np.log((x - loc) / scale)
+    return -0.5 * (z / s) ** 2 - HALF_LOG - np.log(s) - np.log(x - loc)
+
+
+def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return ndtr(np.log((x - loc) / scale) / s)
+
+
+# ------------------------------------------------------------------ on half a line
+
+
+def expon_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z >= 0, -z - np.log(scale), -math.inf)
+
+
+def expon_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z >= 0, -np.expm1(-z), 0.0)
+
+
+def expon_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z >= 0, np.exp(-z), 1.0)
+
+
+def expon_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return loc - scale * np.log1p(-q)
+
+
+def gamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return xlogy(a - 1, z) - z - gammaln(a) - np.log(scale)
+
+
+def gamma_cdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return gammainc(a, (x - loc) / scale)
+
+
+def gamma_sf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return gammaincc(a, (x - loc) / scale)
+
+
+def chi2_logpdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - 0.5 * math.log(2) * df - np.log(scale)
+
+
+def chi2_cdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return gammainc(df / 2, (x - loc) / scale / 2)
+
+
+def invgamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return -(a + 1) * np.log(z) - gammaln(a) - 1 / z - np.log(scale)
+
+
+def halfnorm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z >= 0, 0.5 * math.log(2 / math.pi) - 0.5 * z * z - np.log(scale), -math.inf)
+
+
+def pareto_logpdf(x: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(z) - np.log(scale), -math.inf)
+
+
+def weibull_min_logpdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.log(c) + xlogy(c - 1, z) - z**c - np.log(scale)
+
+
+# ------------------------------------------------------------------ on an interval
+
+
+def beta_logpdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return xlog1py(b - 1, -z) + xlogy(a - 1, z) - (gammaln(a) + gammaln(b) - gammaln(a + b)) - np.log(scale)
+
+
+def beta_cdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return betainc(a, b, (x - loc) / scale)
+
+
+def uniform_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where((z >= 0) & (z <= 1), -np.log(scale) + 0 * z, -math.inf)
+
+
+def uniform_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return np.clip((x - loc) / scale, 0.0, 1.0)
+
+
+# ------------------------------------------------------------------ on the line
+
+
+def t_logpdf(x: Numbers, df: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    top = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(math.pi * df)
+    return top - (df + 1) / 2 * np.log1p(z * z / df) - np.log(scale)
+
+
+def cauchy_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return -math.log(math.pi) - np.log1p(z * z) - np.log(scale)
+
+
+def cauchy_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return 0.5 + np.arctan((x - loc) / scale) / math.pi
+
+
+def laplace_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return -math.log(2) - np.abs((x - loc) / scale) - np.log(scale)
+
+
+def laplace_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return np.where(z > 0, 1.0 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))
+
+
+def logistic_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = -np.abs((x - loc) / scale)
+    return z - 2.0 * np.log1p(np.exp(z)) - np.log(scale)
+
+
+def logistic_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return expit((x - loc) / scale)
+
+
+def logistic_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return expit((loc - x) / scale)
+
+
+def gumbel_r_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return -z - np.exp(-z) - np.log(scale)
+
+
+def gumbel_r_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    return np.exp(-np.exp((loc - x) / scale))
+
+
+def gumbel_l_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
+    z = (x - loc) / scale
+    return z - np.exp(z) - np.log(scale)
+
+
+# ------------------------------------------------------------------ of counts
+
+
+def poisson_logpmf(k: Numbers, mu: Numbers, loc: Numbers = 0) -> Any:
+    return xlogy(k - loc, mu) - gammaln(k - loc + 1) - mu
+
+
+def bernoulli_logpmf(k: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
+    return xlogy(k - loc, p) + xlog1py(1 - (k - loc), -p)
+
+
+def binom_logpmf(k: Numbers, n: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
+    count = k - loc
+    ways = gammaln(n + 1) - (gammaln(count + 1) + gammaln(n - count + 1))
+    return ways + xlogy(count, p) + xlog1py(n - count, -p)
+
+
+def nbinom_logpmf(k: Numbers, n: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
+    count = k - loc
+    return gammaln(n + count) - gammaln(count + 1) - gammaln(n) + n * np.log(p) + xlog1py(count, -p)
+
+
+def geom_logpmf(k: Numbers, p: Numbers, loc: Numbers = 0) -> Any:
+    return xlog1py(k - loc - 1, -p) + np.log(p)
+
+
+# ------------------------------------------------------------------ of vectors
+
+
+def multivariate_normal_logpdf(x: Numbers, mean: Numbers = None, cov: Numbers = 1, allow_singular: Any = False) -> Any:
+    """Of a covariance matrix of full rank, or of a number that is the variance of each."""
+    need(not allow_singular, "a covariance matrix that may be singular is not supported")
+    need(np.ndim(x) > 0 and (mean is None or np.ndim(mean) == 1), "multivariate_normal takes vectors; use norm for numbers")
+    apart = x if mean is None else x - mean
+    if np.ndim(cov) == 0:
+        need(mean is not None, "multivariate_normal of no mean and no covariance is of numbers; give the mean as a vector")
+        size = apart.shape[-1]
+        return -0.5 * (np.sum(apart * apart, axis=-1) / cov + size * np.log(cov)) - size * HALF_LOG
+    need(np.ndim(cov) == 2, "a vector as covariance is not supported; use np.diag")
+    must(cov.shape[0] > 1, "a covariance of one number is not supported; use norm")
+    lower = np.linalg.cholesky(cov)
+    solved = triangular(lower, np.transpose(apart), True)
+    determinant = 2 * np.sum(np.log(np.diagonal(lower)))
+    return -0.5 * (np.sum(solved * solved, axis=0) + determinant) - cov.shape[0] * HALF_LOG
+
+
+def dirichlet_logpdf(x: Numbers, alpha: Numbers) -> Any:
+    """Of one vector."""
+    need(np.ndim(x) == 1, "the density of several vectors is not supported")
+    return gammaln(np.sum(alpha)) - np.sum(gammaln(alpha)) + np.sum(xlogy(alpha - 1, x))
+
+
+#: what is known of each distribution: its density or mass as a logarithm, and what else is said
+DISTRIBUTIONS: dict[str, dict[str, Any]] = {
+    "norm": {"logpdf": norm_logpdf, "pdf": norm_pdf, "cdf": norm_cdf, "logcdf": norm_logcdf, "sf": norm_sf, "logsf": norm_logsf,
+             "ppf": norm_ppf, "isf": norm_isf},
+    "lognorm": {"logpdf": lognorm_logpdf, "cdf": lognorm_cdf}, "expon": {"logpdf": expon_logpdf, "cdf": expon_cdf, "sf": expon_sf,
+                                                                        "ppf": expon_ppf},
+    "gamma": {"logpdf": gamma_logpdf, "cdf": gamma_cdf, "sf": gamma_sf}, "chi2": {"logpdf": chi2_logpdf, "cdf": chi2_cdf},
+    "invgamma": {"logpdf": invgamma_logpdf}, "halfnorm": {"logpdf": halfnorm_logpdf}, "pareto": {"logpdf": pareto_logpdf},
+    "weibull_min": {"logpdf": weibull_min_logpdf}, "beta": {"logpdf": beta_logpdf, "cdf": beta_cdf},
+    "uniform": {"logpdf": uniform_logpdf, "cdf": uniform_cdf}, "t": {"logpdf": t_logpdf},
+    "cauchy": {"logpdf": cauchy_logpdf, "cdf": cauchy_cdf}, "laplace": {"logpdf": laplace_logpdf, "cdf": laplace_cdf},
+    "logistic": {"logpdf": logistic_logpdf, "cdf": logistic_cdf, "sf": logistic_sf},
+    "gumbel_r": {"logpdf": gumbel_r_logpdf, "cdf": gumbel_r_cdf}, "gumbel_l": {"logpdf": gumbel_l_logpdf},
+    "poisson": {"logpmf": poisson_logpmf}, "bernoulli": {"logpmf": bernoulli_logpmf}, "binom": {"logpmf": binom_logpmf},
+    "nbinom": {"logpmf": nbinom_logpmf}, "geom": {"logpmf": geom_logpmf},
+    "multivariate_normal": {"logpdf": multivariate_normal_logpdf}, "dirichlet": {"logpdf": dirichlet_logpdf},
+}  # fmt: skip
+#: functions that are others raised: ``pdf`` is the exponential of ``logpdf``
+RAISED = {"pdf": "logpdf", "pmf": "logpmf"}
+
+
+def raised(logarithm: Any) -> Any:
+    """A density of its logarithm."""
+    return np.exp(logarithm)
+
+
+def name_of(owner: Any) -> str | None:
+    """The name of a distribution of SciPy's."""
+    stats = sys.modules.get("scipy.stats")
+    if stats is None or not (type(owner).__module__ or "").startswith("scipy.stats"):
+        return None
+    return next((name for name in DISTRIBUTIONS if getattr(stats, name, None) is owner), None)

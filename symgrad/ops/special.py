@@ -1,0 +1,97 @@
+"""table: functions of ``scipy.special`` and ``scipy.linalg`` whose text is SciPy's own, for functions of the user's that call it.
+
+Partials: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 6, 7, 9 and 26.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.errors import NoDerivative
+from symgrad.ir.types import Type
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.elementwise import elementwise
+from symgrad.ops.indexing import Extents
+from symgrad.ops.linalg import _matrix_law, _solve_law
+
+__all__: list[str] = []
+
+
+def special(text: str, scipy: str | None = None, **partials: Any) -> None:
+    """Declare a function applied element by element."""
+    name, inside = text[:-1].split("(")
+    params = inside.split(", ")
+    total = " + ".join(f"1.0 * {p}" for p in params)
+    elementwise(text, emit=f"special.{scipy or name}({inside})", like=f"np.sin({total})", **partials)
+
+
+# ------------------------------------------------------------------ of the normal distribution
+
+special("erfinv(x)", dx="0.886226925452758 * exp(out * out)")
+special("erfcinv(x)", dx="-0.886226925452758 * exp(out * out)")
+special("erfcx(x)", dx="2 * x * out - 1.1283791670955126")
+special("erfi(x)", dx="1.1283791670955126 * exp(x * x)")
+special("dawsn(x)", dx="1 - 2 * x * out")
+special("ndtr(x)", dx="0.3989422804014327 * exp(-0.5 * (x * x))")
+special("log_ndtr(x)", dx="0.3989422804014327 * exp(-0.5 * (x * x) - out)")
+special("ndtri(x)", dx="2.5066282746310002 * exp(0.5 * (out * out))")
+
+# ------------------------------------------------------------------ of probabilities and entropies
+
+special("expit(x)", dx="out * expit(-x)")
+special("logit(x)", dx="1 / (x * (1 - x))")
+special("log_expit(x)", dx="expit(-x)")
+special("xlogy(x, y)", dx="log(y)", dy="x / y")
+special("xlog1py(x, y)", dx="log1p(y)", dy="x / (1 + y)")
+special("entr(x)", dx="-1 - log(x)")
+special("rel_entr(x, y)", dx="log(x / y) + 1", dy="-(x / y)")
+special("kl_div(x, y)", dx="log(x / y)", dy="1 - x / y")
+
+# ------------------------------------------------------------------ Bessel functions of whole order
+
+special("bessel_j0(x)", "j0", dx="-bessel_j1(x)")
+special("bessel_j1(x)", "j1", dx="0.5 * (bessel_j0(x) - bessel_j(2, x))")
+special("bessel_j(n, x)", "jv", dn=None, dx="0.5 * (bessel_j(n - 1, x) - bessel_j(n + 1, x))")
+special("bessel_y0(x)", "y0", dx="-bessel_y1(x)")
+special("bessel_y1(x)", "y1", dx="bessel_y0(x) - out / x")
+special("bessel_y(n, x)", "yv", dn=None, dx="0.5 * (bessel_y(n - 1, x) - bessel_y(n + 1, x))")
+special("bessel_k0(x)", "k0", dx="-bessel_k1(x)")
+special("bessel_k1(x)", "k1", dx="-(bessel_k0(x) + out / x)")
+special("bessel_k(n, x)", "kv", dn=None, dx="-0.5 * (bessel_k(n - 1, x) + bessel_k(n + 1, x))")
+special("i0e(x)", dx="i1e(x) - sign(x) * out")
+special("i1e(x)", dx="0.5 * (i0e(x) + ive(2, x)) - sign(x) * out")
+special("ive(n, x)", dn=None, dx="0.5 * (ive(n - 1, x) + ive(n + 1, x)) - sign(x) * out")
+
+# ------------------------------------------------------------------ incomplete gamma and beta functions
+
+
+def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if settings["of"]:
+        raise NoDerivative(f"the derivative by {settings['of']} is not known", hint="SciPy does not compute it")
+    return types[0]
+
+
+constant("no_slope(x, of='')", _no_slope, emit="x")
+special("gammainc(a, x)", da="no_slope(a, of='the first argument of gammainc')",
+        dx="exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
+special("gammaincc(a, x)", da="no_slope(a, of='the first argument of gammaincc')",
+        dx="-exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
+special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')", db="no_slope(b, of='the second argument of betainc')",
+        dx="exp((a - 1) * log(x) + (b - 1) * log1p(-x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
+           " - lgamma(b, via='scipy'))")  # fmt: skip
+
+# ------------------------------------------------------------------ linear algebra
+
+# only one triangle of the matrix is read, so the cotangent is triangular
+rule("solve_triangular(a, b, lower=False)", _solve_law, emit="solving.solve_triangular(a, b, lower=lower)",
+     a_grad="-triangle(matmul_left(solve_transposed(a, out_grad, lower=lower), out, shape_of(a)), lower=lower)",
+     b_grad="solve_transposed(a, out_grad, lower=lower)")  # fmt: skip
+rule("solve_transposed(a, b, lower=False)", _solve_law, emit="solving.solve_triangular(a, b, trans=1, lower=lower)",
+     a_grad="-triangle(matmul_left(out, solve_triangular(a, out_grad, lower=lower), shape_of(a)), lower=lower)",
+     b_grad="solve_triangular(a, out_grad, lower=lower)")  # fmt: skip
+rule("triangle(x, lower=False)", _matrix_law, emit=lambda settings, types: "np.tril(x)" if settings["lower"] else "np.triu(x)", linear="x",
+     x_grad="triangle(out_grad, lower=lower)")  # fmt: skip
+# Al-Mohy and Higham, Computing the Frechet Derivative of the Matrix Exponential (2009)
+rule("expm(a)", _matrix_law, emit="solving.expm(a)", a_grad="expm_frechet(mT(a), out_grad)")
+missing("expm_frechet(a, e)", _matrix_law, "second derivatives of the matrix exponential are not known",
+        emit="solving.expm_frechet(a, e, compute_expm=False)")  # fmt: skip

@@ -1,0 +1,73 @@
+"""Functions of SciPy through ``symgrad.value_and_grad``: values as SciPy has them, gradients as differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symgrad
+
+pytest.importorskip("scipy")
+
+HEAD = "import numpy as np\nfrom scipy import integrate, linalg, signal, special, stats\n\n"
+#: expressions of the vector ``x`` of four positive numbers, and of ``m`` and ``s``, a matrix and a symmetric one, made of it
+EXPRESSIONS = """special.erf(x)|special.erfc(x)|special.gamma(x)|special.gammaln(x)|special.psi(x)|special.polygamma(1, x)|special.expit(x)
+special.logit(x / 3)|special.log_expit(x)|special.ndtr(x)|special.log_ndtr(-x)|special.ndtri(x / 3)|special.erfinv(x / 3)|special.xlogy(x, x[0])
+special.xlog1py(x, x)|special.entr(x)|special.rel_entr(x, x[::-1])|special.kl_div(x, 1.2)|special.logsumexp(x)|special.logsumexp(m, axis=1, b=m)
+special.logsumexp(m, axis=0, keepdims=True)|special.softmax(x)|special.log_softmax(m, axis=1)|special.betaln(x, 2.0)|special.beta(x, x)
+special.multigammaln(x[0] + 3, 2)|special.huber(1.0, x)|special.pseudo_huber(x[0], x)|special.jv(2, x)|special.jn(1, x)|special.iv(2, x)|special.kv(1, x)
+special.yv(0, x)|special.j0(x)|special.i0(x)|special.i1(x)|special.i0e(x)|special.k1(x)|special.gammainc(2.0, x)|special.betainc(2.0, 3.0, x / 3)
+linalg.solve(m, x[:3])|linalg.inv(m)|linalg.det(m)|linalg.cholesky(s)|linalg.cholesky(s, lower=True)|linalg.cho_solve(linalg.cho_factor(s), x[:3])
+linalg.cho_solve((linalg.cholesky(s, lower=True), True), m)|linalg.solve_triangular(np.tril(m), x[:3], lower=True)|linalg.expm(0.1 * m)
+linalg.solve_triangular(np.triu(m), m)|linalg.solve_triangular(np.triu(m), x[:3], trans="T")|linalg.eigh(s)[0]|linalg.eigvalsh(s)|linalg.svdvals(m)
+linalg.block_diag(m, s)|linalg.toeplitz(x)|linalg.toeplitz(x, x[:2])|linalg.circulant(x)|linalg.norm(m)|linalg.qr(m, mode="economic")[1] ** 2
+integrate.trapezoid(x, dx=0.5)|integrate.simpson(x[:3])|integrate.simpson(x)|signal.convolve(x, x[:3], mode="same")|signal.fftconvolve(x, x)
+stats.norm.pdf(x, x[0], x[1])|stats.norm.logpdf(x, loc=x[0])|stats.norm.cdf(x)|stats.norm.logcdf(x)|stats.norm.sf(x, scale=x[2])|stats.norm.logsf(x)
+stats.norm.ppf(x / 3)|stats.norm.isf(x / 3, x[0], x[1])|stats.norm(x[0], x[1]).logpdf(0.3)|stats.gamma(a=x[0], scale=x[1]).pdf(x)|stats.expon.pdf(x)
+stats.expon.cdf(x, scale=x[0])|stats.expon.ppf(x / 3)|stats.expon.sf(x)|stats.gamma.logpdf(x, x[0])|stats.gamma.cdf(x, 2.0)|stats.gamma.sf(x, 2.0)
+stats.chi2.logpdf(x, 3.0)|stats.chi2.cdf(x, 3.0)|stats.invgamma.logpdf(x, x[1])|stats.halfnorm.logpdf(x)|stats.pareto.logpdf(x + 1, x[0])
+stats.weibull_min.logpdf(x, x[1])|stats.beta.pdf(x / 3, x[0], x[1])|stats.beta.cdf(x / 3, 2.0, 3.0)|stats.uniform.logpdf(x, 0, x[0] + 2)
+stats.uniform.cdf(x / 3)|stats.t.logpdf(x, x[0])|stats.cauchy.logpdf(x)|stats.cauchy.cdf(x)|stats.laplace.logpdf(x, 0.1 * x[0])|stats.laplace.cdf(x - 1.1)
+stats.logistic.logpdf(x)|stats.logistic.cdf(x)|stats.logistic.sf(x)|stats.gumbel_r.logpdf(x)|stats.gumbel_r.cdf(x)|stats.gumbel_l.logpdf(x)
+stats.poisson.logpmf(np.arange(4), x)|stats.poisson.pmf(2, x)|stats.bernoulli.logpmf(np.array([0, 1, 1, 0]), x / 3)|stats.binom.logpmf(np.arange(4), 5, x / 3)
+stats.nbinom.logpmf(np.arange(4), 3, x / 3)|stats.geom.logpmf(np.arange(1, 5), x / 3)|stats.lognorm.logpdf(x, x[0])|stats.lognorm.cdf(x, 0.7)
+stats.multivariate_normal.logpdf(x[:3], np.zeros(3), s)|stats.multivariate_normal(x[:2], np.diag(x[2:])).pdf(np.array([[0.3, 1.0], [0.2, 0.7]]))
+stats.multivariate_normal.logpdf(x, x[0] * np.ones(4))|stats.dirichlet.logpdf(np.array([0.2, 0.3, 0.5]), x[:3])"""
+X = np.array([0.9, 1.3, 0.7, 1.6])
+
+
+def function_of(expression: str):  # type: ignore[no-untyped-def]
+    source = f"""{HEAD}def f(x):
+    m = np.outer(x[:3], x[1:]) + np.diag([3.0, 2.0, 4.0])
+    s = m @ m.T
+    made = {expression}
+    return np.sum(made * np.cos(np.arange(np.size(made)).reshape(np.shape(made))))
+"""
+    return symgrad.from_source(source, "f")
+
+
+def each(texts: str) -> list[str]:
+    return [e for line in texts.splitlines() for e in line.split("|")]
+
+
+@pytest.mark.parametrize("expression", each(EXPRESSIONS))
+def test_gradients_agree_with_differences(expression: str) -> None:
+    function = function_of(expression)
+    value, gradient = symgrad.value_and_grad(function)(X)
+    steps = [np.eye(4)[k] * 1e-3 for k in range(4)]
+    expected = [(8 * (function(X + h) - function(X - h)) - (function(X + 2 * h) - function(X - 2 * h))) / 12e-3 for h in steps]
+
+    assert value == pytest.approx(function(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-8)
+
+
+REFUSED = """special.gammainc(x, 1.5)|special.betainc(x, 2.0, 0.3)|special.jv(x[0], 1.0)|special.zeta(x, 2.0)|linalg.qr(m)[1]|linalg.solve(m, x[:3], assume_a="her")
+linalg.lu_factor(m)[0]|stats.norm.entropy(x)|stats.truncnorm.logpdf(x, 0.0, 3.0)|stats.gamma.cdf(1.0, x)|integrate.simpson(x, x=x)|linalg.eigh(s, m)[0]|stats.multivariate_normal.logpdf(x)"""
+
+
+@pytest.mark.parametrize("expression", each(REFUSED))
+def test_what_is_not_known_is_refused_with_its_place(expression: str) -> None:
+    with pytest.raises(symgrad.SymgradError) as caught:
+        symgrad.grad(function_of(expression))(X)
+
+    assert all("scipy" not in (error.loc.file if error.loc else "no place: scipy") for error in caught.value.errors)
