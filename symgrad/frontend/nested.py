@@ -246,13 +246,13 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     ctx.state = entry
     block.yields = [out]
+    close(ctx, block)
     given = [v for v, _ in fresh.pairs]
     held = free_values(block, given)
     inside = {v: Value(v.type, v.name) for v in held}
     substitute(block, dict(inside))
     block.args = [*given, *inside.values()]
     func = Func("inner", block, ["out"], ctx.loc(node))
-    close(ctx, block)
     copy_written(func, ctx.loc(node))
     adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)
     results = inline(ctx, adjoint, [*(o for _, o in fresh.pairs), *held])
