@@ -4320,3 +4320,32 @@ def swapped_before_a_break(x):
         if np.min(y) != 2.0:
             y[:] = np.min(y) * x[1]
     return np.sum(y * y * x) + np.sum(np.sin(z))
+
+
+# ------------------------------------------------------------------ arrays of a dtype that is only known when it runs
+
+of_any_dtype = Group("of_any_dtype")
+
+
+@of_any_dtype()
+def element_read_before_a_store(x):
+    y = np.full((3, 5), sum(item for item in x))
+    corner = y[2, 3]
+    y[1:] = x[0]
+    return corner * x[1] + np.sum(y)
+
+
+@of_any_dtype()
+def items_read_before_stores(x):
+    y = np.full(5, sum(item for item in x))
+    total = 0.0
+    for a in y:
+        y[:] = x[0] * y
+        total = total + a * a
+    b, c = y[:2]
+    y[0] = x[1]
+    for (i, d), e in zip(enumerate(y), y[1:]):
+        y[i] = 0.5
+        y[i + 1] = x[0]
+        total = total + d * e + b * c
+    return total

@@ -131,11 +131,12 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
         return ctx.make(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
     view = Ref(owner.location, (*owner.path, index.step))
     made = ctx.type_of(view)
-    if isinstance(made, Scalar):
-        return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
-    if isinstance(made, Array) and made.shape is None:
-        return view_or_copy(ctx, owner, index)
-    return view
+    whole = ctx.type_of(owner)
+    if isinstance(made, Scalar) or isinstance(whole, Array) and whole.shape is not None and not isinstance(made, Array):
+        return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # of an array of any dtype an element
+    if isinstance(made, Array) and made.shape is not None:
+        return view
+    return view_or_copy(ctx, owner, index)
 
 
 def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
