@@ -29,7 +29,7 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     own = count_values(whole, here) if values is None else values
     after = Block(whole.params[len(params) :], late, whole.body.yields[own:])
     doubtful = set(Unbound.of(whole.body).sides)
-    early += extents(after, {*params, *(out for op in early if not isinstance(op, If) for out in op.outs)} - doubtful)
+    early += [*extents(after, here - doubtful), *zeros(after, here - doubtful)]
     here.update(out for op in early for out in op.outs)
     residuals = [v for v in uses(after) if v in here]
     before = Block(params, early, whole.body.yields[:own])
@@ -46,6 +46,13 @@ def extents(block: Block, here: set[Value]) -> list[Op]:
     asks = [op for op in block.ops if isinstance(op, Call) and op.name in ("shape_of", "extent") and op.args[0] in here]
     block.ops = [op for op in block.ops if op not in asks]
     return [*found, *asks]
+
+
+def zeros(block: Block, here: set[Value]) -> list[Op]:
+    """Take out the ops that make zeros once in the form of what the forward half has, and may have overwritten."""
+    asks: list[Op] = [op for op in block.ops if isinstance(op, Call) and op.name == "zeros_like" and op.args[0] in here]
+    block.ops = [op for op in block.ops if op not in asks]
+    return asks
 
 
 def count_seeds(func: Func, early: list[Op]) -> int:
