@@ -36,17 +36,18 @@ __all__ = ["gradient", "split_pullback"]
 
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
-             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED) -> Func:  # fmt: skip
+             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
-    symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it.
+    symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it. The results
+    of ``func`` are copied where they share memory, unless they may be ``shared``.
     """
 
     def differentiate(forwarding: bool) -> Func:
         pairs = Pairs(partial(pullback_of, forwarding=forwarding, costs=costs))
-        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, forwarding, costs)
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, forwarding, costs, shared)
 
     try:
         return differentiate(True)
@@ -60,7 +61,7 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None, forwarding: bool, costs: Costs) -> Func:  # fmt: skip
+                   pairs: Pairs, taken: set[str] | None, forwarding: bool, costs: Costs, shared: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -75,7 +76,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     scope.reverse.yields = list(gradients)
     prune(scope.reverse)
     share(scope.reverse, sweep.ledger.copies)
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding, costs)
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding, costs, shared)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body
     made.body.args += given

@@ -27,11 +27,11 @@ class Unplanned(AssertionError):
 
 
 def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              forwarding: bool = True, costs: Costs = INTERPRETED) -> Block:  # fmt: skip
+              forwarding: bool = True, costs: Costs = INTERPRETED, shared: bool = False) -> Block:  # fmt: skip
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
-    The block yields ``results``, copied where they would share memory. Without ``forwarding`` nothing is read back from
-    where it was stored. Raises Unplanned.
+    The block yields ``results``, copied where they would share memory unless they may be ``shared``. Without ``forwarding``
+    nothing is read back from where it was stored. Raises Unplanned.
     """
     layout = Layout()
     layout.enter(func.body)
@@ -41,7 +41,7 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
     work.complete(top)
-    yields = work.saver.results(results)
+    yields = list(results) if shared else work.saver.results(results)
     work.saver.insert()
     return Block(func.body.args, [*func.body.ops, *top.reverse.ops], yields)
 

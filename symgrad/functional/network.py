@@ -31,12 +31,12 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al. 2015)."""
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, np.zeros_like(x), x)))
 
 
 def selu(x: Tensor, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Tensor:
     """The self-normalising unit (Klambauer et al. 2017)."""
-    return scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    return scale * np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, np.zeros_like(x), x)))
 
 
 def sigmoid(x: Tensor) -> Tensor:
@@ -110,11 +110,6 @@ def reduced(x: Tensor, reduction: str) -> Tensor:
     if reduction == "sum":
         return np.sum(x)
     return x
-
-
-def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
-    """``(input - label) ** 2``, element by element."""
-    return np.square(input - label)
 
 
 def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:

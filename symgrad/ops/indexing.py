@@ -160,8 +160,8 @@ def _method_step(x: Type, step: str, here: list[int], dim: Extents) -> Type:
             flipped = {"C": "F", "F": "C"}.get(x.layout, x.layout)
             return Array(x.dtype, x.shape[::-1], flipped)  # type: ignore[arg-type]
         case ".transpose" if len(here) == len(x.shape):
-            order = [dim(k) for k in here]
-            if all(isinstance(k, int) for k in order):
+            order, rank = [dim(k) for k in here], len(x.shape)
+            if all(isinstance(k, int) and -rank <= k < rank for k in order):
                 return Array(x.dtype, tuple(x.shape[k] for k in order))  # type: ignore[index]
         case ".reshape" | ".ravel":
             return Array(x.dtype, reshape_extents(x.shape, [-1] if step == ".ravel" else [dim(k) for k in here]), "C")

@@ -70,6 +70,14 @@ class Graph:
             return Const(1.0) if dtype in (None, "any", "f64") else self.builder.call("cast", Const(1.0), dtype=dtype)
         return self.builder.call("ones_like", operand)
 
+    def like(self, seed: Operand, target: Operand) -> Operand:
+        """A seed as a number or as an array, whichever its target is."""
+        if isinstance(target.type, Scalar) and not isinstance(seed.type, Scalar):
+            return self.builder.call("sum", seed)
+        if isinstance(seed.type, Scalar) and not isinstance(target.type, Scalar):
+            return self.builder.call("spread", seed, self.builder.call("shape_of", target))
+        return seed
+
     def zeros(self, key: Key) -> Operand:
         """Zeros like a value."""
         operand = self.values[key]
@@ -124,7 +132,8 @@ class Graph:
 
         No derivative passes a value in ``cuts``. Inputs may be intermediate values: theirs is the total derivative.
         """
-        given = [self.ones(self.values[t]) if s is None else self.values[s] for t, s in zip(targets, seeds, strict=True)]
+        pairs = [(self.values[t], None if s is None else self.values[s]) for t, s in zip(targets, seeds, strict=True)]
+        given = [self.ones(target) if seed is None else self.like(seed, target) for target, seed in pairs]
         keys = list(self.values)
         sources = [self.values[key] for key in keys]
         ends = [self.values[t] for t in targets]
@@ -150,26 +159,26 @@ class Graph:
         reached = matters(whole, list(places.values()), active)
         wrt = [k for k in dict.fromkeys(places.values()) if k in reached]
         if wrt:
-            whole = expanded(gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken)))
-            body = whole.body
+            # what the keys stand for must be what later operations read, not copies of it
+            made = gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken), shared=True)
+            body = expanded(made).body
         count = len(ends) + len(keys)
         seed_values = body.yields[count : count + len(given)]
         table = dict(zip(body.args[before:], seed_values, strict=False))
         found = body.yields[count + len(given) :]
         strip(body, table, found)
         body.args = body.args[: len(self.params)]
-        # parameters that are returned are copied; here they are not returned
         again = dict(zip(self.block.args, body.args, strict=True))
         news = body.yields[len(ends) : count]
         self.values = {key: again.get(old, new) for key, old, new in zip(keys, sources, news, strict=True)}  # type: ignore[arg-type]
         body.yields = []
         func = Func("recorded", body)
         self.builder = Builder(body, extents=known_extents(func), taken=self.builder.taken | symbols(func))
-        made = dict(zip(wrt, found, strict=True))
+        gradients = dict(zip(wrt, found, strict=True))
         answers: list[Operand | None] = []
         for old in [sources[keys.index(key)] for key in inputs]:
             place = places.get(old) if isinstance(old, Value) else None
-            answers.append(None if place is None else made.get(place))
+            answers.append(None if place is None else gradients.get(place))
         return answers
 
     def interpose(self, body: Block, value: Operand, row: str, ends: int, *more: Operand) -> None:

@@ -14,7 +14,7 @@ from symgrad.errors import BadArgument
 from symgrad.static.compiling import at_first, build, reads, samples, writes
 from symgrad.static.mode import in_static_mode
 from symgrad.static.program import FLOATS, Apply, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
-from symgrad.static.recompute import listed_again
+from symgrad.static.recompute import Segments
 
 Pair = tuple[Variable, Variable]
 GRAD = "@GRAD"
@@ -25,49 +25,35 @@ GRAD = "@GRAD"
 
 @dataclass(slots=True)
 class Reach:
-    """Which steps derivatives pass, and which variables have one: they depend on a free variable and a target depends on them."""
+    """Which steps derivatives pass, and which variables have one."""
 
     steps: list[Step]
     variables: set[str]
 
 
 def reach(block: Block, targets: Iterable[str], cuts: set[str]) -> Reach:
-    """Follow the steps of a block forward from what is free and backward from the targets; nothing passes a cut."""
-    made = {name for step in block.steps for name in writes(step) if not is_overwritten(block, name)}
+    """Follow the steps of a block backward from the targets; nothing passes a cut, and what is made of cut variables alone is a leaf."""
 
     def carries(name: str) -> bool:
         variable = block.vars.get(name)
         return variable is not None and variable.dtype.kind in FLOATS and name not in cuts
 
-    varied = {name for name in block.vars if carries(name) and name not in made and not block.vars[name].stop_gradient}
-    varied |= {name for name in made if carries(name) and free_leaf(block, name)}
-    for step in block.steps:
-        if any(name in varied for name in passing(step)):
-            varied.update(name for name in writes(step) if carries(name))
     useful = {name for name in targets if carries(name)}
     chosen: list[Step] = []
     for step in reversed(block.steps):
-        if useful.isdisjoint(writes(step)) or not any(n in varied for n in writes(step)):
+        if useful.isdisjoint(writes(step)) or not any(map(carries, passing(step))):
             continue
         if again := [name for name in writes(step) if name in useful and is_overwritten(block, name)]:
             raise BadArgument(f"{again[0]} is changed by an optimiser before it is read here; build the loss before minimize")
         chosen.append(step)
         useful.update(name for name in passing(step) if carries(name))
-    return Reach(chosen, varied & useful)
+    return Reach(chosen, useful)
 
 
 def is_overwritten(block: Block, name: str) -> bool:
     """If steps write to it: is it a parameter, whose value before them is meant?"""
     variable = block.vars.get(name)
     return variable is not None and variable.persistable and not variable.stop_gradient
-
-
-def free_leaf(block: Block, name: str) -> bool:
-    """Was it made of stopped variables only, and then set free?"""
-    variable = block.vars[name]
-    step = next((s for s in block.steps if name in writes(s)), None)
-    sources = [block.vars[n] for n in (reads(step) if step else []) if n in block.vars]
-    return not variable.stop_gradient and bool(sources) and all(s.stop_gradient for s in sources)
 
 
 def passing(step: Step) -> list[str]:
@@ -112,14 +98,15 @@ class Naming:
 
 
 Callback = Callable[..., Any]
+#: operations whose gradient is an operation of the same kind
+GRADIENTS = {"scale": "scale"}
 
 
-def list_backward(
-    block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback]
-) -> dict[int, int]:
+def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback],
+                  checkpoints: Sequence[str] = ()) -> dict[int, int]:  # fmt: skip
     """List the operations of a backward half, and call the callbacks for each but the seeds; which came of which, by number."""
+    planned = backward_operations(block, found, naming, Segments(block, found.steps, checkpoints))
     block.ops += [Op(block, seed) for seed in seeds]
-    planned = backward_operations(block, found, naming)
     context: dict[str, Any] = {naming.of(name): name for name in found.variables}
     for description, _ in planned:
         block.ops.append(Op(block, description))
@@ -129,10 +116,11 @@ def list_backward(
     return {description.number: source for description, source in planned if source is not None}
 
 
-def backward_operations(block: Block, found: Reach, naming: Naming) -> list[tuple[Description, int | None]]:
-    """The gradient operations in order, with the number of what each is the gradient of.
+def backward_operations(block: Block, found: Reach, naming: Naming, segments: Segments) -> list[tuple[Description, int | None]]:
+    """The operations in order, with the number of what each is the gradient of.
 
-    A variable read several times has parts, which are summed.
+    A variable read several times has parts, which are summed before the sum is read. Before the gradients of a segment its
+    operations are listed again.
     """
     uses: dict[str, int] = {}
     for step in found.steps:
@@ -142,26 +130,38 @@ def backward_operations(block: Block, found: Reach, naming: Naming) -> list[tupl
     listed = {name: op.desc for op in block.ops for name in op.desc.outputs}
     planned: list[tuple[Description, int | None]] = []
     parts: dict[str, list[str]] = {}
+    begun: set[int] = set()
+
+    def add_up(name: str) -> None:
+        planned.append((Description("sum", parts.pop(name), [naming.of(name)], backward=True), None))
+
     for step in found.steps:
+        segment = segments.of(step)
+        if segment is not None and segment not in begun:
+            begun.add(segment)
+            planned += [(description, None) for description in segments.again[segment]]
+        results = [name for name in writes(step) if name in found.variables]
+        for name in results:
+            if name in parts:
+                add_up(name)
         outs: list[str] = []
-        done: list[str] = []
         for name in passing(step):
             if name not in found.variables:
                 continue
             if uses[name] > 1:
-                part = f"{naming.of(name)}@RENAME@block{block.idx}@{len(parts.setdefault(name, []))}"
-                parts[name].append(part)
-                outs.append(part)
-                if len(parts[name]) == uses[name]:
-                    done.append(name)
+                own = parts.setdefault(name, [])
+                own.append(f"{naming.of(name)}@RENAME@block{block.idx}@{len(own)}")
+                outs.append(own[-1])
             else:
                 outs.append(naming.of(name))
-        results = [name for name in writes(step) if name in found.variables]
         source = listed.get(next(iter(writes(step)), ""))
-        kind = "gradient_grad" if source is None else f"{source.kind}_grad"
-        inputs = [*reads(step), *(naming.of(r) for r in results)]
-        planned.append((Description(kind, inputs, outs, backward=True), None if source is None else source.number))
-        planned += [(Description("sum", list(parts[name]), [naming.of(name)], backward=True), None) for name in done]
+        kind = "gradient" if source is None else source.kind
+        renamed = {} if segment is None else segments.renamed[segment]
+        inputs = [*(renamed.get(name, name) for name in reads(step)), *(naming.of(r) for r in results)]
+        planned.append((Description(GRADIENTS.get(kind, f"{kind}_grad"), inputs, outs, backward=True),
+                        None if source is None else source.number))  # fmt: skip
+    for name in list(parts):
+        add_up(name)
     return planned
 
 
@@ -230,13 +230,11 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     seed = loss.name + GRAD if loss.name + GRAD not in block.vars else naming.fresh(loss.name + GRAD)
     naming.given[loss.name] = seed
     opening = Description("fill_constant", [], [seed], backward=True)
-    if segments:
-        listed_again(block, found, segments, [loss.name])
     for callback in callbacks or ():
         if not callable(callback):
             block.ops.append(Op(block, opening))
             raise ValueError(f"a callback must be callable, {type(callback).__name__} is not")
-    sources = list_backward(block, found, naming, [opening], () if segments else callbacks or ())
+    sources = list_backward(block, found, naming, [opening], () if segments else callbacks or (), segments)
     made = enter(block, found, naming, [loss.name], [None], cuts)
     real = dependent(program, found, [loss.name], list(made), cuts)
     if distop_context is not None:

@@ -6,23 +6,53 @@ keeps only what gradients need, so the checkpoints change what is listed and giv
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
 
+from symgrad.errors import BadArgument
+from symgrad.functional import network
 from symgrad.static.compiling import writes
-from symgrad.static.program import Block
+from symgrad.static.program import Block, Branch, Description, Loop, Op, Step
 
 
-def listed_again(block: Block, found: Any, checkpoints: Sequence[str], targets: Sequence[str]) -> None:
-    """List the operations between checkpoints a second time, their results named ``<name>.subprog_<k>``."""
-    order = [op for op in block.ops if any(name in block.vars for name in op.desc.outputs)]
-    places = sorted(k for k, op in enumerate(order) if set(op.desc.outputs) & set(checkpoints))
-    needed = {name for step in found.steps for name in writes(step)}
-    start = 0
-    for number, place in enumerate(places):
-        for op in order[start:place]:
-            if needed.isdisjoint(op.desc.outputs):
-                continue
-            outs = [name if name in checkpoints or name in targets else f"{name}.subprog_{number}" for name in op.desc.outputs]
-            block.listed(op.type, op.desc.inputs, outs, **op.desc.attributes).desc.backward = True
-        start = place + 1
+class Segments:
+    """The operations of a block between checkpoints; what each makes is called ``<name>.subprog_<k>`` when it is listed again."""
+
+    def __init__(self, block: Block, steps: Sequence[Step], checkpoints: Sequence[str]) -> None:
+        if checkpoints and any(isinstance(step, Branch | Loop) for step in steps):
+            raise BadArgument("a branch or a loop cannot be computed again between checkpoints")
+        self.order = [op.desc for op in block.ops if not op.desc.backward]
+        self.maker = {name: place for place, desc in enumerate(self.order) for name in desc.outputs}
+        self.ends = sorted({self.maker[name] for name in checkpoints if name in self.maker})
+        needed = {name for step in steps for name in writes(step)}
+        needed |= {name for desc in self.order if not needed.isdisjoint(desc.outputs) for name in desc.inputs if self.is_drawn(name)}
+        self.again: list[list[Description]] = []
+        self.renamed: list[dict[str, str]] = []
+        for number, (start, end) in enumerate(pairwise([-1, *self.ends])):
+            own = [desc for desc in self.order[start + 1 : end] if not needed.isdisjoint(desc.outputs)]
+            new = {name: f"{name}.subprog_{number}" for desc in own for name in desc.outputs}
+            for desc in own:
+                self.seeded(block, desc)
+            copies = [Description(desc.kind, [new.get(name, name) for name in desc.inputs], [new[name] for name in desc.outputs],
+                                  dict(desc.attributes), True) for desc in own]  # fmt: skip
+            self.again.append(copies)
+            self.renamed.append(new)
+
+    def is_drawn(self, name: str) -> bool:
+        """Is it made of random numbers?"""
+        return name in self.maker and self.order[self.maker[name]].kind == network.keep_mask.__name__
+
+    def seeded(self, block: Block, desc: Description) -> None:
+        """Let what draws random numbers read a seed, so that it draws the same numbers when it is listed again."""
+        if self.is_drawn(desc.outputs[0]) and not any(name.endswith(".seed") for name in desc.inputs):
+            seed = f"{desc.outputs[0]}.seed"
+            place = next(k for k, op in enumerate(block.ops) if op.desc is desc)
+            block.ops.insert(place, Op(block, Description("seed", [], [seed])))
+            desc.inputs.append(seed)
+
+    def of(self, step: Step) -> int | None:
+        """The number of the segment that a step lies in; None behind the last checkpoint."""
+        place = self.maker.get(next(iter(writes(step)), ""), len(self.order))
+        number = bisect_left(self.ends, place)
+        return number if number < len(self.ends) else None

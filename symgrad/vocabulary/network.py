@@ -9,6 +9,7 @@ import numpy as np
 from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
+from symgrad.vocabulary import tensors
 from symgrad.vocabulary.dispatch import apply, extents, pair, unary
 from symgrad.vocabulary.tensors import cast
 
@@ -74,7 +75,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
 
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     """``(input - label) ** 2``."""
-    return apply(f.square_error_cost, input, label)
+    return tensors.square(tensors.subtract(input, label))  # type: ignore[attr-defined]
 
 
 def loss(name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symgrad import static
+from symgrad.errors import BadArgument
 from symgrad.optimizer import SGD
 from symgrad.static import Executor, Program, append_backward, data, gradients, program_guard
 from symgrad.static.initializers import Assign
@@ -124,7 +125,7 @@ def test_what_is_not_trained_is_given_when_it_is_asked_for() -> None:
 def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
     with Made() as made:
         before = len(made.main.global_block().ops)
-        assert append_backward(made.loss, no_grad_set={"w", "v"}) == []
+        assert append_backward(made.loss, no_grad_set={made.b}) == []
         (seed,) = made.main.global_block().ops[before:]
         assert (seed.type, seed.output_arg_names) == ("fill_constant", [f"{made.loss.name}@GRAD"])
 
@@ -694,3 +695,96 @@ def test_two_losses_with_an_optimiser_each() -> None:
         (found,) = Executor().run(made.main, {"x": X}, [gradient])
         assert found == pytest.approx(2 * W)
         assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W - 0.5 * W_GRAD - 0.25 * 2 * W)
+
+
+# ------------------------------------------------------------------ what is listed
+
+
+def kinds(made: Made, start: int) -> list[str]:
+    return [op.type for op in made.main.global_block().ops[start:]]
+
+
+def test_operations_are_listed_again_before_their_gradients() -> None:
+    with Made() as made:
+        a = tensors.add(made.x, 1.0)  # type: ignore[attr-defined]
+        b = tensors.tanh(a)  # type: ignore[attr-defined]
+        c = tensors.matmul(b, made.w)
+        d = tensors.exp(c)  # type: ignore[attr-defined]
+        e = tensors.square(d)  # type: ignore[attr-defined]
+        start = len(made.main.global_block().ops) + 1
+        loss = tensors.sum(e)
+        _, found = append_backward(loss, checkpoints=[d, b])
+        listed = made.main.global_block().ops[start:]
+    assert found == [b.name, d.name]
+    gradients_after, again, gradients_between = (
+        ["fill_constant", "reduce_sum_grad", "square_grad"],
+        ["matmul_v2"],
+        ["exp_grad", "matmul_v2_grad"],
+    )
+    assert [op.type for op in listed] == [*gradients_after, *again, *gradients_between]
+    copy, exp_gradient = listed[3], listed[4]
+    assert copy.output_arg_names == [f"{c.name}.subprog_1"]
+    assert exp_gradient.input_arg_names[0] == f"{c.name}.subprog_1"
+
+
+def test_what_is_dropped_again_reads_a_seed() -> None:
+    with Made() as made:
+        dropped = network.dropout(made.a, 0.5)
+        b = dropped * made.v
+        loss = tensors.sum(b)
+        pairs, _ = append_backward(loss, checkpoints=[b])
+        ops = made.main.global_block().ops
+    seeds = [op.output_arg_names for op in ops if op.type == "seed"]
+    masks = [op.input_arg_names for op in ops if op.type == "keep_mask"]
+    assert len(seeds) == 1
+    assert len(masks) == 2
+    assert all(seeds[0][0] in read for read in masks)
+    mask_of = (X @ W != 0) * 1.0
+    b_value, gradient = made.run([b, next(g for p, g in pairs if p.name == "v")])
+    assert gradient == pytest.approx((b_value / V).sum(0))
+    assert np.all((b_value == 0) | (mask_of != 0))
+
+
+def test_a_loop_is_not_computed_again() -> None:
+    with Made() as made:
+        y = static.nn.cond(tensors.sum(made.x) > 0.0, lambda: made.b * 2.0, lambda: made.b)
+        with pytest.raises(BadArgument, match="computed again"):
+            append_backward(tensors.sum(y), checkpoints=[made.b])
+
+
+def test_parts_are_summed_before_the_sum_is_read() -> None:
+    with Made() as made:
+        y = made.a * made.a + made.a
+        start = len(made.main.global_block().ops) + 2
+        append_backward(tensors.sum(y))
+        assert kinds(made, start) == ["reduce_sum_grad", "elementwise_add_grad", "elementwise_mul_grad", "sum", "matmul_v2_grad"]
+
+
+def test_gradients_of_views_and_targets_that_were_asked_for_before() -> None:
+    """What an earlier call handed out is still what later operations read."""
+    with Made() as made:
+        turned = tensors.transpose(made.w, [1, 0])  # type: ignore[attr-defined]
+        y = tensors.square(turned)  # type: ignore[attr-defined]
+        gradients([y, turned], [made.w])
+        first = gradients(tensors.sum(y), turned)[0]
+        second = gradients(tensors.sum(y * turned), turned)[0]
+    a, b = made.run([first, second])
+    assert a == pytest.approx(2 * W.T)
+    assert b == pytest.approx(3 * W.T**2)
+
+
+def test_a_target_that_is_cut_stays_cut() -> None:
+    with Made() as made:
+        stopped = made.w.detach()
+        y = tensors.square(made.w + stopped)  # type: ignore[attr-defined]
+        (first,) = gradients([y, stopped * 2.0, stopped], [made.w])
+        (second,) = gradients(first, [made.w])
+    a, b = made.run([first, second])
+    assert a == pytest.approx(4 * W)
+    assert b == pytest.approx(2 * np.ones_like(W))
+
+
+def test_what_is_made_of_cut_variables_alone_is_a_leaf() -> None:
+    with Made() as made:
+        (found,) = gradients(made.loss, [made.a], no_grad_set={"w"})
+    assert made.run([found])[0] == pytest.approx(np.ones((2, 2)) * V)

@@ -93,7 +93,6 @@ SAMPLES: list[Sample] = [
     (network.hardsigmoid, [a(3, 4) * 4], {}),
     (network.softmax, [a(3, 4)], {}),
     (network.log_softmax, [a(3, 4)], {"axis": 0}),
-    (network.square_error_cost, [a(3), a(3)], {}),
     (network.mse_loss, [a(3), a(3)], {"reduction": "sum"}),
     (network.l1_loss, [a(3, 4) * 2, a(3, 4)], {}),
     (network.smooth_l1_loss, [a(3, 4) * 2, a(3, 4)], {}),
