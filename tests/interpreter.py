@@ -177,7 +177,7 @@ def names() -> dict[str, Any]:
             continue
     for name in VECTOR:  # kernels have functions of their own
         found[f"vector_{name}"] = getattr(np, name, found.get(name))
-    found |= {"plus": operator.add, "larger": np.maximum, "smaller": np.minimum}
+    found |= {"plus": operator.add, "larger": np.maximum, "smaller": np.minimum, "new_empty": np.empty, "new_zeros": np.zeros}
     return {**found, "np": np, "math": math, "unbroadcast": unbroadcast, "take_written": take_written, "add_written": add_written}
 
 

@@ -192,8 +192,8 @@ class Planner:
         return value if self.layout.count.get(value) == 1 else None
 
     def wanted(self, op: Op, value: Value, use: Op | None) -> bool:
-        """Would one write it so?  The user's variables stay; in the backward half those of other lines do."""
-        if not is_users(value.name):
+        """Would one write it so?  The user's variables stay, in the backward half those of other lines; what a cotangent gains does not."""
+        if not is_users(value.name) or is_gain(value, op, use):
             return True
         if op not in self.layout.backward:
             return False
@@ -370,6 +370,13 @@ def between(places: list[int], start: int, stop: int) -> bool:
     """Is one of the sorted places after ``start`` and before ``stop``?"""
     k = bisect_right(places, start)
     return k < len(places) and places[k] < stop
+
+
+def is_gain(value: Value, op: Op, use: Op | None) -> bool:
+    """Is a value read only to be added, in its line, to a cotangent that then has its name?"""
+    if value.name is None or not value.name.endswith("_grad") or not isinstance(use, Call) or use.loc.line != op.loc.line:
+        return False
+    return value.name in [o.name for o in use.outs]
 
 
 def plan(func: Func, nest_results: bool = True) -> Layout:

@@ -92,6 +92,11 @@ def wholes(operands: Iterable[Operand]) -> Iterator[Access]:
             yield Access(operand, False, None)
 
 
+def is_apart(op: Op) -> bool:
+    """Does the op make an array of which LLVM is told that it overlaps no other?"""
+    return isinstance(op, Call) and op.name in ("empty", "zeros") and op.settings["dtype"] == "f64" and bool(op.args)
+
+
 def conflict(first: Summary, second: Summary) -> bool:
     """Must the first stay before the second?"""
     if first.defined & second.used:

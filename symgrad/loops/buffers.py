@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute
 from symgrad.ir.types import Array
-from symgrad.loops.accesses import Access, summary
+from symgrad.loops.accesses import Access, is_apart, summary
 from symgrad.loops.contract import escapes
 from symgrad.loops.writer import Writer, key_of
 
@@ -21,6 +21,15 @@ def buffers(block: Block, writer: Writer) -> None:
             if isinstance(op, For):
                 replace_carried(op, block, writer)
             hoist_arrays(op, block)
+
+
+def unaliased(block: Block) -> None:
+    """Have LLVM told, where arrays of float64 are made, that they overlap nothing; works in place."""
+    for op in block.ops:
+        if isinstance(op, Call) and is_apart(op):
+            op.name, op.settings = f"new_{op.name}", {}
+        for inner in op.blocks:
+            unaliased(inner)
 
 
 def hoist_arrays(loop: For | While, block: Block) -> None:

@@ -12,7 +12,7 @@ from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Fun
 from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound
-from symgrad.loops.buffers import buffers
+from symgrad.loops.buffers import buffers, unaliased
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
@@ -46,9 +46,10 @@ def to_loops(func: Func) -> Func:
     body = lowering.writer.scopes[1].block
     body.ops = [*lowering.writer.entry.ops, *body.ops]
     made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
-    merge(body, lowering.writer)
+    merge(made.body, lowering.writer)
     contract(body, lowering.writer)
     buffers(body, lowering.writer)
+    unaliased(body)
     return dce(versions(made))
 
 

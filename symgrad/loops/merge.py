@@ -10,19 +10,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, For, Op, Operand, Value, substitute
-from symgrad.loops.accesses import Access, Summary, arrays, conflict, linear, summary
+from symgrad.ir.core import Block, For, If, Op, Operand, Value, While, substitute, walk
+from symgrad.loops.accesses import Access, Summary, arrays, conflict, is_apart, linear, summary
 from symgrad.loops.writer import Writer, key_of
 
 #: how far back a nest is looked for
 NEAR = 40
-#: how many pairs of arrays a loop may have one of which is written: LLVM compares no more to see that they do not overlap
+#: how many pairs of arrays a loop may have one of which is written, so that they may overlap: LLVM compares no more
 PAIRS = 8
+#: how many arrays a loop may go through: processors fetch no more streams ahead
+STREAMS = 24
 
 
 def merge(block: Block, writer: Writer) -> None:
     """Merge what may be merged, in a block and all inside it."""
-    Merging(writer, occurrences(block)).block(block)
+    Merging(writer, occurrences(block), apart(block)).block(block)
+
+
+def apart(block: Block) -> set[Value]:
+    """Arrays that overlap none that is written: made here, or only read; and what joins such arrays."""
+    found = set(block.args)
+    joined: dict[Value, list[Operand]] = {}
+    for op in walk(block):
+        if is_apart(op):
+            found.add(op.outs[0])
+        elif isinstance(op, If):
+            joined |= {o: [a, b] for o, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)}
+        elif isinstance(op, For | While):
+            for slots in (op.carried, op.outs, op.test.args if isinstance(op, While) else []):
+                joined |= {s: [a, b] for s, a, b in zip(slots, op.inits, op.body.yields, strict=False)}
+    found |= set(joined)
+    while loose := [v for v in found if not found.issuperset(joined.get(v, ()))]:
+        found -= set(loose)
+    return found
 
 
 def occurrences(block: Block) -> dict[Value, int]:
@@ -43,6 +63,7 @@ class Merging:
 
     writer: Writer
     count: dict[Value, int]
+    apart: set[Value]
 
     def block(self, block: Block) -> None:
         done: list[tuple[Op, Summary]] = []
@@ -139,16 +160,20 @@ class Merging:
     def stays_light(self, theirs: Summary, own: Summary) -> bool:
         """Can LLVM still see that the arrays of the loop do not overlap?"""
         both = [*theirs.accesses, *own.accesses]
-        return self.pairs(both) <= max(PAIRS, self.pairs(theirs.accesses), self.pairs(own.accesses))
+        pairs, streams = self.pairs(both)
+        least = [self.pairs(part.accesses) for part in (theirs, own)]
+        return pairs <= max(PAIRS, *(p for p, _ in least)) and streams <= max(STREAMS, *(s for _, s in least))
 
-    def pairs(self, accesses: list[Access]) -> int:
-        """Pairs of arrays that have to be told apart; what nobody else reads will be no array."""
+    def pairs(self, accesses: list[Access]) -> tuple[int, int]:
+        """Pairs of arrays that have to be told apart, and arrays; what nobody else reads will be no array."""
         here: dict[Value, int] = {}
         for a in accesses:
             here[a.handle] = here.get(a.handle, 0) + 1
         kept = {h for h in arrays(accesses) if self.count.get(h, 0) > here[h]}
         written = {a.handle for a in accesses if a.writes} & kept
-        return len(written) * len(kept - written) + len(written) * (len(written) - 1) // 2
+        loose = kept - self.apart
+        pairs = {frozenset((one, other)) for one in written for other in kept - {one} if one in loose or other in loose}
+        return len(pairs), len(kept)
 
 
 def at(access: Access, axis: int) -> Operand:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.ir.types import List, ShapeOf, Type
+from symgrad.ir.types import Array, List, ShapeOf, Type
 from symgrad.ops.declare import constant
 from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
-from symgrad.ops.shapes import elementwise_law, int_law, scalar_of
+from symgrad.ops.shapes import elementwise_law, given_shape, int_law, scalar_of
 
 
 def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
@@ -54,6 +54,14 @@ for _name in ("arctan2", "power"):
 for _given in ("product_into(out, a, b", "add_product(out, a, b", "inverse_into(out, a", "cofactors_into(out, a"):
     constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", statement=True, consumes=True)
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
+
+# new arrays of float64, known to overlap nothing
+for _name in ("new_empty", "new_zeros"):
+    constant(
+        f"{_name}(*shape)",
+        lambda types, settings, dim: Array("f64", given_shape(types, dim), "C"),
+        emit=lambda settings, types, name=_name: f"{name}(shape)" if len(types) == 1 else f"{name}((*shape,))",
+    )
 
 # places for arrays, before these are made
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")

@@ -14,6 +14,7 @@ SCIPY = {"special": "scipy.special", "solving": "scipy.linalg"}
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
     **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
+    **dict.fromkeys(("new_empty", "new_zeros"), "symgrad.runtime.memory"),
     **dict.fromkeys(("product_into", "add_product", "inverse_into", "determinant", "cofactors_into"), "symgrad.runtime.matrices"),
 }
 

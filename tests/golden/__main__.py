@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 import symgrad
@@ -11,14 +12,14 @@ from tests.golden.programs import GOLDEN, Golden
 FOLDER = Path(__file__).parent / "emitted"
 
 
-def emitted(golden: Golden) -> str:
-    """The text of a gradient as it runs."""
-    return symgrad.grad(golden.function, wrt=golden.wrt).source(*golden.arguments(), optimize="speed")
+def emitted(golden: Golden, jit: bool = False) -> str:
+    """The text of a gradient as it runs, on one target or the other."""
+    return symgrad.grad(golden.function, wrt=golden.wrt, jit=jit).source(*golden.arguments(), optimize="speed")
 
 
-def path_of(golden: Golden) -> Path:
+def path_of(golden: Golden, jit: bool = False) -> Path:
     """The file that holds the text."""
-    return FOLDER / f"{golden.name}.py"
+    return FOLDER / f"{golden.name}{'_kernel' * jit}.py"
 
 
 def main() -> int:
@@ -27,12 +28,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="keep what is emitted now")
     write = parser.parse_args().write
     different = 0
-    for golden in GOLDEN:
-        path, text = path_of(golden), emitted(golden)
+    for golden, jit in itertools.product(GOLDEN, (False, True)):
+        path, text = path_of(golden, jit), emitted(golden, jit)
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
         different += 1
-        print(f"{golden.name}: {'written' if write else 'differs'}")
+        print(f"{path.stem}: {'written' if write else 'differs'}")
         if write:
             path.write_text(text, encoding="utf-8")
     return int(different > 0 and not write)

@@ -12,18 +12,20 @@ import numpy as np
 
 def gmm(alphas, means, inverse, x, gamma):
     """Log likelihood of a mixture of Gaussians with a Wishart prior; ``inverse`` holds Cholesky factors of the precisions."""
-    count, dimension = x.shape
-    logs = np.diagonal(inverse, axis1=1, axis2=2)
-    factors = np.tril(inverse, -1) + np.exp(logs)[:, :, None] * np.eye(dimension)
-    centred = x[:, None, :] - means
-    whitened = np.einsum("kij,nkj->nki", factors, centred)
-    terms = alphas + np.sum(logs, axis=1) - 0.5 * np.sum(whitened**2, axis=2)
+    count = x.shape[0]
+    terms = np.empty((count, alphas.shape[0]))
+    squares = 0.0
+    for k in range(alphas.shape[0]):
+        logs = np.diag(inverse[k])
+        factor = np.tril(inverse[k], -1) + np.diag(np.exp(logs))
+        whitened = (x - means[k]) @ factor.T
+        terms[:, k] = alphas[k] + np.sum(logs) - 0.5 * np.sum(whitened**2, axis=1)
+        squares += 0.5 * gamma**2 * np.sum(factor**2) - np.sum(logs)
     largest = np.max(terms, axis=1)
     likelihood = np.sum(largest + np.log(np.sum(np.exp(terms - largest[:, None]), axis=1)))
     top = np.max(alphas)
     normalised = count * (top + np.log(np.sum(np.exp(alphas - top))))
-    prior = 0.5 * gamma**2 * np.sum(factors**2) - np.sum(logs)
-    return likelihood - normalised - prior
+    return likelihood - normalised - squares
 
 
 def lstm(weights, bias, initial, inputs, targets):

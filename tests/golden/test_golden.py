@@ -17,8 +17,11 @@ EVERY = pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name
 
 
 @EVERY
-def test_gradient_is_emitted_as_kept(golden: Golden) -> None:
-    assert emitted(golden) == path_of(golden).read_text(encoding="utf-8"), "python -m tests.golden --write, and read the diff"
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "kernel"])
+def test_gradient_is_emitted_as_kept(golden: Golden, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    assert emitted(golden, jit) == path_of(golden, jit).read_text(encoding="utf-8"), "python -m tests.golden --write, and read the diff"
 
 
 @EVERY

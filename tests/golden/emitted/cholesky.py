@@ -1,5 +1,5 @@
 def cholesky_grad(matrix):
-    """Gradient of cholesky with respect to matrix.  Written by symgrad from programs.py:104."""
+    """Gradient of cholesky with respect to matrix.  Written by symgrad from programs.py:106."""
     try:
         # forward
         A = matrix.copy()
@@ -16,16 +16,16 @@ def cholesky_grad(matrix):
 
         # backward
         A_grad = np.tril(np.broadcast_to(1.0, matrix.shape))
-        for j in reversed(range(n)):                        # 108: for j in range(n):
-            t = j + 1                                       # 112: A[j + 1 :, j] /= A[j, j]
+        for j in reversed(range(n)):                        # 110: for j in range(n):
+            t = j + 1                                       # 114: A[j + 1 :, j] /= A[j, j]
             t_1 = A.item(j, j)
             t_grad = A_grad[t:, j] / t_1
             t_2 = t_grad.dot(A[t:, j])
             A_grad[t:, j] = t_grad
             A_grad[j, j] -= t_2
-            A_grad[j, j] = A_grad.item(j, j) * (0.5 / t_1)  # 111: A[j, j] = np.sqrt(A[j, j])
-            for k in reversed(range(j)):                    # 109: for k in range(j):
-                t_grad = -A_grad[j:, j]                     # 110: A[j:, j] -= A[j:, k] * A[j, k]
+            A_grad[j, j] = A_grad.item(j, j) * (0.5 / t_1)  # 113: A[j, j] = np.sqrt(A[j, j])
+            for k in reversed(range(j)):                    # 111: for k in range(j):
+                t_grad = -A_grad[j:, j]                     # 112: A[j:, j] -= A[j:, k] * A[j, k]
                 t_grad_1 = t_grad * A[j, k]
                 A_grad[j:, k] += t_grad_1
                 A_grad[j, k] += t_grad.dot(A[j:, k])

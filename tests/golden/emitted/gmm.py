@@ -2,53 +2,53 @@ def gmm_grad(alphas, means, inverse, x, gamma):
     """Gradient of gmm with respect to alphas, means, inverse.  Written by symgrad from programs.py:13."""
     # forward
     count = x.shape[0]
-    dimension = x.shape[1]
-    logs = np.diagonal(inverse, 0, 1, 2)
-    factors = np.tril(inverse, -1)
-    t = np.exp(logs)
-    t_1 = np.eye(dimension)
-    factors += t[:, :, None] * t_1
-    centred = x[:, None, :] - means
-    whitened = np.einsum("kij,nkj->nki", factors, centred)
-    t_2 = logs.sum(1)
-    t_2 += alphas
-    terms = (whitened**2).sum(2)
-    terms *= 0.5
-    np.subtract(t_2, terms, out=terms)
+    t = alphas.shape[0]
+    terms = np.empty((count, t))
+    tape = [None] * t
+    for k in range(t):
+        t_1 = inverse[k]
+        logs = np.diag(t_1)
+        factor = np.tril(t_1, -1)
+        t_1 = np.exp(logs)
+        factor += np.diag(t_1)
+        whitened = (x - means[k]) @ factor.T
+        t_2 = alphas[k] + logs.sum()
+        t_3 = (whitened**2).sum(1)
+        t_3 *= 0.5
+        np.subtract(t_2, t_3, out=terms[:, k])
+        tape[k] = t_1, factor, whitened, 0.5 * gamma**2
     largest = terms.max(1)
-    terms -= largest[:, None]
-    np.exp(terms, out=terms)
-    t_2 = terms.sum(1)
+    terms_grad = terms - largest[:, None]
+    np.exp(terms_grad, out=terms_grad)
+    t_1 = terms_grad.sum(1)
     top = alphas.max()
-    alphas_grad = alphas - top
-    np.exp(alphas_grad, out=alphas_grad)
-    t_3 = alphas_grad.sum()
-    t_4 = 0.5 * gamma**2
+    t_2 = alphas - top
+    np.exp(t_2, out=t_2)
+    t_3 = t_2.sum()
 
     # backward
-    t_5 = logs.shape
-    factors_grad = t_4 * -2 * factors
-    alphas_grad *= -1.0 * count / t_3                    # 24: normalised = count * (top + np.log(np...
-    np.divide(1.0, t_2, out=t_2)                         # 22: likelihood = np.sum(largest + np.log(...
-    terms *= t_2[:, None]
-    t_grad = terms.sum(0)                                # 20: terms = alphas + np.sum(logs, axis=1)...
-    terms *= -0.5
-    t_2 = terms[:, :, None]
-    whitened *= np.broadcast_to(t_2, whitened.shape)
-    whitened *= 2
-    alphas_grad += t_grad
-    logs_grad = 1.0 + np.broadcast_to(t_grad[:, None], t_5)
-    factors_grad_1 = np.einsum("nki,nkj->kij", whitened, centred)  # 19: whitened = np.einsum("kij,nkj->nki",...
-    factors_grad += factors_grad_1
-    centred_grad = np.einsum("nki,kij->nkj", whitened, factors)
-    means_grad = centred_grad.sum(0)                     # 18: centred = x[:, None, :] - means
-    np.negative(means_grad, out=means_grad)
-    t_grad = (factors_grad * t_1).sum(2, keepdims=True)  # 17: factors = np.tril(inverse, -1) + np.e...
-    t_grad_1 = np.zeros(t_5)
-    t_grad_1[:, :, None] += t_grad
-    t_grad_1 *= t
-    logs_grad += t_grad_1
-    inverse_grad = np.tril(factors_grad, -1)
-    inverse_grad_1 = diagonal_place(logs_grad, inverse.shape, 0, 1, 2)  # 16: logs = np.diagonal(inverse, axis1=1,...
-    inverse_grad += inverse_grad_1
+    t_2 *= -1.0 * count / t_3
+    np.divide(1.0, t_1, out=t_1)                             # 25: likelihood = np.sum(largest + np.log(...
+    terms_grad *= t_1[:, None]
+    alphas_grad = t_2.tolist()
+    means_grad = np.zeros(means.shape)
+    inverse_grad = np.zeros(inverse.shape)
+    for k in reversed(range(t)):                             # 18: for k in range(alphas.shape[0]):
+        t, factor, whitened, t_1 = tape[k]
+        factor_grad = -2.0 * t_1 * factor                    # 23: squares += 0.5 * gamma**2 * np.sum(fa...
+        t_1 = terms_grad[:, k]                               # 22: terms[:, k] = alphas[k] + np.sum(logs...
+        t_grad = t_1.sum()
+        t_1 = -t_1
+        terms_grad[:, k] = 0.0
+        whitened_grad = t_1[:, None] * whitened
+        t_grad_1 = t_grad - -1.0
+        alphas_grad[k] += float(t_grad)
+        factor_grad += whitened_grad.T @ (x - means[k])      # 21: whitened = (x - means[k]) @ factor.T
+        means_grad[k] -= whitened_grad.sum(0) @ factor
+        logs_grad = diag_back(factor_grad, t.shape, 0) * t   # 20: factor = np.tril(inverse[k], -1) + np...
+        logs_grad += t_grad_1
+        t_grad = np.tril(factor_grad, -1)
+        t_grad += diag_back(logs_grad, inverse[k].shape, 0)  # 19: logs = np.diag(inverse[k])
+        inverse_grad[k] += t_grad
+    alphas_grad = np.array(alphas_grad)                      # 18: for k in range(alphas.shape[0]):
     return alphas_grad, means_grad, inverse_grad

@@ -1,5 +1,5 @@
 def heat_3d_grad(start, steps):
-    """Gradient of heat_3d with respect to start.  Written by symgrad from programs.py:47."""
+    """Gradient of heat_3d with respect to start.  Written by symgrad from programs.py:49."""
     # forward
     A = start.copy()
     B = start.copy()
@@ -64,36 +64,36 @@ def heat_3d_grad(start, steps):
     A_grad_view_4 = A_grad[1:-1, 2:, 1:-1]
     A_grad_view_5 = A_grad[:-2, 1:-1, 1:-1]
     A_grad_view_6 = A_grad[2:, 1:-1, 1:-1]
-    for _ in reversed(range(steps)):           # 51: for _ in range(steps):
-        t = A_grad_view                        # 58: A[1:-1, 1:-1, 1:-1] = (
-        t_grad = t * 0.125                     # 61: + 0.125 * (B[1:-1, 1:-1, 2:] - 2.0 *...
+    for _ in reversed(range(steps)):           # 53: for _ in range(steps):
+        t = A_grad_view                        # 60: A[1:-1, 1:-1, 1:-1] = (
+        t_grad = t * 0.125                     # 63: + 0.125 * (B[1:-1, 1:-1, 2:] - 2.0 *...
         B_grad_view += t_grad
         t_grad_1 = -t_grad
         B_grad_view_1 += t_grad
-        B_grad_view_2 += t_grad                # 60: + 0.125 * (B[1:-1, 2:, 1:-1] - 2.0 *...
+        B_grad_view_2 += t_grad                # 62: + 0.125 * (B[1:-1, 2:, 1:-1] - 2.0 *...
         t_grad_1 -= t_grad
         B_grad_view_3 += t_grad
-        B_grad_view_4 += t_grad                # 59: 0.125 * (B[2:, 1:-1, 1:-1] - 2.0 * B[...
+        B_grad_view_4 += t_grad                # 61: 0.125 * (B[2:, 1:-1, 1:-1] - 2.0 * B[...
         t_grad_1 -= t_grad
         B_grad_view_5 += t_grad
         t_grad_1 *= 2.0
         t_grad_1 += t
-        A_grad_view[...] = 0.0                 # 58: A[1:-1, 1:-1, 1:-1] = (
-        B_grad_view_6 += t_grad_1              # 59: 0.125 * (B[2:, 1:-1, 1:-1] - 2.0 * B[...
-        t = B_grad_view_6                      # 52: B[1:-1, 1:-1, 1:-1] = (
-        t_grad = t * 0.125                     # 55: + 0.125 * (A[1:-1, 1:-1, 2:] - 2.0 *...
+        A_grad_view[...] = 0.0                 # 60: A[1:-1, 1:-1, 1:-1] = (
+        B_grad_view_6 += t_grad_1              # 61: 0.125 * (B[2:, 1:-1, 1:-1] - 2.0 * B[...
+        t = B_grad_view_6                      # 54: B[1:-1, 1:-1, 1:-1] = (
+        t_grad = t * 0.125                     # 57: + 0.125 * (A[1:-1, 1:-1, 2:] - 2.0 *...
         A_grad_view_1 += t_grad
         t_grad_1 = -t_grad
         A_grad_view_2 += t_grad
-        A_grad_view_3 += t_grad                # 54: + 0.125 * (A[1:-1, 2:, 1:-1] - 2.0 *...
+        A_grad_view_3 += t_grad                # 56: + 0.125 * (A[1:-1, 2:, 1:-1] - 2.0 *...
         t_grad_1 -= t_grad
         A_grad_view_4 += t_grad
-        A_grad_view_5 += t_grad                # 53: 0.125 * (A[2:, 1:-1, 1:-1] - 2.0 * A[...
+        A_grad_view_5 += t_grad                # 55: 0.125 * (A[2:, 1:-1, 1:-1] - 2.0 * A[...
         t_grad_1 -= t_grad
         A_grad_view_6 += t_grad
         t_grad_1 *= 2.0
         t_grad_1 += t
-        B_grad_view_6[...] = 0.0               # 52: B[1:-1, 1:-1, 1:-1] = (
-        A_grad_view += t_grad_1                # 53: 0.125 * (A[2:, 1:-1, 1:-1] - 2.0 * A[...
-    B_grad += A_grad                           # 49: A = start.copy()
+        B_grad_view_6[...] = 0.0               # 54: B[1:-1, 1:-1, 1:-1] = (
+        A_grad_view += t_grad_1                # 55: 0.125 * (A[2:, 1:-1, 1:-1] - 2.0 * A[...
+    B_grad += A_grad                           # 51: A = start.copy()
     return B_grad,

@@ -1,5 +1,5 @@
 def lstm_grad(weights, bias, initial, inputs, targets):
-    """Gradient of lstm with respect to weights, bias, initial.  Written by symgrad from programs.py:29."""
+    """Gradient of lstm with respect to weights, bias, initial.  Written by symgrad from programs.py:31."""
     # forward
     size = initial.shape[0]
     cell = np.zeros(size)
@@ -36,51 +36,51 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         hidden = outgate
 
     # backward
-    t_4 = bias.shape                           # 35: for t in range(inputs.shape[0]):
+    t_4 = bias.shape                           # 37: for t in range(inputs.shape[0]):
     cell_grad = np.zeros(cell.shape)
     hidden_grad = np.zeros(initial.shape)
     bias_grad = np.zeros(t_4)
     weights_grad = np.zeros(weights.shape)
     for t in reversed(range(t_1)):
         cell, hidden, t_1, t_5, t_6, t_7, change, t_8 = tape[t]
-        t_9 = 1.0 + t_7                        # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
+        t_9 = 1.0 + t_7                        # 41: outgate = 1.0 / (1.0 + np.exp(-gates[...
         outgate = 1.0 / t_9
-        hidden_1 = outgate * t_8               # 42: hidden = outgate * np.tanh(cell)
-        hidden_1 -= targets[t]                 # 43: loss += np.sum((hidden - targets[t])...
+        hidden_1 = outgate * t_8               # 44: hidden = outgate * np.tanh(cell)
+        hidden_1 -= targets[t]                 # 45: loss += np.sum((hidden - targets[t])...
         hidden_1 *= 2
         hidden_grad += hidden_1
-        outgate_grad = hidden_grad * t_8       # 42: hidden = outgate * np.tanh(cell)
+        outgate_grad = hidden_grad * t_8       # 44: hidden = outgate * np.tanh(cell)
         t_grad = hidden_grad * outgate
         t_8 = t_8 * t_8
         np.subtract(1, t_8, out=t_8)
         t_grad *= t_8
         cell_grad += t_grad
-        ingate_grad = cell_grad * change       # 41: cell = forget * cell + ingate * change
-        t_8 = 1.0 + t_6                        # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+        ingate_grad = cell_grad * change       # 43: cell = forget * cell + ingate * change
+        t_8 = 1.0 + t_6                        # 40: ingate = 1.0 / (1.0 + np.exp(-gates[s...
         ingate = 1.0 / t_8
-        change_grad = cell_grad * ingate       # 41: cell = forget * cell + ingate * change
+        change_grad = cell_grad * ingate       # 43: cell = forget * cell + ingate * change
         forget_grad = cell_grad * cell
-        t_10 = 1.0 + t_5                       # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
+        t_10 = 1.0 + t_5                       # 39: forget = 1.0 / (1.0 + np.exp(-gates[:...
         forget = 1.0 / t_10
-        cell_grad = cell_grad * forget         # 41: cell = forget * cell + ingate * change
-        t_11 = change * change                 # 40: change = np.tanh(gates[3 * size :])
+        cell_grad = cell_grad * forget         # 43: cell = forget * cell + ingate * change
+        t_11 = change * change                 # 42: change = np.tanh(gates[3 * size :])
         np.subtract(1, t_11, out=t_11)
         change_grad *= t_11
         gates_grad = np.zeros(t_4)
         gates_grad[t_3:] += change_grad
-        outgate /= t_9                         # 39: outgate = 1.0 / (1.0 + np.exp(-gates[...
+        outgate /= t_9                         # 41: outgate = 1.0 / (1.0 + np.exp(-gates[...
         outgate_grad *= outgate
         outgate_grad *= t_7
         gates_grad[t_2:t_3] += outgate_grad
-        ingate /= t_8                          # 38: ingate = 1.0 / (1.0 + np.exp(-gates[s...
+        ingate /= t_8                          # 40: ingate = 1.0 / (1.0 + np.exp(-gates[s...
         ingate_grad *= ingate
         ingate_grad *= t_6
         gates_grad[size:t_2] += ingate_grad
-        forget /= t_10                         # 37: forget = 1.0 / (1.0 + np.exp(-gates[:...
+        forget /= t_10                         # 39: forget = 1.0 / (1.0 + np.exp(-gates[:...
         forget_grad *= forget
         forget_grad *= t_5
         gates_grad[:size] += forget_grad
-        bias_grad += gates_grad                # 36: gates = weights @ np.concatenate((inp...
+        bias_grad += gates_grad                # 38: gates = weights @ np.concatenate((inp...
         weights_grad += gates_grad[:, None] * t_1
         t_grad = gates_grad @ weights
         hidden_grad = concatenate_part(t_grad, [inputs[t], hidden], 1, 0)

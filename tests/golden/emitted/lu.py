@@ -1,5 +1,5 @@
 def lu_grad(matrix):
-    """Gradient of lu with respect to matrix.  Written by symgrad from programs.py:94."""
+    """Gradient of lu with respect to matrix.  Written by symgrad from programs.py:96."""
     # forward
     A = matrix.copy()
     n = matrix.shape[0]
@@ -15,15 +15,15 @@ def lu_grad(matrix):
 
     # backward
     A_grad = diag_back(1.0 / t_1, matrix.shape, 0)
-    for k in reversed(range(t)):               # 98: for k in range(n - 1):
-        t = k + 1                              # 99: A[k + 1 :, k] /= A[k, k]
-        t_grad = -A_grad[t:, t:]               # 100: A[k + 1 :, k + 1 :] -= np.outer(A[k +...
+    for k in reversed(range(t)):               # 100: for k in range(n - 1):
+        t = k + 1                              # 101: A[k + 1 :, k] /= A[k, k]
+        t_grad = -A_grad[t:, t:]               # 102: A[k + 1 :, k + 1 :] -= np.outer(A[k +...
         t_1 = t_grad @ np.ravel(A[k, t:])
         t_2 = A[t:, k]
         t_3 = np.ravel(t_2) @ t_grad
         A_grad[k, t:] += t_3
         A_grad[t:, k] += t_1
-        t_grad = A_grad[t:, k] / A[k, k]       # 99: A[k + 1 :, k] /= A[k, k]
+        t_grad = A_grad[t:, k] / A[k, k]       # 101: A[k + 1 :, k] /= A[k, k]
         t_1 = t_grad.dot(t_2)
         A_grad[t:, k] = t_grad
         A_grad[k, k] -= t_1

@@ -1,5 +1,5 @@
 def vdp_grad(x, v, stiffness, h, steps):
-    """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:67."""
+    """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:69."""
     # forward
     tape = [None] * steps
     t = 0.5 * h
@@ -15,17 +15,17 @@ def vdp_grad(x, v, stiffness, h, steps):
     v_grad = math.cos(v)
     x_grad = 2 * x
     stiffness_grad = 0.0
-    for _ in reversed(range(steps)):           # 69: for _ in range(steps):
-        t_grad = v_grad * h                    # 73: v = v + h * (stiffness * (1.0 - middl...
+    for _ in reversed(range(steps)):           # 71: for _ in range(steps):
+        t_grad = v_grad * h                    # 75: v = v + h * (stiffness * (1.0 - middl...
         v, x, middle_v = tape[_]
         t_grad_1 = t_grad * middle_v
-        middle_x = x + t * v                   # 70: middle_x = x + 0.5 * h * v
-        t_1 = 1.0 - middle_x * middle_x        # 73: v = v + h * (stiffness * (1.0 - middl...
+        middle_x = x + t * v                   # 72: middle_x = x + 0.5 * h * v
+        t_1 = 1.0 - middle_x * middle_x        # 75: v = v + h * (stiffness * (1.0 - middl...
         middle_v_grad = t_grad * (stiffness * t_1)
         stiffness_grad += t_grad_1 * t_1
         middle_x_grad = t_grad_1 * stiffness * middle_x * -2 - t_grad
-        middle_v_grad += x_grad * h            # 72: x = x + h * middle_v
-        v_grad += middle_v_grad                # 71: middle_v = v + 0.5 * h * (stiffness *...
+        middle_v_grad += x_grad * h            # 74: x = x + h * middle_v
+        v_grad += middle_v_grad                # 73: middle_v = v + 0.5 * h * (stiffness *...
         t_grad = middle_v_grad * t
         x_grad = x_grad - t_grad
         t_grad_1 = t_grad * v
@@ -33,6 +33,6 @@ def vdp_grad(x, v, stiffness, h, steps):
         v_grad += t_grad * (stiffness * t_1)
         stiffness_grad += t_grad_1 * t_1
         x_grad += t_grad_1 * stiffness * x * -2
-        x_grad += middle_x_grad                # 70: middle_x = x + 0.5 * h * v
+        x_grad += middle_x_grad                # 72: middle_x = x + 0.5 * h * v
         v_grad += middle_x_grad * t
     return x_grad, v_grad, stiffness_grad

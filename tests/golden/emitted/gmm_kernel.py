@@ -1,0 +1,155 @@
+@njit(error_model="numpy", cache=True)
+def gmm_grad_kernel(alphas, means, inverse, x, gamma):
+    t = alphas.shape[0]
+    t_1 = means.shape[0]
+    t_2 = means.shape[1]
+    t_3 = inverse.shape[0]
+    t_4 = inverse.shape[1]
+    t_5 = inverse.shape[2]
+    t_6 = x.shape[0]
+    t_7 = x.shape[1]
+    if 1 in (t, t_1, t_2, t_3, t_5, t_6, t_7):
+        raise ValueError
+    if t_7 != t_2:
+        raise ValueError
+    if t_2 != t_5:
+        raise ValueError
+    if t < 1:
+        raise ValueError
+    t_7 = t - 1
+    terms = new_empty((t_6, t))
+    factor_tape = new_empty((t, t_5, t_5))
+    whitened_tape = new_empty((t, t_6, t_5))
+    whitened = new_empty((t_6, t_5))
+    tape = new_empty((t, t_5))
+    matrix = new_empty((t_5, t_5))
+    t_8 = new_empty((t_6, t_2))
+    tape_1 = new_empty((t,))
+    for k in range(t):
+        if k >= t_3:
+            raise ValueError
+        t_9 = new_zeros((t_5, t_5))
+        if k >= t_1:
+            raise ValueError
+        t_10 = alphas[k]
+        t_11 = gamma**2
+        if not math.isfinite(t_11):
+            raise ArithmeticError
+        total = 0.0
+        for i in range(t_5):
+            t_12 = inverse[k, i, i]
+            t_13 = vector_exp(t_12)
+            t_9[i, i] = t_13
+            total = plus(total, t_12)
+            tape[k, i] = t_13
+            for j in range(t_5):
+                t_12 = inverse[k, i, j]
+                t_12 = np.float64(t_12 if j + 1 <= i else 0.0) + t_9[i, j]
+                matrix[i, j] = t_12
+                factor_tape[k, i, j] = t_12
+        for i in range(t_6):
+            for j in range(t_2):
+                t_8[i, j] = x[i, j] - means[k, j]
+        product_into(whitened, t_8, matrix.T)
+        t_9 = t_10 + total
+        for i in range(t_6):
+            total = 0.0
+            for j in range(t_5):
+                t_10 = whitened[i, j]
+                total = plus(total, t_10**2)
+                whitened_tape[k, i, j] = t_10
+            terms[i, k] = t_9 - 0.5 * total
+        tape_1[k] = 0.5 * t_11
+    t_grad = new_empty((t,))
+    t_grad_1 = new_empty((t_6, t))
+    t_8 = new_empty((t,))
+    for i in range(t_6):
+        total = -np.inf
+        for j in range(t):
+            total = larger(total, terms[i, j])
+        total_1 = 0.0
+        for j in range(t):
+            t_9 = vector_exp(terms[i, j] - total)
+            t_8[j] = t_9
+            total_1 = plus(total_1, t_9)
+        for j in range(t):
+            t_grad_1[i, j] = 1.0 / total_1 * t_8[j]
+    top = -np.inf
+    for i in range(t):
+        top = larger(top, alphas[i])
+    t_8 = new_empty((t,))
+    total = 0.0
+    for i in range(t):
+        t_9 = vector_exp(alphas[i] - top)
+        t_8[i] = t_9
+        total = plus(total, t_9)
+    t_grad_2 = -1.0 * t_6 / total
+    for i in range(t):
+        t_grad[i] = t_grad_2 * t_8[i]
+    means_grad = new_zeros((t_1, t_2))
+    inverse_grad = new_zeros((t_3, t_4, t_5))
+    factor_grad = new_empty((t_5, t_5))
+    terms_grad = t_grad_1
+    alphas_grad = t_grad
+    t = new_empty((t_6,))
+    t_2 = new_empty((t_6, t_5))
+    matrix = new_empty((t_5, t_6))
+    t_4 = new_empty((t_5, t_5))
+    t_8 = new_empty((t_5,))
+    t_9 = new_empty((t_5,))
+    t_10 = new_empty((t_5, t_5))
+    for k in range(t_7, -1, -1):
+        t_7 = -2.0 * tape_1[k]
+        if k >= t_3:
+            raise ValueError
+        if k >= t_1:
+            raise ValueError
+        t_grad = 0.0
+        for i in range(t_6):
+            t_11 = terms_grad[i, k]
+            t[i] = t_11
+            terms_grad[i, k] = 0.0
+            t_grad = plus(t_grad, t_11)
+            for j in range(t_5):
+                t_2[i, j] = x[i, j] - means[k, j]
+        t_grad_1 = t_grad - -1.0
+        alphas_grad[k] += t_grad
+        for i in range(t_5):
+            for j in range(t_5):
+                factor_grad[i, j] = t_7 * factor_tape[k, i, j]
+            for j in range(t_6):
+                t_11 = -t[j] * whitened_tape[k, j, i]
+                matrix[i, j] = t_11
+        product_into(t_4, matrix, t_2)
+        for i in range(t_5):
+            for j in range(t_5):
+                factor_grad[i, j] += t_4[i, j]
+            t_8[i] = 0.0
+            t_9[i] = 0.0
+        for i in range(t_6):
+            for j in range(t_5):
+                t_7 = plus(t_8[j], -t[i] * whitened_tape[k, i, j])
+                t_8[j] = t_7
+        for i in range(t_5):
+            for j in range(t_5):
+                t_7 = plus(t_9[j], t_8[i] * factor_tape[k, i, j])
+                t_9[j] = t_7
+                t_7 = factor_grad[i, j]
+                t_10[i, j] = np.float64(t_7 if j + 1 <= i else 0.0)
+        t_7 = new_zeros((t_5, t_5))
+        for i in range(t_5):
+            means_grad[k, i] -= t_9[i]
+            t_11 = +(factor_grad[i, i] * tape[k, i] + t_grad_1)
+            t_7[i, i] = t_11
+            for j in range(t_5):
+                t_10[i, j] += t_7[i, j]
+                inverse_grad[k, i, j] += t_10[i, j]
+    return alphas_grad, means_grad, inverse_grad
+
+
+def gmm_grad(alphas, means, inverse, x, gamma):
+    """Gradient of gmm with respect to alphas, means, inverse.  Written by symgrad from programs.py:13."""
+    try:
+        return gmm_grad_kernel(alphas, means, inverse, x, gamma)
+    except Exception:  # left to NumPy, which raises too, or goes on
+        return gmm_grad_numpy(alphas, means, inverse, x, gamma)

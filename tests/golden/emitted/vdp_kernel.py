@@ -1,0 +1,54 @@
+@njit(error_model="numpy", cache=True)
+def vdp_grad_kernel(x, v, stiffness, h, steps):
+    t = max(steps, 0)
+    t_1 = steps - 1
+    v_tape = new_empty((t,))
+    x_tape = new_empty((t,))
+    t = 0.5 * h
+    for _ in range(steps):
+        v_tape[_] = v
+        x_tape[_] = x
+        middle_x = x + t * v
+        middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
+        x = x + h * middle_v
+        t_2 = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
+        v = v + h * t_2
+    v_grad = math.cos(v)
+    if not math.isfinite(v_grad):
+        raise ArithmeticError
+    x_grad = 2 * x
+    stiffness_grad = 0.0
+    for _ in range(t_1, -1, -1):
+        t_grad = v_grad * h
+        v = v_tape[_]
+        x = x_tape[_]
+        t_1 = 1.0 - x * x
+        t_2 = stiffness * t_1
+        middle_v = v + t * (t_2 * v - x)
+        t_grad_1 = t_grad * middle_v
+        middle_x = x + t * v
+        t_3 = 1.0 - middle_x * middle_x
+        middle_v_grad = t_grad * (stiffness * t_3)
+        stiffness_grad = stiffness_grad + t_grad_1 * t_3
+        t_grad_1 = t_grad_1 * stiffness
+        middle_x_grad = t_grad_1 * middle_x * -2 - t_grad
+        middle_v_grad = middle_v_grad + x_grad * h
+        v_grad = v_grad + middle_v_grad
+        t_grad = middle_v_grad * t
+        x_grad = x_grad - t_grad
+        t_grad_1 = t_grad * v
+        v_grad = v_grad + t_grad * t_2
+        stiffness_grad = stiffness_grad + t_grad_1 * t_1
+        t_grad = t_grad_1 * stiffness
+        x_grad = x_grad + t_grad * x * -2
+        x_grad = x_grad + middle_x_grad
+        v_grad = v_grad + middle_x_grad * t
+    return x_grad, v_grad, stiffness_grad
+
+
+def vdp_grad(x, v, stiffness, h, steps):
+    """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:69."""
+    try:
+        return vdp_grad_kernel(x, v, stiffness, h, steps)
+    except Exception:  # left to NumPy, which raises too, or goes on
+        return vdp_grad_numpy(x, v, stiffness, h, steps)

@@ -1,0 +1,71 @@
+"""New arrays of kernels: what they hold, that LLVM is told that nothing overlaps them, and that they are freed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from numba import njit
+
+from symgrad.runtime.memory import new_empty, new_zeros
+
+
+@njit(error_model="numpy")
+def rounds(x: Any, n: int) -> Any:
+    """Arrays that are made anew each round and handed on, and one that is filled in many loops."""
+    total = new_zeros((x.shape[0],))
+    state = new_empty((x.shape[0],))
+    for i in range(x.shape[0]):
+        state[i] = x[i]
+    for _ in range(n):
+        following = new_empty((x.shape[0],))
+        for i in range(x.shape[0]):
+            following[i] = 0.5 * state[i] + 1.0
+            total[i] += following[i]
+        state = following
+    return total, state
+
+
+def test_what_they_hold() -> None:
+    assert np.array_equal(new_zeros((2, 3)), np.zeros((2, 3)))
+    made = new_empty((4, 1, 2))
+    assert (made.shape, made.dtype, made.flags.c_contiguous, made.flags.writeable) == ((4, 1, 2), np.float64, True, True)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("size", [0, 1, 7, 1000])
+def test_loops_over_them_compute_the_same(n: int, size: int) -> None:
+    x = np.linspace(0.0, 1.0, size)
+    total, state = rounds(x, n)
+    expected_total, expected = np.zeros(size), x.copy()
+    for _ in range(n):
+        expected = 0.5 * expected + 1.0
+        expected_total = expected_total + expected
+    assert np.array_equal(total, expected_total)
+    assert np.array_equal(state, expected)
+
+
+def test_loops_over_them_are_vectorised_without_a_look_at_where_they_lie() -> None:
+    rounds(np.ones(3), 1)
+    (text,) = rounds.inspect_llvm().values()
+    assert "noalias" in text
+    assert "vector.memcheck" not in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of the process")
+def test_they_are_freed() -> None:
+    def held() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1])
+
+    x = np.ones(100_000)
+    rounds(x, 50)
+    before = held()
+    for _ in range(20):
+        rounds(x, 50)
+    assert held() - before < 5_000  # pages; 20 rounds of 50 arrays would be 200 000
