@@ -15,6 +15,7 @@ from typing import Any
 from symgrad.adjoint.account import tell_activity, tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Mask, Scope, common, cotangent_type, hinted, in_memory, loosened
 from symgrad.adjoint.activity import active_values, may_be_active, parameters
+from symgrad.adjoint.again import not_again
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.expand import Absent, Expansion, arithmetic, needed_row, negated, number, operand, parsed
@@ -75,6 +76,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     gradients = sweep.gradients(scope, wrt)
     scope.reverse.yields = list(gradients)
     prune(scope.reverse)
+    not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
     body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding, costs, shared)
     made.split = len(body.ops) - len(scope.reverse.ops)

@@ -1,0 +1,58 @@
+"""What the backward half would compute of values of the forward half, and that half has computed: ``sin(x)`` for the slope of ``cos(x)``.
+
+Works in place, while the backward half reads the other's values as if they were all still there: how such a value is had is planned
+once, with all its uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from symgrad.adjoint.accumulate import Scope
+from symgrad.ir.core import Block, Call, Const, Operand, Value, substitute
+from symgrad.ops.declare import ROWS
+
+Known = dict[Hashable, Value]
+
+
+def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
+    """Take what the forward half has computed, in the block that is reversed or around it; ``whole`` is that of all the function."""
+    known: dict[Block, Known] = {}
+    table: dict[Value, Operand] = {}
+    for reverse, scope in scopes.items():
+        kept = []
+        for op in reverse.ops:
+            found = made_before(op, scope, known) if isinstance(op, Call) else None
+            if found is None:
+                kept.append(op)
+            else:
+                assert isinstance(op, Call)
+                table[op.outs[0]] = found
+        reverse.ops = kept
+    substitute(whole.reverse, table)
+
+
+def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
+    """The value of the forward half that the op computes anew."""
+    key = key_of(op)
+    while key is not None and scope is not None:
+        if scope.block not in known:
+            known[scope.block] = {k: o.outs[0] for o in reversed(scope.block.ops) if isinstance(o, Call) and (k := key_of(o)) is not None}
+        found = known[scope.block].get(key)
+        if found is not None and found.type == op.outs[0].type:
+            return found
+        scope = scope.parent
+    return None
+
+
+def key_of(op: Call) -> Hashable | None:
+    """Equal for ops that compute the same elements; None for what is as cheap to compute as to have."""
+    row = ROWS[op.name]
+    if not row.elementwise or row.cheap or row.consumes or row.effect or len(op.outs) != 1:
+        return None
+    operands = tuple(operand_key(a) for a in op.args)
+    return (op.name, operands, tuple((name, repr(value)) for name, value in op.settings.items() if name != "via"))
+
+
+def operand_key(operand: Operand) -> Hashable:
+    return operand.key() if isinstance(operand, Const) else operand

@@ -1,0 +1,53 @@
+"""What both halves would compute is computed once, in loops and branches too."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.testing import check_grads
+
+
+def turned(x, n):
+    for _ in range(n):
+        x = x - 0.1 * math.sin(x) * math.cos(x)
+    return x
+
+
+def towards(x):
+    while abs(math.sin(x) * math.cos(x)) > 0.3:
+        x = x * 0.7
+    return np.sin(x) + np.cos(x)
+
+
+def either(x, n):
+    total = 0.0
+    for i in range(n):
+        c = math.cos(x + i)
+        if i % 2 == 0:
+            total = total + math.sin(x + i) * c
+        else:
+            total = total - math.exp(math.sin(x + i))
+    return total
+
+
+def waves(x, n):
+    y = x
+    for _ in range(n):
+        y = np.sin(y) + np.cos(y) * x
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(("function", "args", "most"), [
+    (turned, (0.7, 5), {"sin": 1, "cos": 1}),
+    (towards, (1.0,), {"sin": 2, "cos": 2}),
+    (either, (0.3, 5), {"sin": 3, "cos": 1}),
+    (waves, (np.linspace(0.1, 1.0, 4), 3), {"sin": 1, "cos": 1}),
+])  # fmt: skip
+def test_sines_and_cosines_are_computed_once(function, args, most):
+    check_grads(function, args, wrt="x")
+    text = symgrad.grad(function, wrt="x").ir(*args)
+    assert {name: text.count(f"= {name}(") for name in most} == most
