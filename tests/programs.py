@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -4348,4 +4348,165 @@ def items_read_before_stores(x):
         y[i] = 0.5
         y[i + 1] = x[0]
         total = total + d * e + b * c
+
+
+# ------------------------------------------------------------------ generators and iterators
+
+iterators = Group("iterators")
+
+
+def powers_without_end(x):
+    k = 0
+    while True:
+        yield x[k % len(x)] * (k + 1)
+        k += 1
+
+
+def pairs_of_items(items):
+    for i in range(len(items)):
+        for j in range(i):
+            yield items[i], items[j]
+
+
+def sums_in_place(x):
+    total = np.zeros(3)
+    for a in x:
+        total += a
+        yield total
+
+
+def steps_of_motion(x, n):
+    y = x[:2]
+    for t in range(n):
+        y = y + 0.1 * np.array([y[1], -x[2] * y[0]])
+        yield t * 0.1, y
+
+
+class Squares:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        for a in self.x:
+            yield a * a
+
+    def neighbours(self):
+        for k in range(len(self.x) - 1):
+            yield self.x[k : k + 2]
+
+
+@iterators()
+def generator_without_end(x):
+    total = 0.0
+    for power in powers_without_end(x):
+        total = total + power * power
+        if total > 20.0:
+            break
+    return total
+
+
+@iterators()
+def return_from_a_generator(x):
+    total = 1.0
+    for k, power in enumerate(powers_without_end(x)):
+        if k == 1:
+            continue
+        total = total * power
+        if total > 3.0:
+            return total * total + k
+
+
+@iterators()
+def generator_of_pairs(x):
+    total = 0.0
+    for k, (a, b) in enumerate(pairs_of_items(x), 1):
+        total += k * a * b**2
+        last = a
+    return total * last + sum(a * b for a, b in pairs_of_items(x))
+
+
+@iterators()
+def generator_that_changes_what_it_yields(x):
+    total = 0.0
+    for part in sums_in_place(x):
+        total = total + np.sum(part * part)
+    return total + np.sum(sum(sums_in_place(x)) ** 2)
+
+
+@iterators()
+def generator_of_states(x):
+    total = 0.0
+    for t, y in steps_of_motion(x, 5):
+        total += t * y[0] ** 2
+    return total + y[1]
+
+
+@iterators()
+def generator_from_generators(x):
+    def twice(items):
+        yield from items
+        yield from items
+
+    def positive():
+        for a in twice(x):
+            if a > 1.5:
+                return
+            yield a * a
+
+    return sum(positive()) + np.sum(np.array(list(twice(x))) ** 2)
+
+
+@iterators()
+def instance_that_iterates(x):
+    product = 1.0
+    for a in Squares(x):
+        product = product * a
+    return product + sum(np.sum(pair) ** 2 for pair in Squares(x).neighbours())
+
+
+@iterators()
+def loops_of_itertools(x):
+    n = len(x)
+    total = 0.0
+    for i, j in itertools.combinations(range(n), 2):
+        total += (x[i] - x[j]) ** 4
+    for a, b in itertools.product(x, x[:2]):
+        total += a * b**2
+    for a in itertools.chain(x[:2], x[1:]):
+        total = total * 0.9 + a * a
+    return total + sum((b - a) ** 2 * a for a, b in itertools.pairwise(x)) + sum(a * b * a for a, b in itertools.combinations(x, 2))
+
+
+@iterators()
+def values_of_itertools(x):
+    totals = list(itertools.accumulate(x, lambda a, b: a * b + 0.1))
+    total = totals[-1] + sum(itertools.accumulate(x)) * x[0] + sum(itertools.takewhile(lambda a: a < 1.5, x)) ** 2
+    total += sum(itertools.islice(x, 2)) ** 2 + sum(itertools.starmap(lambda a, b: a * b**2, zip(x, x[::-1])))
+    total += sum(filter(lambda a: a > 0.8, x)) ** 2
+    for k in itertools.count():
+        if k >= 3:
+            break
+        total += x[k] ** 2 * k
+    return total
+
+
+@iterators()
+def queue_of_items(x):
+    waiting = deque()
+    for a in x:
+        waiting.append(a * a)
+    first = waiting.popleft()
+    total = first
+    while waiting:
+        total = total * 0.5 + waiting.popleft() * first
+    return total
+
+
+@iterators()
+def moving_window(x):
+    window = deque([0.0, 0.0, x[0]], maxlen=3)
+    total = 0.0
+    for a in x:
+        window.append(a)
+        total = total + (window[0] + window[2]) ** 2 / len(window)
     return total

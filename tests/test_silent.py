@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import heapq
+import queue
+import random
 from typing import Any
 
 import numpy as np
@@ -201,3 +205,66 @@ def test_hooks_of_what_was_changed_in_place_are_refused() -> None:
     y[0] = 5.0
     with pytest.raises(Overwritten):
         backward(z.sum())
+
+
+def kept_by_a_queue(x):
+    waiting = queue.Queue()
+    waiting.put(x[0] ** 2)
+    return waiting.get() * x[1]
+
+
+OUTSIDE = queue.Queue()
+
+
+def kept_outside(x):
+    OUTSIDE.put(x[0] ** 2)
+    return OUTSIDE.get() * x[1]
+
+
+def changed_by_a_library(x):
+    heap = [5.0, 7.0]
+    heapq.heappush(heap, x[0])
+    return heap[0] * x[1]
+
+
+def shuffled_list(x):
+    random.seed(0)
+    order = [0, 1, 2, 3]
+    random.shuffle(order)
+    return x[order[0]] * x[1]
+
+
+@pytest.mark.parametrize("f", [kept_by_a_queue, kept_outside, changed_by_a_library, shuffled_list])
+def test_what_is_kept_or_changed_where_nobody_can_see_is_refused(f: Any) -> None:
+    with pytest.raises(SymgradError):
+        symgrad.grad(f)(X)
+
+
+def deque_of_values(x):
+    waiting = collections.deque()
+    waiting.append(x[0] ** 2)
+    return waiting.pop() * x[1] + x[2]
+
+
+def filled_with_none(x):
+    held = [None] * 2
+    for i in range(2):
+        held[i] = x[i] * x[i]
+    return held[0] * held[1] + x[2]
+
+
+def filled_with_integers(x):
+    held = [0] * 2
+    for i in range(2):
+        held[i] = x[i] * x[i]
+    return held[0] * held[1] + x[2]
+
+
+def several_quantiles(x):
+    return np.sum(np.quantile(x, [0.2, 0.7]) ** 2)
+
+
+@pytest.mark.parametrize("f", [deque_of_values, filled_with_none, filled_with_integers, several_quantiles])
+def test_containers_keep_derivatives(f: Any) -> None:
+    steps = np.eye(9) * 1e-6
+    np.testing.assert_allclose(symgrad.grad(f)(X), [(f(X + s) - f(X - s)) / 2e-6 for s in steps], rtol=1e-6, atol=1e-8)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
 
 #: rows that call something nobody can see into
@@ -36,6 +37,19 @@ class Dependences:
     forward: dict[Value, list[Value]] = field(default_factory=dict)
     backward: dict[Value, list[Value]] = field(default_factory=dict)
     tapes: list[tuple[Value, Value]] = field(default_factory=list)
+    owners: dict[Operand, Value] = field(default_factory=dict)  #: a method that nobody can see into, and whose it is
+    objects: dict[Any, Value] = field(default_factory=dict)  #: objects from outside, as values
+
+    def kept(self, op: Call) -> None:
+        """What a method is given may be kept by its owner, and be part of whatever that gives later."""
+        if op.name == "opaque_attribute":
+            owner = op.args[0]
+            held = owner if isinstance(owner, Value) else self.objects.setdefault(id(owner.value), Value(UNKNOWN))
+            self.owners[op.outs[0]] = held
+            self.link(held, op.outs[0])
+        elif op.name == "opaque" and op.args[0] in self.owners:
+            for source in op.args[1:]:
+                self.link(source, self.owners[op.args[0]])
 
     def link(self, source: Operand, target: Operand) -> None:
         """The derivative of ``target`` goes to ``source``, if both can have one."""
@@ -57,6 +71,7 @@ def dependences(block: Block, made: Dependences | None = None) -> Dependences:
     for op in block.ops:
         match op:
             case Call():
+                table.kept(op)
                 for source in differentiated(op):
                     for out in op.outs:
                         table.link(source, out)

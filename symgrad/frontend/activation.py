@@ -9,6 +9,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
+from symgrad.frontend.generators import called
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside, owner_name
@@ -40,9 +41,11 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
              defaults: dict[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
     """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
-    if yields(function):
-        raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
     bound = bind_arguments(ctx, function.args, args, kwargs, defaults, node)
+    if yields(function):
+        if not isinstance(function, ast.FunctionDef) or frame.top:
+            raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
+        return called(ctx, frame, function, bound)
     outer, loc = ctx.frame, ctx.builder.loc
     ctx.frame = frame
     ctx.stack.append((code, id(node)))

@@ -172,6 +172,16 @@ class Iter(Binding):
     parts: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator(Binding):
+    """A call of a function that yields: its body is lowered where the values are gone over, once; ``key`` tells whether it has been."""
+
+    node: ast.FunctionDef
+    frame: Any
+    bound: tuple[tuple[str, Binding], ...]
+    key: HeapKey
+
+
 @dataclass(frozen=True, slots=True)
 class Broken(Binding):
     """Not usable here, and why; reading it is refused."""
@@ -356,7 +366,8 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "HeapKey", "Iter", "Location",
+    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
+    "Location",
     "Missing",
     "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves", "is_list", "leaves", "merge",
     "operands_of",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import itertools
 import math
@@ -13,10 +14,12 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Fun, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.flow import choose, counted, loop_key
-from symgrad.frontend.iterate import append, items_of, known_items
+from symgrad.frontend.generators import gathered
+from symgrad.frontend.iterate import append, discard, items_of, iterated, known_items
+from symgrad.frontend.memory import Index, load
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap
 from symgrad.frontend.operators import binary, comparison, truth
@@ -24,6 +27,7 @@ from symgrad.frontend.rows import apply_row, call_row
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
+from symgrad.ops.composed import iterating
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -133,6 +137,10 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return ctx.new_object("list", ())
+    if isinstance(args[0], Generator):
+        made = ctx.new_object("list", ())
+        gathered(ctx, args[0], lambda value: discard(append(ctx, made, value, node)), node, lazily=False)
+        return made
     known = known_items(ctx, args[0], node)
     if known is not None:
         return ctx.new_object("list", enumerate(known))
@@ -170,6 +178,8 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(sum)
 def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
+    if isinstance(args[0], Generator):
+        return fold_generator(ctx, args[0], start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
     items = items_of(ctx, args[0], node)
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
@@ -185,6 +195,18 @@ def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) ->
         ctx.state.names[key] = step(ctx.state.names[key], items.item(index))
 
     counted(ctx, loop_key(ctx, node), [key], items.bounds, body, ctx.loc(node))
+    return ctx.state.names.pop(key)
+
+
+def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, node: ast.AST) -> Binding:
+    """Go over what a generator yields with one running value."""
+    key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
+    ctx.state.names[key] = start
+
+    def keep(value: Binding) -> None:
+        ctx.state.names[key] = step(ctx.state.names[key], value)
+
+    gathered(ctx, held, keep, node)
     return ctx.state.names.pop(key)
 
 
@@ -246,8 +268,36 @@ def _truths(of: Any) -> Any:
 SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
 
 
+def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Any:
+    """The generator that says a function of ``itertools`` where loops over its arguments are loops."""
+    iterable = [a for a in args if not isinstance(a, Num)]
+    if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(ctx, a) for a in iterable):
+        return None
+    match function, args:
+        case itertools.product, [_, _]:
+            return iterating.product_of_two, args
+        case itertools.product, [_, _, _]:
+            return iterating.product_of_three, args
+        case itertools.chain, _:
+            return iterating.chain, args
+        case itertools.pairwise, [_]:
+            return iterating.pairwise, args
+        case itertools.combinations, [Iter(kind="range", parts=(Const(0), stop, Const(1))), Num(Const(2))]:
+            return iterating.pairs_below, [Num(stop)]
+        case itertools.combinations, [Ref() | Obj() as items, Num(Const(2))]:
+            return iterating.pairs_of, [items]
+    return None
+
+
+def is_long(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a list whose length is not known?"""
+    return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
+
+
 def _combined(function: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        if (said := in_loops(ctx, function, args, kwargs, node)) is not None:
+            return ctx.apply(Static(said[0]), said[1], {}, node)
         lists: list[Any] = []
         for arg in args:
             known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
@@ -264,6 +314,50 @@ def _combined(function: Any) -> Any:
 for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
                   itertools.chain, itertools.pairwise):  # fmt: skip
     SPECIAL[_function] = _combined(_function)
+
+
+@special(itertools.accumulate)
+def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Running totals, as a list."""
+    given = dict(zip(("iterable", "func"), args, strict=False)) | kwargs
+    function = [] if given.get("func", Static(None)) == Static(None) else [given["func"]]
+    start = given.get("initial", Static(None))
+    if start != Static(None):
+        return ctx.apply(Static(iterating.accumulate), [start, given["iterable"], *function], {}, node)
+    whole = given["iterable"] if isinstance(given["iterable"], Ref) else list_(ctx, [given["iterable"]], {}, node)
+    first = load(ctx, whole, Index("i", (ZERO,), (Num(ZERO),)), node)
+    rest = load(ctx, whole, Index("s", (ONE, Const(None), Const(None)), ()), node)
+    return ctx.apply(Static(iterating.accumulate), [first, rest, *function], {}, node)
+
+
+@special(collections.deque)
+def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """A deque is a list with a few methods more."""
+    most = unwrap(kwargs.get("maxlen", args[1] if len(args) > 1 else Static(None)))
+    made = list_(ctx, args[:1], {}, node)
+    assert isinstance(made, Obj)
+    content = ctx.state.heap[made.key]
+    if most is not None and isinstance(content, Ref):
+        raise UnsupportedArgument("maxlen of a deque of unknown length is not supported", ctx.loc(node))
+    kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:]))
+    key = HeapKey("list", None if most is None else ("deque", most))
+    ctx.state.heap[key] = kept
+    return Obj(key)
+
+
+@special(itertools.islice)
+def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The first so many."""
+    if len(args) == 2:
+        return ctx.apply(Static(iterating.first_of), args, {}, node)
+    whole = args[0] if isinstance(args[0], Ref) else list_(ctx, args[:1], {}, node)
+    bounds = [ctx.read(a, node) for a in args[1:]]
+    return load(ctx, whole, Index("s", (*bounds, Const(None))[:3], ()), node)
+
+
+@special(iter)
+def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return iterated(ctx, args[0], node)
 
 
 @special(map)

@@ -357,10 +357,10 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
 def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
     """Which names matter after a loop: those bound before it, and those of the functions around it."""
     frames: set[Any] = set()
-    frame = ctx.frame
-    while frame is not None:
-        frames.add(frame)
-        if frame.parent is None:
-            break
-        frame = frame.parent
+    todo = [ctx.frame]
+    while todo:
+        frame = todo.pop()
+        if frame not in frames:
+            frames.add(frame)
+            todo += [f for f in (frame.parent, frame.consumer) if f is not None]
     return lambda name: name in entry.names or name[0] in frames

@@ -51,6 +51,8 @@ class Frame:
     locals: frozenset[str] = frozenset()
     top: bool = False
     loop: Loop | None = None
+    consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
+    consumer: Frame | None = None  #: of a generator: the frame that goes over it
     place: Loc | None = None  #: where all its lines stand for the user: a composition of ours stands where it is called
 
 

@@ -11,7 +11,7 @@ from symgrad.frontend.bindings import Binding, Fun
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.recursion import call_nested_recursive, call_recursive
-from symgrad.frontend.scopes import calls_by_name, local_names
+from symgrad.frontend.scopes import calls_by_name, local_names, yields
 from symgrad.frontend.source import Source, read
 
 
@@ -21,7 +21,7 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
     source = held.get(function.__code__) if isinstance(function, types.FunctionType) else None
     if source is None or source.function is not function:
         source = held[function.__code__] = read(function)
-    if calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack):
+    if not yields(source.node) and calls_itself(source) or any(code is source.function.__code__ for code, _ in ctx.stack):
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
         ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.generators import gathered
 from symgrad.frontend.outside import outside
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -49,6 +51,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
     """The items of something that is iterated over."""
+    binding = iterated(ctx, binding, node)
     match binding:
         case View() if not binding.is_current(ctx.state):
             raise UnsupportedSyntax(
@@ -68,9 +71,27 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             return external_items(ctx, value, text)
         case Static(value) if isinstance(value, str | range | tuple | frozenset | set):
             return [static_item(v) for v in value]
+        case Generator():
+            made = ctx.new_object("list", ())
+            gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node)
+            return items_of(ctx, made, node)
         case Iter(kind, parts):
             return ITERATORS[kind](ctx, parts, node)
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
+
+
+def iterated(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What ``iter`` gives for an instance of the user's class."""
+    while isinstance(binding, Obj) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):
+        made = ctx.apply_method(binding, "__iter__", [], node)
+        if made == binding:
+            raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
+        binding = made
+    return binding
+
+
+def discard(binding: Binding) -> None:
+    """What is done for its effect."""
 
 
 def static_item(value: object) -> Binding:
@@ -238,6 +259,14 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
         ctx.replace_version(content.location, made)
         if isinstance(value, Ref):
             ctx.state.pair(value.location, content.location)
+        if longest(owner) is not None:
+            what = "a deque with maxlen needs a length that is known: fill it where it is made"
+            raise UnsupportedSyntax(what, ctx.loc(node), "deque([0.0] * n, maxlen=n)")
     else:
-        ctx.state.heap[owner.key] = (*content, (len(content), value))
+        ctx.state.heap[owner.key] = tuple(enumerate([*(b for _, b in content), value][-(longest(owner) or len(content) + 1) :]))
     return owner
+
+
+def longest(owner: Obj) -> int | None:
+    """How many items a deque holds at most."""
+    return owner.key.cls[1] if isinstance(owner.key.cls, tuple) else None

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, HeapKey, Iter, Num, Obj, Ref, View
+from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, Tup, View
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised, statement
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
-from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
+from symgrad.frontend.generators import each_value
+from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of, iterated
 from symgrad.frontend.operators import truth
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
@@ -22,6 +23,9 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable = ctx.evaluate(node.iter)
+    iterable = iterated(ctx, iterable, node.iter)
+    if (values := generated(iterable)) is not None:
+        return over_generator(ctx, node, *values, rest)
     items = items_of(ctx, iterable, node.iter)
     if isinstance(items, list):
         return unrolled(ctx, node, iterable, items, rest)
@@ -41,6 +45,39 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     guess = guess_names(ctx, [node.target, *node.body])
     made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
     return after(ctx, made, node.orelse, rest)
+
+
+def generated(iterable: Binding) -> tuple[Generator, Binding | None] | None:
+    """The generator that something goes over, and where the counter begins that stands before its values."""
+    match iterable:
+        case Generator():
+            return iterable, None
+        case Iter(kind="enumerate", parts=(Generator() as held, start)):
+            return held, Num(start)
+    return None
+
+
+def over_generator(ctx: Lowering, node: ast.For, held: Generator, start: Binding | None, rest: list[ast.stmt]) -> bool:
+    """A loop over what a generator yields."""
+    loop = Loop(0)
+    counter = (ctx.frame, f"%counter{next(ctx.builder.fresh)}")
+    if start is not None:
+        ctx.state.names[counter] = start
+
+    def body(value: Binding) -> None:
+        if start is not None:
+            count = ctx.state.names[counter]
+            ctx.state.names[counter] = Num(ctx.call("add", ctx.read(count), Const(1)))
+            value = Tup((count, value))
+        bind(ctx, node.target, value)
+        run(ctx, node.body)
+
+    ends = each_value(ctx, held, loop, body, node.iter)
+    ctx.state.names.pop(counter, None)
+    if not ends and loop.exits == {RETURN}:
+        leave(ctx, RETURN)  # nothing else leads out of it
+        return False
+    return after(ctx, loop, node.orelse, rest)
 
 
 @dataclass(frozen=True, slots=True)

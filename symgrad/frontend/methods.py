@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +16,10 @@ from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
-from symgrad.frontend.iterate import append, items_of
+from symgrad.frontend.iterate import append, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
-from symgrad.frontend.operands import static_binding, unwrap
+from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import outside
 from symgrad.frontend.rows import call_row
 from symgrad.ir.core import Const, Operand
@@ -45,7 +46,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return call_function(ctx, found, [owner, *args], kwargs, node)
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
-            if isinstance(value, list | dict | set | bytearray) and name not in ("index", "count", "copy"):
+            if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
                 raise UnsupportedSyntax(
                     f"{name!r} of a {type(value).__name__} from outside the function may change it",
                     ctx.loc(node),
@@ -224,14 +225,55 @@ def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     return ctx.call("list_from", value) if isinstance(value.type, Array) else value
 
 
+@method("list", "appendleft")
+def list_append_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    list_insert(ctx, owner, [Num(Const(0)), args[0]], node)
+    if (most := longest(owner)) is not None:
+        ctx.state.heap[owner.key] = tuple(ctx.state.entries(owner.key)[:most])
+    return Static(None)
+
+
+@method("list", "popleft")
+def list_pop_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    return list_pop(ctx, owner, [Num(Const(0))], node)
+
+
+@method("list", "sort")
+def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    made = ctx.apply(Static(sorted), [owner], {}, node)
+    assert isinstance(made, Obj)
+    content, ordered = ctx.state.heap[owner.key], ctx.state.heap[made.key]
+    ctx.check_still(owner.key)
+    if isinstance(content, Ref) and isinstance(ordered, Ref):
+        ctx.replace_version(content.location, ctx.read(ordered))
+    else:
+        ctx.state.heap[owner.key] = ordered
+    return Static(None)
+
+
+@method("list", "index")
+def list_index(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    wanted = known_value(args[0])
+    held = [] if isinstance(content, Ref) else [known_value(b) for _, b in content]
+    if len(args) == 1 and wanted and all(held) and wanted in held:
+        return Num(Const(held.index(wanted)))
+    raise UnsupportedSyntax("where an item stands in a list is not known while compiling", ctx.loc(node), "use np.argmax on an array")
+
+
 @method("list", "pop")
 def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
     place = unwrap(args[0]) if args else -1
     if isinstance(content, Ref):
+        if place == 0:
+            item = ctx.make(ctx.call("list_take", ctx.read(content), Const(0)))
+            rest = ctx.call("list_slice", ctx.read(content), Const(1), Const(None), Const(None))
+            ctx.replace_version(content.location, rest)
+            return item
         if place != -1:
-            raise UnsupportedSyntax("only the last item of a list of unknown length can be popped", ctx.loc(node))
+            raise UnsupportedSyntax("only the first or last item of a list of unknown length can be popped", ctx.loc(node))
         item = ctx.make(ctx.call("list_take", ctx.read(content), Const(-1)))
         ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
         return item

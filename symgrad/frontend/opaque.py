@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownFunction
+from symgrad.errors import UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import owner_name
@@ -41,12 +41,14 @@ def followed(function: Any) -> bool:
 
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A call kept in its place: it runs once; what it may change is a new version that carries no known derivative."""
-    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
     module = getattr(value, "__module__", None) or type(value).__module__
     root = module.split(".")[0]
     last = getattr(value, "__name__", "")
     pure = root in ("numpy", "math", "scipy", "operator") and not module.startswith(DRAWING) and last not in MUTATORS
     pure = pure or value in (print, repr, str, format, hash, type, id)
+    if not pure:
+        refuse_containers(ctx, name, [*args, *kwargs.values()], node)
+    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
     spelled = (
         name
         if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
@@ -71,10 +73,19 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A method of something that is not an array of ours, such as a generator of random numbers."""
     function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
+    refuse_containers(ctx, f".{name}()", [*args, *kwargs.values()], node)
     operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
     made = ctx.call("opaque", function, *operands, names=tuple(kwargs))
     touch(ctx, [*args, *kwargs.values()], made)
     return Num(made)
+
+
+def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST) -> None:
+    """A list or dict that is handed to what cannot be seen into may be changed there."""
+    if any(isinstance(a, Obj) for a in args):
+        raise UnsupportedSyntax(
+            f"{name} is given a list, dict or instance, which it may change", ctx.loc(node), "give it an array or a tuple"
+        )
 
 
 def touch(ctx: Lowering, args: list[Binding], made: Operand) -> None:

@@ -17,6 +17,7 @@ from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, T
 from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
+from symgrad.frontend.generators import yielded
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
@@ -125,9 +126,12 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 
 @statement(ast.Expr)
-def bare(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
+def bare(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    if isinstance(node.value, ast.Yield | ast.YieldFrom):
+        return yielded(ctx, node.value, rest)
     if not isinstance(node.value, ast.Constant):
         ctx.evaluate(node.value)
+    return False
 
 
 @statement(ast.Pass)

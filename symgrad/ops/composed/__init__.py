@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.iterating import ITERATING
 from symgrad.ops.composed.joining import (
     append,
     block,
@@ -146,7 +147,7 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
 def composed(function: Any) -> Callable[..., Any] | None:
     """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported."""
     try:
-        found = COMPOSED.get(function)
+        found = COMPOSED.get(function) or ITERATING.get(function)
     except TypeError:
         return None
     if found is not None:

@@ -1,0 +1,123 @@
+"""Generators: the body of the function is lowered where its values are gone over, what is done with each at the ``yield``.
+
+So both run in turns, as in Python. What ends the consumer's loop returns from the generator.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Generator, HeapKey, Num, Ref, Static
+from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised, expression
+from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
+from symgrad.ir.core import FALSE, Const, Operand
+from symgrad.ir.types import Array
+
+__all__ = ["called", "drive", "each_value", "gathered", "yielded"]
+
+
+def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding]) -> Generator:
+    """What a call of a function that yields gives: nothing has run yet."""
+    key = HeapKey("generator")
+    frame.locals |= {"%item"}
+    ctx.state.heap[key] = ()
+    return Generator(node, frame, tuple(bound.items()), key)
+
+
+def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
+    """Lower the generator's body; ``consume`` lowers what is done with each value and says whether that was the last.
+
+    Can the generator end of itself?
+    """
+    if ctx.state.heap[held.key]:
+        raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
+    if any(code is held.node for code, _ in ctx.stack):
+        raise UnsupportedSyntax("a generator that calls itself cannot be differentiated", ctx.loc(node), "return a list")
+    ctx.state.heap[held.key] = (("spent", Static(True)),)
+    outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
+    frame.consume, frame.consumer = consume, outer
+    ctx.frame = frame
+    ctx.stack.append((held.node, id(node)))
+    try:
+        for name, binding in held.bound:
+            ctx.state.names[frame, name] = binding
+        proceed(ctx)
+        run(ctx, list(held.node.body))
+        if ctx.state.dead:
+            raise Raised
+        ends = NEXT in ctx.state.codes or any(isinstance(n, ast.Return) for n in ast.walk(held.node))
+        for key in [n for n in ctx.state.names if n[0] is frame]:
+            del ctx.state.names[key]
+        proceed(ctx)
+        return ends
+    finally:
+        ctx.stack.pop()
+        ctx.frame, ctx.builder.loc = outer, loc
+
+
+def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Binding], None], node: ast.AST) -> bool:
+    """Go over a generator with statements that may break, continue and return; can it end of itself?"""
+    consumer = ctx.frame
+    ctx.state.names[loop.exit] = Num(Const(NEXT))
+    ctx.state.names[loop.stop] = Num(FALSE)
+
+    def consume(value: Binding) -> Operand:
+        yielding, loc, outer = ctx.frame, ctx.builder.loc, consumer.loop
+        ctx.frame, consumer.loop = consumer, loop
+        ctx.state.names[loop.stop] = Num(FALSE)
+        forget_result(ctx)
+        try:
+            body(value)
+        finally:
+            ctx.frame, consumer.loop, ctx.builder.loc = yielding, outer, loc
+        if ctx.state.dead:
+            return FALSE
+        proceed(ctx)
+        stop = ctx.state.names[loop.stop]
+        assert isinstance(stop, Num)
+        return stop.operand
+
+    return drive(ctx, held, consume, node)
+
+
+def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], node: ast.AST, lazily: bool = True) -> None:
+    """Do the same with all values; those that are used before the next is made are used as they are then."""
+    endless = [n for n in ast.walk(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
+    if endless and not any(isinstance(n, ast.Return | ast.Break) for n in ast.walk(held.node)):
+        raise UnsupportedSyntax("a generator without an end is gathered", ctx.loc(node), "go over it in a for statement that breaks")
+    consumer = ctx.frame
+
+    def consume(value: Binding) -> Operand:
+        yielding = ctx.frame
+        if lazily and isinstance(value, Ref) and isinstance(ctx.type_of(value), Array):
+            value = ctx.make(ctx.call("copy", ctx.read(value, node)))
+        ctx.frame = consumer
+        try:
+            keep(value)
+        finally:
+            ctx.frame = yielding
+        return FALSE
+
+    drive(ctx, held, consume, node)
+
+
+def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    """``yield value`` as a statement."""
+    if isinstance(node, ast.YieldFrom):
+        item = ast.Name("%item", ast.Load())
+        over = ast.For(ast.Name("%item", ast.Store()), node.value, [ast.Expr(ast.Yield(item))], [])
+        run(ctx, [ast.fix_missing_locations(ast.copy_location(over, node)), *rest])
+        return True
+    assert ctx.frame.consume is not None
+    stop = ctx.frame.consume(Static(None) if node.value is None else ctx.evaluate(node.value))
+    return branch(ctx, stop, lambda: leave(ctx, RETURN), lambda: None, rest, ctx.loc(node))
+
+
+@expression(ast.Yield, ast.YieldFrom)
+def sent(ctx: Lowering, node: ast.Yield | ast.YieldFrom) -> Binding:
+    raise UnsupportedSyntax(
+        "a value that is sent to a generator cannot be differentiated", ctx.loc(node), "yield in a statement of its own"
+    )
