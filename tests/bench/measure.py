@@ -23,7 +23,8 @@ Figures = dict[str, Any]
 def measured(case: Case, columns: Sequence[str], budget: float) -> Figures:
     """All figures of one program; ``budget`` is the time that its rounds may take, in seconds.
 
-    ``times``: seconds of the function itself; ``ratios``: of each column to that, ``direct`` to the adjoint by hand.
+    ``times``: seconds of the function itself; ``ratios``: of each column to that, ``direct`` to the adjoint by hand; ``smallest``:
+    seconds of both targets for the smallest arguments that make sense.
     """
     args = case.arguments()
     wanted = case.adjoint(*args)
@@ -53,6 +54,9 @@ def measured(case: Case, columns: Sequence[str], budget: float) -> Figures:
         figures["direct"] = ratio(times["numpy"], times["hand"])
     if "hand_numba" in runs and "numba" in runs:
         figures["direct_numba"] = ratio(times["numba"], times["hand_numba"])
+    if "numba" in runs and "numpy" in runs:
+        small = {name: runs[name] for name in ("numpy", "numba")}
+        figures["smallest"] = {name: min(t) for name, t in interleaved(small, case.small(), budget / 3).items()}
     if "numba" in runs:
         figures["compilation"] = seconds_to_compile(case)
         figures["compilation_by_hand"] = seconds_to_compile_by_hand(case)

@@ -13,6 +13,7 @@ from tests.bench.measure import Figures
 SLOWER = 1.10  #: what is said to have become slower
 ALLOWED = 1.2  #: times the adjoint by hand
 TOLERANCE = 1e-9
+BEHIND = 0.2e-6  #: seconds that a compiled call may take longer than NumPy code
 
 
 def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
@@ -46,10 +47,23 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
             worst = max(found, key=found.__getitem__)
             over = sum(v > ALLOWED for v in found.values())
             lines.append(f"{what}: geometric mean {mean(found.values()):.3f}, worst {found[worst]:.2f} ({worst}), {over} above {ALLOWED}")
+    lines += smallest(results)
     for name, f in results.items():
         lines += [f"not in the table: {name}, {COLUMNS[c].title}: {why}" for c, why in f["refused"].items()]
         lines += [f"WRONG: {name}, {COLUMNS[c].title}: error {e:.1e}" for c, e in f["errors"].items() if not e <= TOLERANCE]
     return lines
+
+
+def smallest(results: Mapping[str, Figures]) -> list[str]:
+    """How the targets compare where there is least to compute."""
+    found = {name: f["smallest"] for name, f in results.items() if "smallest" in f}
+    if not found:
+        return []
+    later = {name: t["numba"] - t["numpy"] for name, t in found.items()}
+    behind = [f"{name} by {1e6 * d:.2f} us" for name, d in later.items() if d > BEHIND]
+    worst = max(later, key=later.__getitem__)
+    told = f"the worst is {worst}: {time_text(found[worst]['numba'])}, not {time_text(found[worst]['numpy'])}"
+    return [f"smallest arguments: symgrad jit is more than {1e6 * BEHIND:.1f} us behind symgrad on {', '.join(behind) or 'none'}; {told}"]
 
 
 def line(name: str, words: Sequence[str]) -> str:
