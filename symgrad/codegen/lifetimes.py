@@ -129,8 +129,8 @@ class Lifetimes:
             self.outer[op] = read - inner
         return self.outer[op]
 
-    def walk_for(self, op: For) -> None:
-        """Time runs: carried variables set, bounds read, then the body."""
+    def body(self, op: For | While) -> tuple[int, int]:
+        """What stands behind a loop, and its body; the times of its exit and of the body's start."""
         exit_ = self.tick()
         self.define(op.outs, exit_)
         self.around(op, exit_)
@@ -140,6 +140,11 @@ class Lifetimes:
         self.ops(op.body)
         start = self.tick()
         self.define(op.body.args, start)
+        return exit_, start
+
+    def walk_for(self, op: For) -> None:
+        """Time runs: carried variables set, bounds read, then the body."""
+        exit_, start = self.body(op)
         bounds = self.tick()
         self.define(self.layout.popped([op.start, op.stop, op.step]), bounds)
         self.read([op.start, op.stop, op.step], bounds)
@@ -149,15 +154,7 @@ class Lifetimes:
 
     def walk_while(self, op: While) -> None:
         """Carried variables live through the test into the body."""
-        exit_ = self.tick()
-        self.define(op.outs, exit_)
-        self.around(op, exit_)
-        end = self.tick()
-        self.read(op.body.yields, end)
-        self.define(self.layout.popped(op.body.yields), end)
-        self.ops(op.body)
-        start = self.tick()
-        self.define(op.body.args, start)
+        exit_, start = self.body(op)
         self.around(op, start)
         tested = self.tick()
         self.read(op.test.yields, tested)
