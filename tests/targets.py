@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
+from differences import derivative, direction_for, inner
 
 import symgrad
 
@@ -41,3 +43,30 @@ def same(one: Any, other: Any, relative: float = 1e-12, absolute: float = 1e-14)
     else:
         alike = type(one) is type(other) or isinstance(one, float) and isinstance(other, float)
     return alike and np.allclose(one, other, relative, absolute, equal_nan=True)
+
+
+def check_targets(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], others: Sequence[tuple[Any, ...]] = (), jit: Any = "auto"
+) -> None:
+    """Compare value and gradients of a function of ``x`` and ``w`` on both targets; for the first call with differences too."""
+    compiled, plain = (symgrad.value_and_grad(function, wrt=("x", "w"), jit=target) for target in (jit, False))
+    for arguments in [*calls, *others]:
+        found, expected = (outcome(one, *(a.copy() for a in arguments)) for one in (compiled, plain))
+        narrow = arguments[0].dtype == np.float32
+        assert same(found, expected, *((1e-4, 1e-4) if narrow else (1e-10, 1e-13))), (arguments, found, expected)
+
+    first = calls[0]
+    direction = direction_for(first, np.random.default_rng(0))
+    slope = derivative(lambda a: function(*(part.copy() for part in a)), first, direction, 1e-5)
+    assert inner(compiled(*(a.copy() for a in first))[1], direction) == pytest.approx(slope, rel=1e-6)
+
+
+def strange(x: Any, w: Any) -> list[tuple[Any, Any]]:
+    """The same with an infinity, with what is not a number, and in single precision."""
+    made = [(x.astype(np.float32), w.astype(np.float32))]
+    for value in (np.inf, -np.inf, np.nan):
+        y, v = x.copy(), w.copy()
+        if x.size and w.size:
+            y[(0,) * y.ndim] = v[(-1,) * v.ndim] = value
+            made += [(y, w), (x, v)]
+    return made

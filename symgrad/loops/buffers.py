@@ -5,7 +5,7 @@ An array that a round makes anew and hands on takes the memory of the one that i
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array
 from symgrad.loops.accesses import Access, is_apart, summary
 from symgrad.loops.contract import escapes
@@ -40,11 +40,45 @@ def hoist_arrays(loop: For | While, block: Block) -> None:
         inside |= summary(op).defined
     moved: list[Op] = []
     for op in [*body.ops]:
-        if isinstance(op, Call) and op.name == "empty" and not escapes(op.outs[0], body) and not any(a in inside for a in op.args):
+        if (
+            isinstance(op, Call)
+            and op.name in ("empty", "zeros")
+            and not escapes(op.outs[0], body)
+            and not any(a in inside for a in op.args)
+        ):
+            if op.name == "zeros" and not same_cells(op.outs[0], body, inside):
+                continue
             body.ops.remove(op)
             moved.append(op)
     place = block.ops.index(loop)
     block.ops[place:place] = moved
+
+
+def same_cells(handle: Value, body: Block, inside: set[Value]) -> bool:
+    """Does each round first store to the same cells of an array, and to no others, so that the rest stays zero?"""
+    users = [op for op in body.ops if any(a.handle is handle for a in summary(op).accesses)]
+    if sum(a.writes for op in users for a in summary(op).accesses if a.handle is handle) != 1:
+        return False
+    op = users[0]
+    loops: list[Value] = []
+    while isinstance(op, For) and not any(o in inside or o in loops for o in (op.start, op.stop, op.step)) and not op.until:
+        loops.append(op.index)
+        users = [o for o in op.body.ops if any(a.handle is handle for a in summary(o).accesses)]
+        if len(users) != 1:
+            return False
+        op = users[0]
+    if not (isinstance(op, Call) and op.name == "set_at"):
+        return False
+    made = {o.outs[0]: o for o in walk(body) if isinstance(o, Call) and o.outs}
+    return all(is_steady(i, loops, made, inside) for i in op.args[2:])
+
+
+def is_steady(operand: Operand, loops: list[Value], made: dict[Value, Call], inside: set[Value]) -> bool:
+    """Is it the index of one of the loops, or a literal, or a sum of these?"""
+    if not isinstance(operand, Value) or operand in loops or operand not in inside:
+        return True
+    op = made.get(operand)
+    return op is not None and op.name in ("add", "subtract") and all(is_steady(a, loops, made, inside) for a in op.args)
 
 
 def replace_carried(loop: For, block: Block, writer: Writer) -> None:

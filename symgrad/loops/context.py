@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
@@ -78,6 +79,8 @@ class Context:
         self.params: list[Value] = []  #: what stands for the parameters
         self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
         self.wants = memory_wanted(func)
+        self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
+        self.waiting: list[Any] = []  #: those of one group that have not been carried out
         self.integers = known_extents(func)
 
     # -------------------------------------------------------------- values
@@ -287,7 +290,7 @@ def memory_wanted(func: Func) -> set[Value]:
     makers = {out: op for op in walk(func.body) for out in op.outs}
     for op in walk(func.body):
         if isinstance(op, Call):
-            if ROWS[op.name].consumes:
+            if ROWS[op.name].consumes and op.name != "accumulate":  # a recipe has its sum as a recipe
                 found.append(op.args[0])
             if op.name == "push":
                 found += op.args[1:]

@@ -21,6 +21,7 @@ from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import bail_out
+from symgrad.loops.stencils import neighbours
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
@@ -57,6 +58,7 @@ class Lowering(Context):
     """The walk."""
 
     def run(self) -> None:
+        self.groups = neighbours(self.func)
         for value in self.func.params:
             self.parameter(value)
         self.check_ones()

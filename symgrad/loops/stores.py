@@ -9,7 +9,11 @@ from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, broadcast_index, cast_to, mapped, refuse, same_index, shown
 from symgrad.loops.paths import Place
 from symgrad.loops.reach import OutOfReach
+from symgrad.loops.stencils import ENOUGH, Addition, gather
 from symgrad.loops.writer import number
+
+#: how many arrays the elements of a sum are read from, before it is given memory: LLVM must see that none overlaps what is stored
+MANY = 6
 
 
 def store(lowering: Context, op: Call) -> Thing:
@@ -19,6 +23,35 @@ def store(lowering: Context, op: Call) -> Thing:
     if any(x.cells & a.reads() for a in where.arrays):
         raise OutOfReach("an index that is changed by what it says where to store", op.loc)
     value = stored_value(lowering, op, where)
+    if op in lowering.groups and isinstance(value, Form) and not x.cells & value.reads():
+        wait(lowering, Addition(op, x, where, value))
+    else:
+        carry_out(lowering)
+        written(lowering, op, x, where, value)
+    return x
+
+
+def wait(lowering: Context, addition: Addition) -> None:
+    """Let a store wait for others of its group; the last one carries them out."""
+    if lowering.waiting and lowering.groups[lowering.waiting[-1].op] is not lowering.groups[addition.op]:
+        carry_out(lowering)
+    lowering.waiting.append(addition)
+    if addition.op is lowering.groups[addition.op][-1]:
+        if len(lowering.waiting) >= ENOUGH and gather(lowering, lowering.waiting):
+            lowering.waiting = []
+        carry_out(lowering)
+
+
+def carry_out(lowering: Context) -> None:
+    """Carry out what waits, one after the other."""
+    additions, lowering.waiting = lowering.waiting, []
+    for a in additions:
+        with lowering.writer.build.at(a.op.loc):
+            written(lowering, a.op, a.x, a.where, a.value)
+
+
+def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Operand) -> None:
+    """The loops of a store."""
     assert x.memory is not None
     writer = lowering.writer
     how = "set_at" if op.name == "set_at" else "add_at"
@@ -30,7 +63,6 @@ def store(lowering: Context, op: Call) -> Thing:
         if stays is not None:
             element = cast_to(writer, writer.call("where", stays(index), element, constant(x.dtype, 0), via=None), x.dtype)
         writer.store(x.memory, element, where.at(index), how)
-    return x
 
 
 def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
@@ -85,6 +117,9 @@ def accumulate(lowering: Context, op: Call) -> Thing:
     if isinstance(out.type, Scalar):
         return lowering.scalar_op(Call(op.outs, op.loc, "add", op.args, {"via": None}), [lowering.number(a) for a in op.args])[0]
     found = lowering.form(op.args[0])
+    given = lowering.form(op.args[1]).roots() if isinstance(op.args[1].type, Array) else []
+    if found.memory is None and len({*found.roots(), *given}) > MANY:
+        found = lowering.materialised(op.args[0])
     if found.memory is None:
         dtype = refuse(out.type)
         writer = lowering.writer
