@@ -88,16 +88,14 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
         t_grad[i] = t_grad_2 * t_8[i]
     means_grad = new_zeros((t_1, t_2))
     inverse_grad = new_zeros((t_3, t_4, t_5))
-    factor_grad = new_empty((t_5, t_5))
     terms_grad = t_grad_1
     alphas_grad = t_grad
     t = new_empty((t_6,))
     t_2 = new_empty((t_6, t_5))
     matrix = new_empty((t_5, t_6))
-    t_4 = new_empty((t_5, t_5))
+    t_4 = new_empty((t_5,))
     t_8 = new_empty((t_5,))
-    t_9 = new_empty((t_5,))
-    t_10 = new_empty((t_5, t_5))
+    t_9 = new_empty((t_5, t_5))
     for k in range(t_7, -1, -1):
         t_7 = -2.0 * tape_1[k]
         if k >= t_3:
@@ -106,44 +104,38 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
             raise ValueError
         t_grad = 0.0
         for i in range(t_6):
-            t_11 = terms_grad[i, k]
-            t[i] = t_11
+            t_10 = terms_grad[i, k]
+            t[i] = t_10
             terms_grad[i, k] = 0.0
-            t_grad = plus(t_grad, t_11)
+            t_grad = plus(t_grad, t_10)
             for j in range(t_5):
                 t_2[i, j] = x[i, j] - means[k, j]
         t_grad_1 = t_grad - -1.0
         alphas_grad[k] += t_grad
         for i in range(t_5):
-            for j in range(t_5):
-                factor_grad[i, j] = t_7 * factor_tape[k, i, j]
             for j in range(t_6):
-                t_11 = -t[j] * whitened_tape[k, j, i]
-                matrix[i, j] = t_11
-        product_into(t_4, matrix, t_2)
-        for i in range(t_5):
-            for j in range(t_5):
-                factor_grad[i, j] += t_4[i, j]
+                t_10 = -t[j] * whitened_tape[k, j, i]
+                matrix[i, j] = t_10
+            t_4[i] = 0.0
             t_8[i] = 0.0
-            t_9[i] = 0.0
+        product_into(t_9, matrix, t_2)
         for i in range(t_6):
             for j in range(t_5):
-                t_7 = plus(t_8[j], -t[i] * whitened_tape[k, i, j])
-                t_8[j] = t_7
+                t_10 = plus(t_4[j], -t[i] * whitened_tape[k, i, j])
+                t_4[j] = t_10
         for i in range(t_5):
             for j in range(t_5):
-                t_7 = plus(t_9[j], t_8[i] * factor_tape[k, i, j])
-                t_9[j] = t_7
-                t_7 = factor_grad[i, j]
-                t_10[i, j] = np.float64(t_7 if j + 1 <= i else 0.0)
-        t_7 = new_zeros((t_5, t_5))
+                t_10 = plus(t_8[j], t_4[i] * factor_tape[k, i, j])
+                t_8[j] = t_10
+        t_10 = new_zeros((t_5, t_5))
         for i in range(t_5):
-            means_grad[k, i] -= t_9[i]
-            t_11 = +(factor_grad[i, i] * tape[k, i] + t_grad_1)
-            t_7[i, i] = t_11
+            means_grad[k, i] -= t_8[i]
+            t_11 = (t_7 * factor_tape[k, i, i] + t_9[i, i]) * tape[k, i]
+            t_10[i, i] = t_11 + t_grad_1
             for j in range(t_5):
-                t_10[i, j] += t_7[i, j]
-                inverse_grad[k, i, j] += t_10[i, j]
+                t_11 = t_7 * factor_tape[k, i, j] + t_9[i, j]
+                t_11 = np.float64(t_11 if j + 1 <= i else 0.0) + t_10[i, j]
+                inverse_grad[k, i, j] += t_11
     return alphas_grad, means_grad, inverse_grad
 
 

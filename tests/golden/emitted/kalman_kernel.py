@@ -108,13 +108,13 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     error_grad = new_zeros((t_6, t_7))
     noise_grad = new_zeros((t_2, t_3))
     motion_grad = new_zeros((t, t_1))
-    innovation_grad = new_empty((t_4, t_4))
-    surprise_grad = new_empty((t_9,))
     t_grad = new_empty((t, t))
     t_grad_1 = new_empty((t, t))
     spread_grad_1 = new_empty((t_5, t))
     t_grad_2 = new_empty((t, t_4))
-    t_grad_3 = new_empty((t_4, t_5))
+    surprise_grad = new_empty((t_4,))
+    innovation_grad = new_empty((t_7, t_7))
+    t_grad_3 = new_empty((t_7, t_5))
     spread_grad_2 = new_empty((t_5, t))
     state_grad_1 = new_empty((t_5,))
     t_grad_4 = new_empty((t, t_1))
@@ -125,92 +125,84 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     for i_1 in range(t_10, -1, -1):
         t_grad_5 = -0.5 / tape_4[i_1]
         cofactors_into(t_2, innovation_tape[i_1])
-        t_8 = new_empty((t_4, t_4))
-        t_10 = new_empty((t_9,))
-        for i in range(t_7):
-            surprise_grad[i] = -0.5 * tape_3[i_1, i]
-            for j in range(t_7):
-                innovation_grad[i, j] = t_grad_5 * t_2[i, j]
-                t_8[i, j] = innovation_tape[i_1, j, i]
-            t_10[i] = -0.5 * surprise_tape[i_1, i]
-        t_8 = np.linalg.solve(t_8, t_10)
-        t_10 = spread_tape_1[i_1]
-        t_11 = tape_1[i_1]
-        t_12 = seen.T
+        t_8 = spread_tape_1[i_1]
+        t_10 = tape_1[i_1]
+        t_11 = seen.T
+        t_12 = new_empty((t_9,))
         t_13 = new_empty((t_4, t_4))
+        t_14 = new_empty((t_4, t_4))
         for i in range(t_7):
-            t_14 = t_8[i]
-            surprise_grad[i] += t_14
+            t_12[i] = -0.5 * surprise_tape[i_1, i]
             for j in range(t_7):
-                t_15 = -(t_14 * tape_3[i_1, j])
-                innovation_grad[i, j] += t_15
-                t_13[i, j] = innovation_tape[i_1, j, i]
+                t_15 = innovation_tape[i_1, j, i]
+                t_13[i, j] = t_15
+                t_14[i, j] = t_15
             total = 0.0
             for j in range(t_3):
                 total = plus(total, state_grad[j] * tape_2[i_1, i, j])
-            surprise_grad[i] += total
+            surprise_grad[i] = total
+        t_12 = np.linalg.solve(t_13, t_12)
         for i in range(t_3):
             for j in range(t_3):
                 t_grad[i, j] = -spread_grad[i, j]
-        product_into(t_grad_1, t_grad, t_10.T)
-        product_into(spread_grad_1, t_11.T, t_grad)
-        product_into(t_grad_2, t_grad_1, t_12)
+        product_into(t_grad_1, t_grad, t_8.T)
+        product_into(spread_grad_1, t_10.T, t_grad)
+        product_into(t_grad_2, t_grad_1, t_11)
+        t_8 = tape_2[i_1]
         for i in range(t_3):
             for j in range(t_3):
                 spread_grad[i, j] += spread_grad_1[i, j]
+            total = 0.0
             for j in range(t_7):
-                t_8 = state_grad[i] * surprise_tape[i_1, j]
-                t_grad_2[i, j] += t_8
-        t_8 = tape_2[i_1]
+                t_10 = state_grad[i] * surprise_tape[i_1, j]
+                t_grad_2[i, j] += t_10
+                t_10 = -(-0.5 * tape_3[i_1, j] + t_12[j] + surprise_grad[j])
+                total = plus(total, t_10 * seen[j, i])
+            state_grad_1[i] = total
         t_10 = new_empty((t_4, t))
-        t_11 = new_empty((t_4, t))
+        t_13 = new_empty((t_4, t))
         for i in range(t_7):
             for j in range(t_3):
-                t_14 = t_grad_2[j, i]
-                t_10[i, j] = t_14
-                t_11[i, j] = t_14
-        product_into(t_5, np.linalg.solve(t_13, t_10), t_8.T)
+                t_15 = t_grad_2[j, i]
+                t_10[i, j] = t_15
+                t_13[i, j] = t_15
+        product_into(t_5, np.linalg.solve(t_14, t_10), t_8.T)
         t_8 = new_empty((t_4, t_4))
         for i in range(t_7):
             for j in range(t_7):
-                innovation_grad[i, j] -= t_5[i, j]
+                t_10 = t_grad_5 * t_2[i, j] - t_12[i] * tape_3[i_1, j]
+                t_10 = t_10 - t_5[i, j]
+                innovation_grad[i, j] = t_10
                 t_8[i, j] = innovation_tape[i_1, j, i]
-                error_grad[i, j] += innovation_grad[i, j]
+                error_grad[i, j] += t_10
         product_into(t_grad_3, innovation_grad, seen)
-        t_8 = np.linalg.solve(t_8, t_11)
+        t_8 = np.linalg.solve(t_8, t_13)
         for i in range(t_7):
             for j in range(t_3):
                 t_8[i, j] += t_grad_3[i, j]
-        product_into(spread_grad_2, t_12, t_8)
+        product_into(spread_grad_2, t_11, t_8)
         for i in range(t_3):
-            state_grad_1[i] = 0.0
+            state_grad_1[i] += state_grad[i]
             for j in range(t_3):
                 spread_grad[i, j] += spread_grad_2[i, j]
                 noise_grad[i, j] += spread_grad[i, j]
-        for i in range(t_7):
-            for j in range(t_3):
-                t_8 = -surprise_grad[i] * seen[i, j]
-                state_grad_1[j] = plus(state_grad_1[j], t_8)
         product_into(t_grad_4, spread_grad, motion)
         product_into(t_6, spread_grad.T, tape[i_1])
         t_8 = spread_tape[i_1]
         product_into(motion_grad_1, t_grad_4, t_8.T)
         spread_grad = new_empty((t_1, t_1))
         product_into(spread_grad, motion.T, t_grad_4)
-        state_grad_2 = new_empty((t_1,))
         for i in range(t_3):
-            state_grad_1[i] += state_grad[i]
             for j in range(t_3):
                 motion_grad[i, j] += t_6[i, j]
                 motion_grad[i, j] += motion_grad_1[i, j]
                 t_8 = state_grad_1[i] * state_tape[i_1, j]
                 motion_grad[i, j] += t_8
-            state_grad_2[i] = 0.0
+            state_grad[i] = 0.0
         for i in range(t_3):
             for j in range(t_3):
-                t_8 = plus(state_grad_2[j], state_grad_1[i] * motion[i, j])
-                state_grad_2[j] = t_8
-        state_grad = state_grad_2
+                t_8 = plus(state_grad[j], state_grad_1[i] * motion[i, j])
+                state_grad[j] = t_8
     return motion_grad, noise_grad, error_grad
 
 
