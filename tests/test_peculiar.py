@@ -836,3 +836,37 @@ def test_the_gradient_of_the_mean_of_nothing_is_nothing(f: Callable[..., Any], j
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_the_variance_of_one_number_with_a_degree_of_freedom_gone_is_undefined_and_so_is_its_slope() -> None:
     np.testing.assert_array_equal(symgrad.grad(lambda x: np.var(x, ddof=1))(np.ones(1)), [np.nan])
+
+
+# ------------------------------------------------------------------ outer products summed after a loop
+
+
+def layers(w, u, b, h, x):
+    for t in range(len(x)):
+        h = np.tanh(w @ h + x[t] @ u + b)
+        for k in range(2):
+            h = h @ w.T * (k + 1.0)
+    return np.sum(h * h)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 7])
+@pytest.mark.parametrize("jit", [False, True])
+def test_outer_products_of_all_rounds_are_summed(rounds: int, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    chance = np.random.default_rng(rounds)
+    w, u, b, h, x = (0.4 * chance.normal(size=n) for n in ((3, 3), (2, 3), 3, 3, (rounds, 2)))
+    derived = symgrad.grad(layers, wrt=("w", "u", "b", "x"), jit=jit)
+    found = derived(w, u, b, h, x)
+
+    if not jit:
+        assert "add_products(w_grad, w_grad_columns, w_grad_rows)" in derived.source(w, u, b, h, x, optimize="speed")
+        assert "add_products" not in derived.source(w, u, b, h, x)
+    for k, (made, like) in enumerate(zip(found, (w, u, b, x), strict=True)):
+        direction = chance.normal(size=like.shape)
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = [w, u, b, h, x]
+            moved[(0, 1, 2, 4)[k]] = like + step * direction
+            ends.append(layers(*moved))
+        assert np.sum(made * direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)

@@ -77,6 +77,9 @@ def declare(row: Row, ufunc: str, augmented: str | None) -> None:
 missing(
     'scatter_add(x, v, *index, index="e")', same_memory, "it is printed only", emit="scatter_add(x, path, v)", consumes=True, statement=True
 )
+# the sum of outer products, of vectors that two lists hold
+missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit="add_products(x, columns, rows)", consumes=True,
+        statement=True)  # fmt: skip
 for _row in list(ROWS.values()):
     if (_found := ufunc_of(_row)) is not None:
         declare(_row, *_found)

@@ -283,6 +283,12 @@ def cast_to_itself(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if getattr(op.args[0].type, "dtype", None) == op.settings["dtype"] else None
 
 
+def one_times_vector(op: Call, facts: Facts) -> Operand | None:
+    """The cotangent of a factor of a scalar product is the other factor, where the seed is 1."""
+    vector = isinstance(op.args[1].type, Array) and op.args[1].type.rank == 1 and op.args[1].type.dtype == "f64"
+    return op.args[1] if vector and is_number(op.args[0], 1.0) and isinstance(op.args[0].type, Scalar) else None
+
+
 def number_of_number(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if op.args[0].type == op.outs[0].type else None
 
@@ -302,6 +308,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "copy": (copy_of_copy,),
     "cast": (cast_to_itself,),
     "number": (number_of_number,),
+    **dict.fromkeys(("matmul_left", "matmul_right", "dot_left", "dot_right"), (one_times_vector,)),
 }
 
 __all__ = ["FOLDED", "IDENTITIES", "folded", "spread_operand"]

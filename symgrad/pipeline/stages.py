@@ -17,6 +17,7 @@ from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
 from symgrad.passes.kept import kept
 from symgrad.passes.masks import masks
+from symgrad.passes.outer import outer
 from symgrad.passes.reuse import reuse
 from symgrad.passes.scatter import scatter
 from symgrad.passes.unbox import unbox, unbox_plainly
@@ -27,9 +28,9 @@ Pass = Callable[[Func], Func]
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, zeroing, dce, borrow, unbox, cells, dce, reuse)
+LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox, cells, dce, reuse)
 #: the same for halves of pullbacks, which have no plain form to fall back on
-LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
+LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",

@@ -65,6 +65,7 @@ def scatter_add(x: Any, path: Any, v: Any) -> None:
     shape = x.shape[len(index) :]
     width = math.prod(shape)
     if index[0].size * width >= 1000 and x.flags.c_contiguous:  # else it would not pay
+        cells: Any
         try:
             cells = index[0].astype(np.intp) if len(index) == 1 else np.ravel_multi_index(index, x.shape[: len(index)])
         except ValueError:  # places counted from the end, or some that are not there
@@ -74,6 +75,19 @@ def scatter_add(x: Any, path: Any, v: Any) -> None:
             path = (cells[..., None] * width + np.arange(width)).ravel()
             x = x.reshape(-1)
     np.add.at(x, path, v)
+
+
+def add_products(x: Any, columns: list[Any], rows: list[Any]) -> None:
+    """Add the outer product of each column with its row.
+
+    >>> x = np.zeros((2, 2))
+    >>> add_products(x, [np.array([1.0, 2.0]), np.ones(2)], [np.ones(2), np.array([0.0, 1.0])])
+    >>> x
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    if columns:
+        x += np.array(columns).T @ np.array(rows)
 
 
 def copy(x: Any) -> Any:

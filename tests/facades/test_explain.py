@@ -173,6 +173,19 @@ def pair(x: Any, k: int) -> Any:
     return total
 
 
+def recurrent(w: Any, h: Any, n: int) -> Any:
+    for _ in range(n):
+        h = np.tanh(w @ h)
+    return np.sum(h)
+
+
+def repeated(w: Any, h: Any, n: int) -> Any:
+    total = 0.0
+    for _ in range(n):
+        total = total + np.sum(w @ h) * total
+    return total
+
+
 VECTOR = np.arange(1.0, 7.0)
 INDEX = np.array([0, 2])
 LOOP = (VECTOR, 0.5, 3)
@@ -227,6 +240,8 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (pair, (VECTOR, 1), None, "recomputed", 3, "x[k] * x[k + 1]", "from x[k], x[k + 1]"),
     (gather, (np.ones((6, 2)), INDEX), None, "lowered", 2, "x_grad", "cells are numbered, which makes adding to them faster"),
     (gather, (VECTOR, INDEX), None, "lowered", 2, "x_grad", "added cell by cell, at which NumPy is fast for vectors only"),
+    (recurrent, (np.eye(6), VECTOR, 2), None, "lowered", 2, "w_grad", "outer products are summed after the loop"),
+    (repeated, (np.eye(6), VECTOR, 2), None, "lowered", 3, "w_grad", "as their factors would take memory for each round"),
     (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
     (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque"].message),
 ]

@@ -1,0 +1,202 @@
+"""Sums outer products over the rounds of a reversed loop as one product of matrices after it. Works in place.
+
+``W_grad += g[:, None] * h`` in a loop becomes ``columns.append(g); rows.append(h)`` there and ``W_grad += np.array(columns).T @
+np.array(rows)`` after it. Only where the loop takes arrays off a tape or reads an array row by row, so that memory that grows
+with the rounds is in use anyway, and only in the backward half. The result is to be printed, not to be differentiated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import symgrad.ops.into  # noqa: F401  (it has the row)
+from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.types import Array, List, Tape
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import Facts, Node, halves_kept
+from symgrad.passes.places import Places
+from symgrad.passes.telling import tell
+
+#: cotangents of the factors of a product: of vectors, both are outer products, this one with its factors in the order of the other
+LEFT, RIGHT = frozenset({"matmul_left", "dot_left"}), frozenset({"matmul_right", "dot_right"})
+DTYPES = frozenset({"f64", "f32"})
+Factors = tuple[Value, Value]
+
+
+def outer(func: Func) -> Func:
+    """Sum outer products after loops, in place."""
+    with halves_kept(func):
+        _Sums(func).run()
+    return func
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What becomes of one array that a loop carries: the additions of products to it, and whether there is anything else."""
+
+    slots: dict[For, int] = field(default_factory=dict)  #: the loop and those inside it that carry the array, and where
+    added: dict[Call, Factors] = field(default_factory=dict)
+    alone: bool = True
+
+
+class _Sums:
+    """One walk through a function."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.facts = Facts(func)
+        self.places = Places.of(func)
+        self.table: dict[Value, Operand] = {}
+        self.written = {self.facts.find(node) for op in walk(func.body) for node in written(op)}
+
+    def run(self) -> None:
+        self.block(self.func.body)
+        substitute(self.func.body, self.table)
+
+    def block(self, block: Block) -> None:
+        """The loops of a block, outer loops first."""
+        done: list[Op] = []
+        for op in block.ops:
+            before: list[Op] = []
+            after: list[Op] = []
+            if isinstance(op, For) and not op.until and op.outs and op.outs[0] in self.facts.late:
+                for k in reversed(range(len(op.inits))):
+                    self.slot(op, k, before, after)
+            for inner in op.blocks:
+                self.block(inner)
+            done += [*before, op, *after]
+        block.ops = done
+
+    def slot(self, loop: For, k: int, before: list[Op], after: list[Op]) -> None:
+        """One array that a loop carries."""
+        found = _Sum()
+        if not self.follow(loop, k, found) or not found.added:
+            return
+        first = next(iter(found.added))
+        if not any(has_rounds(op, inner) for inner in found.slots for op in walk(inner.body)):
+            tell(
+                self.func.notes,
+                first,
+                "outer products are added one by one, as their factors would take memory for each round",
+                loop.outs[k],
+            )
+        elif any(self.facts.find((f, False)) in self.written for factors in found.added.values() for f in factors):
+            tell(self.func.notes, first, "outer products are added one by one, as a factor is written to later", loop.outs[k])
+        else:
+            tell(self.func.notes, first, "outer products are summed after the loop, as one product of matrices", loop.outs[k])
+            self.gather(loop, k, found, before, after)
+
+    # -------------------------------------------------------------- what is summed
+
+    def follow(self, loop: For, k: int, found: _Sum) -> bool:
+        """Follow an array through a loop; False if more is done with it than adding to it."""
+        found.slots[loop] = k
+        current: Operand = loop.carried[k]
+        while current is not loop.body.yields[k] or self.places.readers.get(current):  # type: ignore[arg-type]
+            readers = self.places.readers.get(current, [])  # type: ignore[arg-type]
+            if len(readers) != 1 or current in self.places.yielded:
+                return False
+            (op,) = readers
+            if isinstance(op, For) and not op.until and op.inits.count(current) == 1:
+                place = op.inits.index(current)
+                if not self.follow(op, place, found):
+                    return False
+                current = op.outs[place]
+            elif isinstance(op, Call) and op.name in ("accumulate", "add_at") and op.args[0] is current and current not in op.args[1:]:
+                factors = self.factors(op.args[1]) if op.name == "accumulate" else None
+                found.alone = found.alone and factors is not None
+                if factors is not None:
+                    found.added[op] = factors
+                current = op.outs[0]
+            else:
+                return False
+        return loop.body.yields.count(current) == 1
+
+    def factors(self, operand: Operand) -> Factors | None:
+        """The column and the row of which the operand is the outer product, if it is read only here."""
+        maker = self.facts.maker.get(operand) if isinstance(operand, Value) and self.facts.count.get(operand) == 1 else None
+        if not isinstance(maker, Call) or not is_float(operand, 2):
+            return None
+        pair = maker.args[:2]
+        if maker.name == "view" and maker.settings["index"] == ".T":
+            return None if (inner := self.factors(pair[0])) is None else inner[::-1]
+        if maker.name in RIGHT:
+            pair.reverse()
+        elif maker.name not in LEFT and maker.name != "outer":
+            return None
+        column, row = pair
+        if not (is_float(column, 1) and is_float(row, 1) and isinstance(column, Value) and isinstance(row, Value)):
+            return None
+        dtypes = {getattr(x.type, "dtype", None) for x in (maker.outs[0], column, row)}
+        return (column, row) if len(dtypes) == 1 else None
+
+    # -------------------------------------------------------------- gathering the factors
+
+    def gather(self, loop: For, k: int, found: _Sum, before: list[Op], after: list[Op]) -> None:
+        """Put the factors into lists, and sum their products after the loop."""
+        total = loop.outs[k]
+        word = total.name or "products"
+        column, row = next(iter(found.added.values()))
+        lists = [Value(List(f.type), f"{word}_{end}") for f, end in ((column, "columns"), (row, "rows"))]
+        for made in lists:
+            before.append(Call([made], loop.loc, "list_of", [], {}))
+        lists = self.thread(loop, found, lists)
+        loop.outs[k] = base = Value(total.type, total.name)
+        if found.alone:
+            for inner, place in found.slots.items():
+                self.drop(inner, place)
+        first = next(iter(found.added))
+        after.append(Call([total], first.loc, "add_products", [base, *lists], dict(ROWS["add_products"].settings)))
+
+    def thread(self, loop: For, found: _Sum, lists: list[Value]) -> list[Value]:
+        """Carry the lists through a loop, and append to them where products were added; the lists after the loop."""
+        inside = [Value(v.type, v.name) for v in lists]
+        loop.inits += lists
+        loop.body.args += inside
+        done: list[Op] = []
+        for op in loop.body.ops:
+            if isinstance(op, Call) and op in found.added:
+                for end, factor in enumerate(found.added[op]):
+                    made = Value(inside[end].type, inside[end].name)
+                    done.append(Call([made], op.loc, "list_append", [inside[end], factor], {}))
+                    inside[end] = made
+                self.table[op.outs[0]] = op.args[0]
+                continue
+            if isinstance(op, For) and op in found.slots:
+                inside = self.thread(op, found, inside)
+            done.append(op)
+        loop.body.ops = done
+        loop.body.yields += inside
+        made_after = [Value(v.type, v.name) for v in lists]
+        loop.outs += made_after
+        return made_after
+
+    def drop(self, loop: For, k: int) -> None:
+        """Carry an array no more that the loop leaves as it was."""
+        for value in (loop.carried[k], loop.outs[k]):
+            self.table[value] = loop.inits[k]
+        del loop.inits[k], loop.body.args[k + 1], loop.body.yields[k], loop.outs[k]
+
+
+def written(op: Op) -> list[Node]:
+    """The memory of arrays that an op writes to, or may."""
+    if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value) and not isinstance(op.args[0].type, Tape):
+        return [(op.args[0], False)]
+    if isinstance(op, Apply) or isinstance(op, Call) and op.name == "opaque":
+        return [(a, held) for a in op.operands if isinstance(a, Value) for held in (False, True)]
+    return []
+
+
+def has_rounds(op: Op, loop: For) -> bool:
+    """Does the op take arrays off a tape, or a row for each round off an array?"""
+    if not isinstance(op, Call) or not any(isinstance(out.type, Array) for out in op.outs):
+        return False
+    return op.name in ("get", "pop") or op.name in ("view", "take") and loop.index in op.args[1:]
+
+
+def is_float(operand: Operand, rank: int) -> bool:
+    """Is it an array of floats of this rank?"""
+    return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype in DTYPES
+
+
+__all__ = ["outer"]
