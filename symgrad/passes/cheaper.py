@@ -13,8 +13,8 @@ from typing import Any
 import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
-from symgrad.ir.core import NONE, Call, Const, Op, Operand, Value
-from symgrad.ir.types import FLOAT, Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.core import NONE, ZERO, Call, Const, Op, Operand, Value
+from symgrad.ir.types import FLOAT, INT, Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts
@@ -109,6 +109,21 @@ def sum_of_scaled(op: Call, facts: Facts) -> list[Call] | None:
         return None
     inner = new("sum", op, op.outs[0].type, [y], **op.settings)
     return [inner, call("multiply", op, [inner.outs[0], factor])]
+
+
+def sum_of_spread(op: Call, facts: Facts) -> list[Call] | None:
+    """The sum of a number broadcast is the number times how often it stands there."""
+    maker = facts.calls(op.args[0], "spread")
+    if maker is None or op.settings["axis"] is not None or op.settings["keepdims"] or not is_late(op, facts):
+        return None
+    value, shape = maker.args
+    if not isinstance(value.type, Scalar) or value.type.kind != "float" or not isinstance(shape.type, ShapeOf):
+        return None
+    size = new("reduced_size", op, INT, [shape])
+    if value.type == op.outs[0].type:
+        return [size, call("multiply", op, [value, size.outs[0]])]
+    made = new("multiply", op, value.type, [value, size.outs[0]])
+    return [size, made, call("cast", op, [made.outs[0]], dtype="f64")] if op.outs[0].type == Scalar("float", "f64") else None
 
 
 def negative_first(op: Call, facts: Facts) -> Call | None:
@@ -238,6 +253,32 @@ def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
 
 def first_power(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if is_real(op.args[0].type) and is_number(op.args[1], 1) and as_large(op.args[0].type, op.outs[0].type) else None
+
+
+def first_power_operand(op: Call, facts: Facts) -> Call | None:
+    """A product with ``x ** 1`` is one with ``x``, also where ``x`` is written to later."""
+    for side in (0, 1):
+        maker = once(op.args[side], "power", facts)
+        if maker is not None and first_power(maker, facts) is not None and is_late(op, facts):
+            args = list(op.args)
+            args[side] = maker.args[0]
+            return call("multiply", op, args)
+    return None
+
+
+def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
+    """``1.0 * x`` that is written to later, or handed out, is a copy of ``x``."""
+    for side in (0, 1):
+        x = op.args[1 - side]
+        if is_number(op.args[side], 1.0) and is_late(op, facts) and isinstance(x.type, Array):
+            out = op.outs[0].type
+            if (
+                x.type.dtype == getattr(out, "dtype", None)
+                and x.type.layout in ("C", "CF")
+                and same_shape(x.type.shape, shape_of_type(out))
+            ):
+                return call("copy", op, [x])
+    return None
 
 
 def lowered_number(op: Call, facts: Facts) -> Operand | None:
@@ -430,6 +471,41 @@ def add_to_transpose(op: Call, facts: Facts) -> list[Call] | None:
     return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
 
 
+def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
+    """``x[:, None] += v`` is ``x += v[:, 0]``."""
+    index, bounds, v = op.settings["index"], op.args[2:], op.args[1]
+    x = op.args[0].type
+    whole = "n" in index and set(index) <= {"s", "n"} and all(isinstance(b, Const) and b.value is None for b in bounds)
+    if not whole or not isinstance(x, Array) or x.shape is None or not isinstance(v.type, Array) or v.type.shape is None:
+        return None
+    if len(index) != len(v.type.shape) or not same_shape(v.type.shape, tuple(extents_with_ones(index, x.shape))):
+        return None
+    place = [b for letter in index for b in ([ZERO] if letter == "n" else [NONE, NONE, NONE])]
+    inner = new("view", op, Array(v.type.dtype, x.shape), [v, *place], index=index.replace("n", "i"))
+    return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
+
+
+def extents_with_ones(index: str, shape: Shape) -> list[Any]:
+    """The extents of what ``index`` of whole slices and new axes gives."""
+    rest = list(shape)
+    made = [1 if letter == "n" else rest.pop(0) if rest else 1 for letter in index]
+    return [*made, *rest]
+
+
+def sum_kept_and_dropped(op: Call, facts: Facts) -> Call | None:
+    """``x.sum(1, keepdims=True)[:, 0]`` is ``x.sum(1)``."""
+    maker, index = once(op.args[0], "sum", facts), op.settings["index"]
+    if maker is None or not maker.settings["keepdims"] or maker.settings["axis"] is None or set(index) != {"i", "s"}:
+        return None
+    axis, rank = maker.settings["axis"], len(index)
+    gone = {a % rank for a in (axis if isinstance(axis, tuple) else (axis,))}
+    place = [b for k in range(rank) for b in ([ZERO] if k in gone else [NONE, NONE, NONE])]
+    same = index == "".join("i" if k in gone else "s" for k in range(rank)) and len(place) == len(op.args) - 1
+    if not same or not all(map(same_operand, place, op.args[1:])) or getattr(maker.outs[0].type, "rank", None) != rank:
+        return None
+    return call("sum", op, list(maker.args), axis=axis)
+
+
 # ------------------------------------------------------------------ stores
 
 
@@ -514,11 +590,20 @@ def add_distinct(op: Call, facts: Facts) -> Call | None:
 
 
 CHEAPER: dict[str, tuple[Rewrites, ...]] = {
-    "multiply": (spread_outwards, joined_factors, scaled_quotient, sign_outwards, shared_quotient, scaled_view),
+    "multiply": (
+        first_power_operand,
+        spread_outwards,
+        joined_factors,
+        scaled_quotient,
+        sign_outwards,
+        shared_quotient,
+        scaled_view,
+        once_is_a_copy,
+    ),
     "divide": (spread_outwards, sign_outwards, plain_divisor),
     "negative": (spread_outwards, negative_product),
     "add": (negative_first, doubled),
-    "sum": (sum_of_negative, sum_of_scaled, product_of_vectors, sum_of_product),
+    "sum": (sum_of_spread, sum_of_negative, sum_of_scaled, product_of_vectors, sum_of_product),
     "power": (first_power,),
     "matmul": (sign_outwards,),
     "dot": (sign_outwards,),
@@ -532,8 +617,8 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "slope_power": (kind_of_power,),
     "spread": (spread_with_axes,),
     "copy": (filled,),
-    "view": (transpose,),
-    "add_at": (add_to_transpose, store_after_zero, add_distinct),
+    "view": (transpose, sum_kept_and_dropped),
+    "add_at": (add_to_transpose, add_to_new_axis, store_after_zero, add_distinct),
     "add_written": (add_distinct,),
     "take_written": (take_distinct,),
 }

@@ -57,6 +57,7 @@ class Facts:
     """Facts of a function as it stands; a pass that rewrites keeps ``count`` right itself."""
 
     def __init__(self, func: Func) -> None:
+        self.body = func.body
         self.count = uses(func.body)
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}

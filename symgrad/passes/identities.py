@@ -10,11 +10,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.ir.core import Call, Const, Operand, Value
+from symgrad.ir.core import Apply, Call, Const, Operand, Value, walk
 from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import KEEPING, Facts
 
 Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
@@ -283,6 +283,41 @@ def cast_to_itself(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if getattr(op.args[0].type, "dtype", None) == op.settings["dtype"] else None
 
 
+def stores_all(op: Call) -> bool:
+    """Does a store go to a whole array?"""
+    return set(op.settings["index"]) <= {"s", "e"} and all(isinstance(a, Const) and a.value is None for a in op.args[2:])
+
+
+def whole_store(op: Call, facts: Facts) -> Operand | None:
+    """``a[...] = v`` of a ``v`` made for it is ``v``, outside of loops: there the memory is used again."""
+    x, v = op.args[:2]
+    home = facts.home.get(op.outs[0])
+    if not stores_all(op) or home is not facts.body or not isinstance(v, Value) or not facts.is_fresh(v):
+        return None
+    if not isinstance(x.type, Array) or not isinstance(v.type, Array) or x.type.dtype is None or x.type.dtype != v.type.dtype:
+        return None
+    if not same_shape(x.type.shape, v.type.shape) or facts.reshaped:
+        return None
+    kept = any(isinstance(other, Apply) or isinstance(other, Call) and other.name in (*KEEPING, "opaque") for other in walk(facts.body))
+    if kept or not facts.hands_over(v, home):
+        return None
+    v.name = v.name or op.outs[0].name
+    return v
+
+
+def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
+    """``a[...] = 0.0; a += v`` is ``a[...] = v``."""
+    zero = facts.calls(op.args[0], "set_at")
+    if zero is None or not stores_all(zero) or not is_number(zero.args[1], 0.0):
+        return None
+    x, v = op.args[0].type, op.args[1].type
+    if not is_real(x) or not isinstance(v, Array) or not isinstance(x, Array) or x.dtype != v.dtype or not same_shape(x.shape, v.shape):
+        return None
+    if facts.home.get(zero.outs[0]) is not facts.home.get(op.outs[0]) or facts.count.get(zero.outs[0], 0) != 1:
+        return None
+    return call("set_at", op, [zero.args[0], op.args[1]], index="e")
+
+
 def one_times_vector(op: Call, facts: Facts) -> Operand | None:
     """The cotangent of a factor of a scalar product is the other factor, where the seed is 1."""
     vector = isinstance(op.args[1].type, Array) and op.args[1].type.rank == 1 and op.args[1].type.dtype == "f64"
@@ -299,8 +334,8 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one),
     "divide": (unit(1, 1.0),),
     "negative": (double_negative,),
-    "accumulate": (nothing_accumulated, first_accumulation, spread_accumulated),
-    "set_at": (spread_stored,),
+    "accumulate": (nothing_accumulated, store_after_whole_zero, first_accumulation, spread_accumulated),
+    "set_at": (spread_stored, whole_store),
     "add_at": (spread_stored,),
     "unbroadcast": (needless_unbroadcast, unbroadcast_spread),
     "shape_of": (shape_of_zeros, shape_elsewhere),

@@ -12,6 +12,7 @@ from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts, halves_kept
+from symgrad.passes.identities import stores_all
 from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
 
@@ -70,13 +71,14 @@ class _Zeroing:
             (op,) = readers
             if (
                 not isinstance(op, Call)
-                or op.name != "add_at"
+                or op.name not in ("add_at", "accumulate")
                 or op.args[0] is not added[-1].outs[0]
                 or self.places.above[op][0] is not block
             ):
                 return False
             added.append(op)
-            if is_same_place(op.args[2:], op, zero) and self.leave_out(taken, op, block):
+            whole = op.name == "accumulate" and stores_all(zero)
+            if (whole or op.name == "add_at" and is_same_place(op.args[2:], op, zero)) and self.leave_out(taken, op, block):
                 self.table[zero.outs[0]] = zero.args[0]
                 block.ops.remove(zero)
                 tell(self.notes, zero, "a slice of it is not set to zero, since what stood there is added again")

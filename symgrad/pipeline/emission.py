@@ -26,6 +26,7 @@ from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
 from symgrad.passes.stacks import stacks
 from symgrad.passes.unread import unread
+from symgrad.passes.zeroing import zeroing
 from symgrad.pipeline.job import Job, numbered
 from symgrad.pipeline.stages import LOWER, LOWER_HALVES, simplify
 from symgrad.runtime.load import load
@@ -37,7 +38,7 @@ Emission = Callable[[Job], Emitted]
 
 def printed(func: Func, job: Job) -> Func:
     """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes."""
-    func = dce(unread(clone(func)))
+    func = dce(zeroing(dce(unread(clone(func)))))
     if job.outside is not None:
         return apart(stacks(func))
     return simplify(func, LOWER_HALVES if job.request.pullback else LOWER) if job.request.optimize == "speed" else func
