@@ -6,7 +6,6 @@ replaced. What touches the user's own arithmetic is done in the backward half on
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,225 +13,35 @@ import symgrad.ops.arrays
 import symgrad.ops.linalg
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import NONE, ZERO, Call, Const, Op, Operand, Value
-from symgrad.ir.types import FLOAT, INT, Array, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
-from symgrad.ops.declare import ROWS
+from symgrad.ir.types import Array, Scalar, Shape, ShapeOf, same_shape
 from symgrad.ops.indexing import has_arrays
+from symgrad.passes.factors import (
+    as_large,
+    doubled,
+    first_power,
+    first_power_operand,
+    is_late,
+    joined_factors,
+    negative_first,
+    negative_product,
+    new,
+    once,
+    once_is_a_copy,
+    scaled_quotient,
+    scaled_view,
+    sign_outwards,
+    spread_outwards,
+    sum_of_negative,
+    sum_of_scaled,
+    sum_of_spread,
+)
 from symgrad.passes.facts import Facts
-from symgrad.passes.identities import call, is_number, is_real, shape_of_type
+from symgrad.passes.identities import call, is_number, is_real
 
 Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
 
 
-def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:
-    """An op with a result of its own, at the place of ``op``."""
-    return Call([Value(type_)], op.loc, name, args, {**ROWS[name].settings, **settings})
-
-
-def is_late(op: Call, facts: Facts) -> bool:
-    """Is it arithmetic of the backward half, on floats, as operators?"""
-    return op.outs[0] in facts.late and op.settings.get("via") is None and is_real(op.outs[0].type)
-
-
-def once(operand: Operand, name: str, facts: Facts) -> Call | None:
-    """The ``name`` that computes the operand, if it is read only here and is arithmetic of floats in the backward half."""
-    maker = facts.calls(operand, name)
-    if maker is None or not isinstance(operand, Value) or facts.count.get(operand, 0) != 1 or not is_late(maker, facts):
-        return None
-    return maker if facts.is_steady(maker) else None
-
-
-def as_large(operand: Type, result: Type) -> bool:
-    """Has the operand as many elements as the result that it is broadcast to?"""
-    have, want = shape_of_type(operand), shape_of_type(result)
-    if have is None or want is None or len(have) != len(want):
-        return False
-    return all(same_extent(h, w) or is_plural(h) and is_plural(w) for h, w in zip(have, want, strict=True))
-
-
-# ------------------------------------------------------------------ signs
-
-
-def sign_outwards(op: Call, facts: Facts) -> Call | list[Call] | None:
-    """``-a * b`` is ``-(a * b)``, which may meet another sign, and ``-a * 2`` is ``a * -2``."""
-    if not is_late(op, facts):
-        return None
-    for side in (0, 1):
-        maker = once(op.args[side], "negative", facts)
-        other = op.args[1 - side]
-        if maker is None or not is_real(maker.args[0].type):
-            continue
-        if isinstance(other, Const) and type(other.value) in (int, float) and op.name not in PRODUCTS:
-            pair: list[Operand] = [maker.args[0], Const(-other.value)]
-            return call(op.name, op, pair if side == 0 else pair[::-1])
-        if not (as_large(maker.args[0].type, op.outs[0].type) or op.name in PRODUCTS):
-            continue
-        args = list(op.args)
-        args[side] = maker.args[0]
-        inner = new(op.name, op, op.outs[0].type, args)
-        return [inner, call("negative", op, [inner.outs[0]])]
-    return None
-
-
-PRODUCTS = frozenset({"matmul", "dot"})
-
-
-def negative_product(op: Call, facts: Facts) -> Call | None:
-    """``-(a * 2)`` is ``a * -2``."""
-    maker = once(op.args[0], "multiply", facts)
-    if maker is None or not is_late(op, facts):
-        return None
-    for side in (0, 1):
-        factor = maker.args[side]
-        if isinstance(factor, Const) and type(factor.value) in (int, float) and factor.value:
-            args = list(maker.args)
-            args[side] = Const(-factor.value)
-            return call("multiply", op, args)
-    return None
-
-
-def sum_of_negative(op: Call, facts: Facts) -> list[Call] | None:
-    """The sum of ``-x`` is minus that of ``x``."""
-    maker = once(op.args[0], "negative", facts)
-    if maker is None or not is_late(op, facts) or not is_real(maker.args[0].type):
-        return None
-    inner = new(op.name, op, op.outs[0].type, [maker.args[0]], **op.settings)
-    return [inner, call("negative", op, [inner.outs[0]])]
-
-
-def sum_of_scaled(op: Call, facts: Facts) -> list[Call] | None:
-    """The sum of ``2 * x`` is twice that of ``x``."""
-    maker, found = once(op.args[0], "multiply", facts), factor_of(op.args[0], facts)
-    if maker is None or found is None or not is_power_of_two(found[0]) or not is_late(op, facts):
-        return None
-    factor, y = found
-    if not isinstance(y.type, Array) or y.type.dtype != "f64":
-        return None
-    inner = new("sum", op, op.outs[0].type, [y], **op.settings)
-    return [inner, call("multiply", op, [inner.outs[0], factor])]
-
-
-def sum_of_spread(op: Call, facts: Facts) -> list[Call] | None:
-    """The sum of a number broadcast is the number times how often it stands there."""
-    maker = facts.calls(op.args[0], "spread")
-    if maker is None or op.settings["axis"] is not None or op.settings["keepdims"] or not is_late(op, facts):
-        return None
-    value, shape = maker.args
-    if not isinstance(value.type, Scalar) or value.type.kind != "float" or not isinstance(shape.type, ShapeOf):
-        return None
-    size = new("reduced_size", op, INT, [shape])
-    if value.type == op.outs[0].type:
-        return [size, call("multiply", op, [value, size.outs[0]])]
-    made = new("multiply", op, value.type, [value, size.outs[0]])
-    return [size, made, call("cast", op, [made.outs[0]], dtype="f64")] if op.outs[0].type == Scalar("float", "f64") else None
-
-
-def negative_first(op: Call, facts: Facts) -> Call | None:
-    """``-a + b`` is ``b - a``."""
-    maker = once(op.args[0], "negative", facts)
-    if maker is None or not is_late(op, facts) or not is_real(op.args[1].type) or not is_real(maker.args[0].type):
-        return None
-    return call("subtract", op, [op.args[1], maker.args[0]])
-
-
-# ------------------------------------------------------------------ factors
-
-
-def doubled(op: Call, facts: Facts) -> Call | None:
-    """``x + x`` is ``2.0 * x``."""
-    x = op.args[0]
-    return call("multiply", op, [Const(2.0), x]) if x is op.args[1] and is_late(op, facts) and is_real(x.type) else None
-
-
-def is_power_of_two(operand: Operand) -> bool:
-    """Is multiplying by the operand exact?"""
-    return isinstance(operand, Const) and type(operand.value) in (int, float) and math.frexp(abs(operand.value))[0] == 0.5
-
-
-def factor_of(operand: Operand, facts: Facts) -> tuple[Const, Operand] | None:
-    """``c`` and ``y`` where the operand is ``c * y``."""
-    maker = facts.calls(operand, "multiply")
-    if maker is None or not is_late(maker, facts):
-        return None
-    for side in (0, 1):
-        factor, y = maker.args[side], maker.args[1 - side]
-        if isinstance(factor, Const) and type(factor.value) in (int, float) and is_real(y.type) and facts.is_steady(maker):
-            return factor, y
-    return None
-
-
-def joined_factors(op: Call, facts: Facts) -> Call | list[Call] | None:
-    """``0.5 * (2 * y)`` is ``1.0 * y``, ``s * (2 * y)`` is ``(s * 2) * y`` where ``s`` is smaller, else ``(s * y) * 2``.
-
-    All are exact, as one of the factors is a power of two.
-    """
-    if not is_late(op, facts):
-        return None
-    for side in (0, 1):
-        found, other = factor_of(op.args[side], facts), op.args[1 - side]
-        if found is None:
-            continue
-        factor, y = found
-        if isinstance(other, Const) and type(other.value) in (int, float) and (is_power_of_two(factor) or is_power_of_two(other)):
-            return call("multiply", op, [Const(float(other.value * factor.value)), y])
-        if not isinstance(other, Value) or not is_power_of_two(factor) or not is_real(other.type):
-            continue
-        if facts.count.get(op.args[side], 0) != 1 or not as_large(y.type, op.outs[0].type):  # type: ignore[arg-type]
-            continue
-        if as_large(other.type, op.outs[0].type):  # the factor goes outwards, where it may meet another one
-            inner = new("multiply", op, op.outs[0].type, [other, y])
-            return [inner, call("multiply", op, [inner.outs[0], factor])]
-        inner = new("multiply", op, other.type, [other, factor])
-        return [inner, call("multiply", op, [inner.outs[0], y])]
-    return None
-
-
-def scaled_quotient(op: Call, facts: Facts) -> list[Call] | None:
-    """``1.0 / n * 2`` is ``2.0 / n``, ``3 * t / n * 2`` is ``6 * t / n``."""
-    if not is_late(op, facts):
-        return None
-    for side in (0, 1):
-        maker, factor = once(op.args[side], "divide", facts), op.args[1 - side]
-        if maker is None or not isinstance(factor, Const) or not is_power_of_two(factor):
-            continue
-        above, below = maker.args
-        number = isinstance(above, Const) and type(above.value) in (int, float)
-        if not number and factor_of(above, facts) is None or not as_large(above.type, op.outs[0].type):
-            continue
-        inner = new("multiply", op, FLOAT if number else above.type, [factor, above])
-        return [inner, call("divide", op, [inner.outs[0], below])]
-    return None
-
-
-def spread_outwards(op: Call, facts: Facts) -> list[Call] | None:
-    """What is done to a number broadcast is done to the number; a broadcast must not be written to, or handed out."""
-    if not is_late(op, facts) or not isinstance(op.outs[0].type, Array) or facts.is_stored(op.outs[0]) or facts.is_returned(op.outs[0]):
-        return None
-    makers = [facts.calls(a, "spread") for a in op.args]
-    maker = next((m for m in makers if m is not None and isinstance(m.args[0].type, Scalar)), None)
-    if maker is None or not all(m is maker or isinstance(a.type, Scalar) for m, a in zip(makers, op.args, strict=True)):
-        return None
-    args = [maker.args[0] if m is maker else a for m, a in zip(makers, op.args, strict=True)]
-    made = ROWS[op.name].law([a.type for a in args], op.settings, lambda i: -2)
-    if not isinstance(made, Scalar) or made.kind != "float":
-        return None
-    inner = new(op.name, op, made, args, **op.settings)
-    return [inner, Call(op.outs, op.loc, "spread", [inner.outs[0], maker.args[1]], dict(maker.settings))]
-
-
-def scaled_view(op: Call, facts: Facts) -> list[Call] | None:
-    """``v[:, None] * 2`` is ``(v * 2)[:, None]``, which may meet another factor."""
-    if not is_late(op, facts):
-        return None
-    for side in (0, 1):
-        view, factor = facts.calls(op.args[side], "view"), op.args[1 - side]
-        if view is None or not isinstance(factor, Const) or facts.count.get(view.outs[0], 0) != 1 or not facts.is_steady(view):
-            continue
-        v, *bounds = view.args
-        whole = set(view.settings["index"]) <= {"s", "n"} and all(isinstance(b, Const) and b.value is None for b in bounds)
-        if whole and is_real(v.type):
-            inner = new("multiply", op, v.type, [v, factor])
-            return [inner, call("view", op, [inner.outs[0], *bounds], index=view.settings["index"])]
-    return None
+# ------------------------------------------------------------------ products and quotients
 
 
 def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
@@ -249,36 +58,6 @@ def sum_of_product(op: Call, facts: Facts) -> list[Call] | None:
     inner = new("sum", op, Array(factor.dtype, (factor.shape[1 - axis],)), [maker.args[axis]], axis=axis)
     pair = [inner.outs[0], maker.args[1]] if axis == 0 else [maker.args[0], inner.outs[0]]
     return [inner, call("matmul", op, pair)]
-
-
-def first_power(op: Call, facts: Facts) -> Operand | None:
-    return op.args[0] if is_real(op.args[0].type) and is_number(op.args[1], 1) and as_large(op.args[0].type, op.outs[0].type) else None
-
-
-def first_power_operand(op: Call, facts: Facts) -> Call | None:
-    """A product with ``x ** 1`` is one with ``x``, also where ``x`` is written to later."""
-    for side in (0, 1):
-        maker = once(op.args[side], "power", facts)
-        if maker is not None and first_power(maker, facts) is not None and is_late(op, facts):
-            args = list(op.args)
-            args[side] = maker.args[0]
-            return call("multiply", op, args)
-    return None
-
-
-def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
-    """``1.0 * x`` that is written to later, or handed out, is a copy of ``x``."""
-    for side in (0, 1):
-        x = op.args[1 - side]
-        if is_number(op.args[side], 1.0) and is_late(op, facts) and isinstance(x.type, Array):
-            out = op.outs[0].type
-            if (
-                x.type.dtype == getattr(out, "dtype", None)
-                and x.type.layout in ("C", "CF")
-                and same_shape(x.type.shape, shape_of_type(out))
-            ):
-                return call("copy", op, [x])
-    return None
 
 
 def lowered_number(op: Call, facts: Facts) -> Operand | None:

@@ -20,6 +20,7 @@ from symgrad.passes.masks import masks
 from symgrad.passes.outer import outer
 from symgrad.passes.reuse import reuse
 from symgrad.passes.scatter import scatter
+from symgrad.passes.strips import strips
 from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.zeroing import zeroing
 
@@ -28,7 +29,7 @@ Pass = Callable[[Func], Func]
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox, cells, dce, reuse)
+LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox, cells, dce, strips, reuse)
 #: the same for halves of pullbacks, which have no plain form to fall back on
 LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
 #: the stages whose IR is kept, in order, each with what the function is then

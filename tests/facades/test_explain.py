@@ -186,6 +186,10 @@ def repeated(w: Any, h: Any, n: int) -> Any:
     return total
 
 
+def activated(x: Any) -> Any:
+    return np.sum(0.5 * x * (1.0 + np.tanh(0.8 * (x + 0.04 * x * x * x))))
+
+
 VECTOR = np.arange(1.0, 7.0)
 INDEX = np.array([0, 2])
 LOOP = (VECTOR, 0.5, 3)
@@ -242,6 +246,7 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (gather, (VECTOR, INDEX), None, "lowered", 2, "x_grad", "added cell by cell, at which NumPy is fast for vectors only"),
     (recurrent, (np.eye(6), VECTOR, 2), None, "lowered", 2, "w_grad", "outer products are summed after the loop"),
     (repeated, (np.eye(6), VECTOR, 2), None, "lowered", 3, "w_grad", "as their factors would take memory for each round"),
+    (activated, (VECTOR,), None, "lowered", 1, "multiply", "ops on vectors of more than 65536 elements are done in pieces of 8192"),
     (unknown, (VECTOR,), None, "unproved", 1, "getcwd", DOUBTS["opaque"].message),
     (unknown, (VECTOR,), None, "unproved", 2, "place", DOUBTS["opaque"].message),
 ]
