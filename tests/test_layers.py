@@ -37,6 +37,7 @@ ROWS = [
     {"vocabulary"},
     {"eager"},
     {"static"},
+    {"layers"},
     {"optimizer"},
     {"compat"},
     {"__main__"},

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.tensor import Tensor, default_dtype
+from symgrad.errors import BadArgument
 from symgrad.runtime.random import RANDOM, generator, seed
+from symgrad.vocabulary.dispatch import CONSTANT, STATIC, extents
 
 
 def chosen(dtype: Any) -> np.dtype[Any]:
@@ -15,37 +17,54 @@ def chosen(dtype: Any) -> np.dtype[Any]:
     return default_dtype() if dtype is None else np.dtype(dtype)
 
 
-def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:
+def made(array: Any) -> Any:
+    """A tensor, or while programs are built a variable that is the same in every run."""
+    return CONSTANT[-1](array) if STATIC[0] else Tensor(array)
+
+
+def drawn(array: Any) -> Tensor:
+    """A tensor of random numbers."""
+    if STATIC[0]:
+        raise BadArgument("random numbers would be the same in every run of a program", hint="draw them with NumPy, and feed them")
+    return Tensor(array)
+
+
+def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Any:
     """One number, everywhere."""
-    return Tensor(np.full(tuple(shape), fill_value, chosen(dtype)))
+    return made(np.full(extents(shape), fill_value, chosen(dtype)))
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
     """Zeros."""
     return full(shape, 0, dtype)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
     """Ones."""
     return full(shape, 1, dtype)
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Tensor:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
     """Numbers at equal distances, without the end."""
     if end is None:
         start, end = 0, start
     floats = any(isinstance(v, float) for v in (start, end, step))
-    return Tensor(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
+    return made(np.arange(start, end, step).astype(chosen(dtype) if dtype is not None or floats else np.int64))
 
 
-def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Tensor:
+def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Any:
     """Numbers at equal distances, with the end."""
-    return Tensor(np.linspace(start, stop, num).astype(chosen(dtype)))
+    return made(np.linspace(start, stop, num).astype(chosen(dtype)))
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
+    """The unit matrix."""
+    return made(np.eye(num_rows, num_columns, dtype=chosen(dtype)))
 
 
 def uniform(shape: Any, dtype: Any = None, min: float = -1.0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
     """Random numbers between two bounds."""
-    return Tensor(generator(seed).uniform(min, max, tuple(shape)).astype(chosen(dtype)))
+    return drawn(generator(seed).uniform(min, max, tuple(shape)).astype(chosen(dtype)))
 
 
 def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -55,17 +74,17 @@ def rand(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
 
 def normal(mean: float = 0.0, std: float = 1.0, shape: Any = None, name: str | None = None) -> Tensor:
     """Normally distributed random numbers."""
-    return Tensor(RANDOM[0].normal(mean, std, tuple(shape or ())).astype(default_dtype()))
+    return drawn(RANDOM[0].normal(mean, std, tuple(shape or ())).astype(default_dtype()))
 
 
 def randn(shape: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """Random numbers of the standard normal distribution."""
-    return Tensor(RANDOM[0].normal(0.0, 1.0, tuple(shape)).astype(chosen(dtype)))
+    return drawn(RANDOM[0].normal(0.0, 1.0, tuple(shape)).astype(chosen(dtype)))
 
 
 def randint(low: int = 0, high: int | None = None, shape: Any = (1,), dtype: Any = None, name: str | None = None) -> Tensor:
     """Random integers."""
-    return Tensor(RANDOM[0].integers(low, high, tuple(shape)).astype(np.int64 if dtype is None else dtype))
+    return drawn(RANDOM[0].integers(low, high, tuple(shape)).astype(np.int64 if dtype is None else dtype))
 
 
-__all__ = ["arange", "full", "linspace", "normal", "ones", "rand", "randint", "randn", "seed", "uniform", "zeros"]
+__all__ = ["arange", "eye", "full", "linspace", "normal", "ones", "rand", "randint", "randn", "seed", "uniform", "zeros"]

@@ -13,7 +13,7 @@ from symgrad.eager.node import MODE, SWEEPS, Edge, GradientNode, Node, operation
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import settings_of
-from symgrad.vocabulary.dispatch import APPLY, GROUP
+from symgrad.vocabulary.dispatch import APPLY, CONSTANT, GROUP, STATIC
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
 
@@ -280,7 +280,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
         present.append(True)
         if not isinstance(given, Tensor):
             kind = type(given)
-            value = given if kind in NUMBERS else given.copy() if kind is np.ndarray and given.dtype != object else to_tensor(given)._value
+            value = given if kind in NUMBERS else given.copy() if kind is np.ndarray and given.dtype != object else array_of(given)
             edges.append(value)
         else:
             value = given._value
@@ -308,11 +308,22 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
-    """A tensor of a copy of the data; Python floats become the default dtype.
+    """A tensor of a copy of the data (while programs are built, a variable); Python floats become the default dtype.
 
     >>> to_tensor([1.0, 2.0]).dtype
     dtype('float32')
     """
+    value = array_of(data)
+    value = value if dtype is None else value.astype(dtype)
+    if STATIC[0]:
+        variable = CONSTANT[-1](value)
+        variable.stop_gradient = stop_gradient
+        return variable  # type: ignore[no-any-return]
+    return Tensor(value, stop_gradient)
+
+
+def array_of(data: Any) -> Array:
+    """A copy of the data; Python floats become the default dtype."""
     if isinstance(data, Tensor):
         value = data._value.copy()
     elif isinstance(data, np.ndarray | np.generic):
@@ -323,7 +334,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
             value = value.astype(DEFAULT[0])
     if value.dtype == object:
         raise TypeError(f"{type(data).__name__} cannot be made a tensor")
-    return Tensor(value if dtype is None else value.astype(dtype), stop_gradient)
+    return value
 
 
 def plain(data: Any) -> Any:

@@ -148,18 +148,18 @@ def mean_of_kept(losses: Tensor, label: Tensor, ignore_index: int) -> Tensor:
 
 
 def cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean", soft_label: bool = False, axis: int = -1,
-                  ignore_index: int = -100) -> Tensor:  # fmt: skip
-    """``-log(softmax(input))`` at the label (class numbers, or a distribution where ``soft_label``).
+                  ignore_index: int = -100, logs: bool = False) -> Tensor:  # fmt: skip
+    """``-log(softmax(input))`` at the label (class numbers, or a distribution where ``soft_label``); minus the input if it is ``logs``.
 
     Where the label is ``ignore_index`` the loss is 0, and the mean is over the others.
     """
-    logs = log_softmax(input, axis)
+    scores = input if logs else log_softmax(input, axis)
     if soft_label:
-        return reduced(-np.sum(logs * label, axis=axis, keepdims=True), reduction)
+        return reduced(-np.sum(scores * label, axis=axis, keepdims=True), reduction)
     if np.ndim(label) < np.ndim(input):
-        losses = picked(logs, np.expand_dims(label, axis), axis, ignore_index).squeeze(axis)
+        losses = picked(scores, np.expand_dims(label, axis), axis, ignore_index).squeeze(axis)
     else:
-        losses = picked(logs, label, axis, ignore_index)
+        losses = picked(scores, label, axis, ignore_index)
     if reduction == "mean":
         return mean_of_kept(losses, label, ignore_index)
     return reduced(losses, reduction)
@@ -181,6 +181,12 @@ def binary_cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean") 
 def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:
     """The binary cross entropy of ``sigmoid(logit)``, without overflow."""
     return reduced(np.logaddexp(logit, np.zeros_like(logit)) - label * logit, reduction)
+
+
+def accuracy(input: Tensor, label: Tensor, k: int = 1) -> Tensor:
+    """The share of rows whose label is among the ``k`` largest elements; no derivative."""
+    own = np.take_along_axis(input, np.reshape(label, (-1, 1)), -1)
+    return np.mean((np.sum(input > own, axis=-1) < k).astype("float32"))
 
 
 # ------------------------------------------------------------------ layers
@@ -210,7 +216,7 @@ def one_hot(x: Tensor, num_classes: int) -> Tensor:
 
 def keep_mask(x: Tensor, axes: Any, p: float = 0.5, seed: int = 0) -> Tensor:
     """True with probability ``1 - p``, drawn for each element along ``axes`` and alike along the others."""
-    return draw(np.shape(x), axes, p, seed)
+    return np.broadcast_to(draw(np.shape(x), axes, p, seed), np.shape(x)).astype("bool")
 
 
 def dropout(x: Tensor, mask: Tensor, p: float = 0.5, mode: str = "upscale_in_train") -> Tensor:
@@ -235,19 +241,18 @@ def layer_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, axes: int 
 
 def batch_norm(x: Tensor, mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
     """Centred and scaled over all axes but the second, by the statistics given (Ioffe and Szegedy 2015)."""
-    shape = tuple([-1 if k == 1 else 1 for k in range(np.ndim(x))])
-    scaled = (x - np.reshape(mean, shape)) / np.sqrt(np.reshape(variance, shape) + epsilon)
-    return scaled * np.reshape(weight, shape) + np.reshape(bias, shape)
+    over = tuple([k for k in range(np.ndim(x)) if k != 1])
+    scaled = (x - np.expand_dims(mean, over)) / np.sqrt(np.expand_dims(variance, over) + epsilon)
+    return scaled * np.expand_dims(weight, over) + np.expand_dims(bias, over)
 
 
 def batch_norm_train(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
     """Centred and scaled by the statistics of the batch; gives them too: result, mean, variance."""
     over = tuple([k for k in range(np.ndim(x)) if k != 1])
-    shape = tuple([-1 if k == 1 else 1 for k in range(np.ndim(x))])
     mean = np.mean(x, axis=over)
-    centred = x - np.reshape(mean, shape)
+    centred = x - np.expand_dims(mean, over)
     variance = np.mean(centred * centred, axis=over)
-    made = centred / np.sqrt(np.reshape(variance, shape) + epsilon) * np.reshape(weight, shape) + np.reshape(bias, shape)
+    made = centred / np.sqrt(np.expand_dims(variance, over) + epsilon) * np.expand_dims(weight, over) + np.expand_dims(bias, over)
     return made, mean, variance
 
 

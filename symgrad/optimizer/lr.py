@@ -10,7 +10,8 @@ from typing import Any
 class LRScheduler:
     """Base of all schedules: ``rate(epoch)`` says the rate."""
 
-    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.verbose = verbose
         self.base_lr = float(learning_rate)
         self.last_epoch = last_epoch
         self.last_lr = self.base_lr
@@ -24,6 +25,8 @@ class LRScheduler:
         """Go on to the next epoch, or to a given one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         self.last_lr = self.rate(self.last_epoch)
+        if self.verbose:
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
     def get_lr(self) -> float:
         """The rate of this epoch."""
@@ -44,9 +47,9 @@ class LRScheduler:
 class ExponentialDecay(LRScheduler):
     """``rate * gamma ** epoch``."""
 
-    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         self.gamma = gamma
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -56,9 +59,9 @@ class ExponentialDecay(LRScheduler):
 class StepDecay(LRScheduler):
     """``rate * gamma ** (epoch // step_size)``."""
 
-    def __init__(self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         self.step_size, self.gamma = step_size, gamma
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -68,9 +71,11 @@ class StepDecay(LRScheduler):
 class MultiStepDecay(LRScheduler):
     """``rate * gamma ** (how many milestones lie behind)``."""
 
-    def __init__(self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(
+        self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         self.milestones, self.gamma = list(milestones), gamma
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -80,11 +85,11 @@ class MultiStepDecay(LRScheduler):
 class PiecewiseDecay(LRScheduler):
     """``values[k]`` between two boundaries."""
 
-    def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1) -> None:
+    def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1, verbose: bool = False) -> None:
         if len(values) != len(boundaries) + 1:
             raise ValueError("there must be one value more than boundaries")
         self.boundaries, self.values = list(boundaries), list(values)
-        super().__init__(values[0], last_epoch)
+        super().__init__(values[0], last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -95,9 +100,9 @@ class PolynomialDecay(LRScheduler):
     """From the rate to ``end_lr`` in ``decay_steps``, as a power of what is left."""
 
     def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0, cycle: bool = False,
-                 last_epoch: int = -1) -> None:  # fmt: skip
+                 last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
         self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -112,9 +117,9 @@ class PolynomialDecay(LRScheduler):
 class CosineAnnealingDecay(LRScheduler):
     """From the rate to ``eta_min`` and back along a cosine of half period ``T_max`` (Loshchilov and Hutter 2017)."""
 
-    def __init__(self, learning_rate: float, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, T_max: int, eta_min: float = 0.0, last_epoch: int = -1, verbose: bool = False) -> None:
         self.half, self.eta_min = T_max, eta_min
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -124,9 +129,9 @@ class CosineAnnealingDecay(LRScheduler):
 class NaturalExpDecay(LRScheduler):
     """``rate * exp(-gamma * epoch)``."""
 
-    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         self.gamma = gamma
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -136,9 +141,9 @@ class NaturalExpDecay(LRScheduler):
 class InverseTimeDecay(LRScheduler):
     """``rate / (1 + gamma * epoch)``."""
 
-    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1, verbose: bool = False) -> None:
         self.gamma = gamma
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -148,9 +153,9 @@ class InverseTimeDecay(LRScheduler):
 class LambdaDecay(LRScheduler):
     """``rate * function(epoch)``."""
 
-    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1) -> None:
+    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False) -> None:
         self.function = lr_lambda
-        super().__init__(learning_rate, last_epoch)
+        super().__init__(learning_rate, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -160,9 +165,17 @@ class LambdaDecay(LRScheduler):
 class LinearWarmup(LRScheduler):
     """A line from ``start_lr`` to ``end_lr`` in ``warmup_steps``, then the rate or another schedule."""
 
-    def __init__(self, learning_rate: float | LRScheduler, warmup_steps: int, start_lr: float, end_lr: float, last_epoch: int = -1) -> None:
+    def __init__(
+        self,
+        learning_rate: float | LRScheduler,
+        warmup_steps: int,
+        start_lr: float,
+        end_lr: float,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         self.after, self.warmup_steps, self.start_lr, self.end_lr = learning_rate, warmup_steps, start_lr, end_lr
-        super().__init__(end_lr, last_epoch)
+        super().__init__(end_lr, last_epoch, verbose)
 
     def rate(self, epoch: int) -> float:
         """The rate of an epoch."""
@@ -171,3 +184,70 @@ class LinearWarmup(LRScheduler):
         if isinstance(self.after, LRScheduler):
             return self.after.rate(epoch - self.warmup_steps)
         return float(self.after)
+
+
+class NoamDecay(LRScheduler):
+    """``rate * d_model ** -0.5 * min(epoch ** -0.5, epoch * warmup_steps ** -1.5)`` (Vaswani et al. 2017)."""
+
+    def __init__(self, d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch: int = -1, verbose: bool = False) -> None:
+        self.d_model, self.warmup_steps = d_model, warmup_steps
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        rise = float(epoch * self.warmup_steps**-1.5)
+        return float(self.base_lr * self.d_model**-0.5 * (min(epoch**-0.5, rise) if epoch else rise))
+
+
+class MultiplicativeDecay(LRScheduler):
+    """The rate times ``function(k)`` of each epoch so far."""
+
+    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False) -> None:
+        self.function = lr_lambda
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return float(self.base_lr * math.prod(self.function(k) for k in range(1, epoch + 1)))
+
+
+class ReduceOnPlateau(LRScheduler):
+    """The rate times ``factor`` whenever a metric has not improved for more than ``patience`` epochs; ``step(metric)``."""
+
+    def __init__(self, learning_rate: float, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
+                 threshold_mode: str = "rel", cooldown: int = 0, min_lr: float = 0.0, epsilon: float = 1e-8,
+                 verbose: bool = False) -> None:  # fmt: skip
+        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ValueError("mode is 'min' or 'max', threshold_mode 'rel' or 'abs'")
+        self.sign, self.factor, self.patience = 1.0 if mode == "min" else -1.0, factor, patience
+        self.threshold, self.relative, self.cooldown, self.least, self.epsilon = (
+            threshold,
+            threshold_mode == "rel",
+            cooldown,
+            min_lr,
+            epsilon,
+        )
+        self.best: float | None = None
+        self.bad = self.resting = 0
+        super().__init__(learning_rate, -1, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate that the metrics so far have led to."""
+        return self.last_lr
+
+    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]  # the documented order
+        """Go on to the next epoch, with the metric of this one."""
+        super().step(epoch)
+        if metrics is None:
+            return
+        now = self.sign * float(metrics)
+        if self.best is None or now < self.best - self.threshold * (abs(self.best) if self.relative else 1.0):
+            self.best, self.bad = now, 0
+        else:
+            self.bad += 1
+        if self.resting:
+            self.resting, self.bad = self.resting - 1, 0
+        if self.bad > self.patience:
+            lower = max(self.last_lr * self.factor, self.least)
+            self.last_lr = lower if self.last_lr - lower > self.epsilon else self.last_lr
+            self.resting, self.bad = self.cooldown, 0

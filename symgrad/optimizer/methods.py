@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from symgrad.eager.tensor import Tensor
 from symgrad.functional import updates
 from symgrad.optimizer.lr import LRScheduler
 from symgrad.optimizer.regularizers import regularizer
+from symgrad.static.appending import append as append_operation
+from symgrad.static.appending import create_parameter
 from symgrad.static.backward import append_backward
 from symgrad.static.initializers import Constant
 from symgrad.static.mode import in_static_mode
 from symgrad.static.parameters import ParamAttr
-from symgrad.static.program import Parameter, Program, Variable, create_parameter, program_guard
-from symgrad.static.program import append as append_operation
+from symgrad.static.program import Parameter, Program, Variable, program_guard
 from symgrad.static.scope import global_scope
 from symgrad.vocabulary.dispatch import apply
 
@@ -154,6 +155,25 @@ class Optimizer:
                 parameter.set_value(outs[0])
                 self.remembered[id(parameter)] = [o.numpy() for o in outs[1:]]
         assert MODE is not None
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is remembered, by the names of parameters, and the state of the schedule under ``LR_Scheduler``."""
+        made: dict[str, Any] = {}
+        for parameter in self.parameters or ():
+            for (part, _, _), value in zip(self.memory, self.remembered.get(id(parameter), []), strict=False):
+                made[f"{parameter.name}_{part}_0"] = Tensor(value.copy())
+        if isinstance(self.learning_rate, LRScheduler):
+            made["LR_Scheduler"] = self.learning_rate.state_dict()
+        return made
+
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a state; parameters that it does not name begin anew."""
+        for parameter in self.parameters or ():
+            kept = [state_dict.get(f"{parameter.name}_{part}_0") for part, _, _ in self.memory]
+            if kept and all(value is not None for value in kept):
+                self.remembered[id(parameter)] = [np.array(value, parameter.dtype) for value in kept]
+        if isinstance(self.learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self.learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Clear the gradients of all tensors."""

@@ -1,6 +1,7 @@
 """Programs: operations on named variables, gradients appended to them, and the executor that runs them."""
 
 from symgrad.static import copying, nn, reading
+from symgrad.static.appending import create_parameter, data
 from symgrad.static.backward import append_backward, gradients
 from symgrad.static.executor import Executor
 from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
@@ -9,8 +10,6 @@ from symgrad.static.program import (
     Parameter,
     Program,
     Variable,
-    create_parameter,
-    data,
     default_main_program,
     default_startup_program,
     name_scope,

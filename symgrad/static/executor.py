@@ -13,7 +13,7 @@ from symgrad.record.compiled import Compiled, Jit, available
 from symgrad.record.recipe import kind_of_value
 from symgrad.record.runner import Run, runner
 from symgrad.static.compiling import compiled, needed, writes, written
-from symgrad.static.program import ABOUT, Program, Variable, default_main_program
+from symgrad.static.program import ABOUT, Parameter, Program, Variable, default_main_program
 from symgrad.static.scope import Scope, global_scope
 
 Array = np.ndarray[Any, Any]
@@ -180,3 +180,27 @@ def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Se
 
 
 ABOUT["run"] = run_program
+
+
+def state_of(program: Program, mode: str, scope: Scope | None) -> dict[str, Array]:
+    """Copies of what is kept."""
+    if mode not in ("all", "param", "opt"):
+        raise ValueError(f"mode must be 'all', 'param' or 'opt', not {mode!r}")
+    kept = (global_scope() if scope is None else scope).values
+    trained = {v.name for v in program.list_vars() if isinstance(v, Parameter) and not v.stop_gradient}
+    names = [v.name for v in program.list_vars() if v.persistable and v.name in kept]
+    return {name: kept[name].copy() for name in names if mode == "all" or (name in trained) == (mode == "param")}
+
+
+def set_state(program: Program, state: Mapping[str, Any], scope: Scope | None) -> None:
+    """Put values in; they must have the shapes of what they are for."""
+    kept = (global_scope() if scope is None else scope).values
+    for variable in program.list_vars():
+        if variable.persistable and variable.name in state:
+            value = np.array(state[variable.name], variable.dtype)
+            if value.shape != variable.shape:
+                raise ValueError(f"{variable.name} has shape {variable.shape}, and a value of shape {value.shape} is put in")
+            kept[variable.name] = value
+
+
+ABOUT["state_dict"], ABOUT["set_state_dict"] = state_of, set_state

@@ -1,4 +1,4 @@
-"""Layers that make their own parameters, and control flow (``static.nn``)."""
+"""Layers that make their own parameters; with control flow these are ``static.nn``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
-
 from symgrad.functional import network as f
 from symgrad.functional import tensors as t
+from symgrad.static.appending import append, create_parameter
+from symgrad.static.control import case, cond, switch_case, while_loop
 from symgrad.static.initializers import Constant, Normal, XavierUniform
 from symgrad.static.parameters import ParamAttr, attributes
-from symgrad.static.program import Branch, Loop, Number, Parameter, Variable, append, create_parameter, default_main_program
+from symgrad.static.program import Parameter, Variable, default_main_program
 from symgrad.static.program import layer as layer_named
 from symgrad.vocabulary import network, tensors
 from symgrad.vocabulary.dispatch import pair
@@ -130,120 +130,4 @@ def overwrite(kept: Variable, new: Variable) -> None:
     op.desc.outputs = [kept.name if name == new.name else name for name in op.desc.outputs]
 
 
-# ------------------------------------------------------------------ control flow
-
-
-def leaves(structure: Any) -> list[Any]:
-    """The variables and numbers of nested lists, tuples and dicts."""
-    if structure is None:
-        return []
-    if isinstance(structure, list | tuple):
-        return [leaf for item in structure for leaf in leaves(item)]
-    if isinstance(structure, dict):
-        return [leaf for key in sorted(structure) for leaf in leaves(structure[key])]
-    return [structure]
-
-
-def rebuilt(structure: Any, values: list[Any]) -> Any:
-    """The structure with other leaves."""
-    if structure is None:
-        return None
-    if isinstance(structure, list | tuple):
-        return type(structure)(rebuilt(item, values) for item in structure)
-    if isinstance(structure, dict):
-        made = {key: rebuilt(structure[key], values) for key in sorted(structure)}
-        return {key: made[key] for key in structure}
-    return values.pop(0)
-
-
-def named(leaf: Any) -> str | Number:
-    """How a step names a value."""
-    if isinstance(leaf, Variable):
-        return leaf.name
-    if isinstance(leaf, bool | int | float):
-        return Number(leaf)
-    raise TypeError(f"a branch or loop cannot hand out a {type(leaf).__name__}")
-
-
-def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None,
-         return_names: Any = None) -> Any:  # fmt: skip
-    """What ``true_fn()`` gives if ``pred`` holds when the program runs, else what ``false_fn()`` gives; both of one structure."""
-    program = pred.program
-    found, blocks = [], []
-    for function in (true_fn, false_fn):
-        with program.inner() as block:
-            found.append(None if function is None else function())
-        blocks.append(block)
-    first, second = leaves(found[0]), leaves(found[1])
-    if len(first) != len(second):
-        raise TypeError("true_fn and false_fn must give results of the same structure")
-    outer = program.current_block()
-    outs = [outer.create_var(program.names.new("cond.tmp"), *common(a, b)) for a, b in zip(first, second, strict=True)]
-    yields = (tuple(map(named, first)), tuple(map(named, second)))
-    words = tuple(out.name for out in outs)
-    for out, a, b in zip(outs, first, second, strict=True):
-        out.stop_gradient = all(getattr(v, "stop_gradient", True) for v in (a, b))
-    reads = [pred.name, *outside(blocks[0]), *outside(blocks[1])]
-    outer.step(Branch(pred.name, (blocks[0], blocks[1]), yields, words), "cond", list(dict.fromkeys(reads)), words)
-    return rebuilt(found[0], list(outs))
-
-
-def common(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype of either of two values."""
-    if not isinstance(a, Variable) or not isinstance(b, Variable):
-        known = a if isinstance(a, Variable) else b
-        return (known.shape, known.dtype) if isinstance(known, Variable) else ((), np.asarray(a).dtype)
-    if len(a.shape) != len(b.shape):
-        raise ValueError(f"{a.name} and {b.name} have different numbers of axes")
-    return tuple(x if x == y else -1 for x, y in zip(a.shape, b.shape, strict=True)), np.result_type(a.dtype, b.dtype)
-
-
-def outside(block: Any) -> list[str]:
-    """What a block reads from around it."""
-    found: list[str] = []
-    own: set[str] = set(block.vars)
-    for op in block.ops:
-        found += [name for name in op.desc.inputs if name not in own]
-    return found
-
-
-def while_loop(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False, name: str | None = None
-) -> list[Any]:
-    """Run ``body(*loop_vars)``, which gives the next values, while ``cond(*loop_vars)`` holds."""
-    if not isinstance(loop_vars, list | tuple) or not loop_vars:
-        raise ValueError("loop_vars must be a list or tuple that is not empty")
-    first = next(v for v in leaves(loop_vars) if isinstance(v, Variable))
-    program = first.program
-    flat = leaves(loop_vars)
-    outer = program.current_block()
-    with program.inner() as test_block:
-        carried = [inner_variable(test_block, v) for v in flat]
-        test = cond(*rebuilt(list(loop_vars), list(carried)))
-    with program.inner() as body_block:
-        for v in carried:
-            body_block.vars[v.name] = v
-        made = body(*rebuilt(list(loop_vars), list(carried)))
-        made = list(made) if isinstance(made, list | tuple) else [made]
-    results = leaves(made)
-    if len(results) != len(flat):
-        raise ValueError(f"the body gives {len(results)} values for {len(flat)} loop_vars")
-    outs = [outer.create_var(program.names.new("while.tmp"), *common(v, r)) for v, r in zip(flat, results, strict=True)]
-    for out, a, b in zip(outs, flat, results, strict=True):
-        out.stop_gradient = all(getattr(v, "stop_gradient", True) for v in (a, b)) or out.dtype.kind not in "fc"
-    names = tuple(v.name for v in carried)
-    step = Loop(
-        tuple(map(named, flat)), names, (test_block, test.name), (body_block, tuple(map(named, results))), tuple(o.name for o in outs)
-    )
-    reads = [v.name for v in flat if isinstance(v, Variable)]
-    reads += [n for n in [*outside(test_block), *outside(body_block)] if n not in names]
-    outer.step(step, "while", list(dict.fromkeys(reads)), step.outputs)
-    return [rebuilt(item, [outs.pop(0) for _ in leaves(item)]) for item in loop_vars]
-
-
-def inner_variable(block: Any, value: Any) -> Variable:
-    """A carried value as a loop's blocks see it."""
-    shape, dtype = (value.shape, value.dtype) if isinstance(value, Variable) else ((), np.asarray(value).dtype)
-    stopped = value.stop_gradient if isinstance(value, Variable) else True
-    made: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, stopped)
-    return made
+__all__ = ["activated", "batch_norm", "case", "cond", "conv2d", "embedding", "fc", "overwrite", "switch_case", "while_loop"]

@@ -7,20 +7,17 @@ shapes that are fed, so that code is made for them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from symgrad.eager.tensor import default_dtype
 from symgrad.functional import tensors
 from symgrad.record.compiled import Jit
-from symgrad.record.operations import Operation, settings_of
-from symgrad.static.initializers import Constant, XavierUniform
-from symgrad.static.parameters import attributes
-from symgrad.vocabulary.dispatch import APPLY, STATIC
+from symgrad.record.operations import Operation
+from symgrad.vocabulary.dispatch import STATIC
 from symgrad.vocabulary.methods import Methods
 
 FLOATS = "fc"
@@ -100,7 +97,7 @@ class Variable(Methods):
 
     def detach(self) -> Variable:
         """The same values, which no derivative passes."""
-        made: Variable = append(tensors.assign, self)
+        made: Variable = ABOUT["append"](tensors.assign, self)
         made.stop_gradient = True
         return made
 
@@ -376,6 +373,15 @@ class Program:
         made: list[Any] = ABOUT["run"](self, feed, fetch_list, jit)
         return made
 
+    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Any]:
+        """Copies of the values that are kept from run to run, by name: of ``"param"`` parameters, of ``"opt"`` optimisers, or ``"all"``."""
+        made: dict[str, Any] = ABOUT["state_dict"](self, mode, scope)
+        return made
+
+    def set_state_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
+        """Put values in, by name; names that the program does not have are left out."""
+        ABOUT["set_state_dict"](self, state_dict, scope)
+
     def source(self, fetch_list: Sequence[Any] | None = None, *, jit: Jit = False) -> str:
         """The Python that is run to fetch some variables, by default all, where extents that are not known are not 1."""
         return str(ABOUT["source"](self, fetch_list, jit))
@@ -413,119 +419,3 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     finally:
         DEFAULTS.pop()
         STATIC[0] = before
-
-
-# ------------------------------------------------------------------ appending
-
-#: how the functions whose documented operation is called otherwise are listed
-KINDS = {
-    "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "divide": "elementwise_div",
-    "maximum": "elementwise_max", "minimum": "elementwise_min", "power": "elementwise_pow", "floor_divide": "elementwise_floordiv",
-    "remainder": "elementwise_mod", "mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min",
-    "prod": "reduce_prod", "matmul": "matmul_v2", "reshape": "reshape2", "transpose": "transpose2", "squeeze": "squeeze2",
-    "unsqueeze": "unsqueeze2", "expand": "expand_v2", "embedding": "lookup_table_v2", "flatten": "flatten_contiguous_range",
-    "part": "split", "plane": "unbind", "getitem": "slice", "argmax": "arg_max", "argmin": "arg_min", "norm": "p_norm",
-}  # fmt: skip
-PROBES = (2, 3)  #: what stands for an extent that is not known, to see which extents of the result depend on it
-
-
-def append(function: Any, *inputs: Any, **settings: Any) -> Any:
-    """Append an operation to the program of its inputs."""
-    first = next(given for given in inputs if isinstance(given, Variable))
-    block = first.program.current_block()
-    present: list[bool] = []
-    names: list[str | Number] = []
-    samples: list[Any] = []
-    variables: list[Variable] = []
-    for given in inputs:
-        present.append(given is not None)
-        if given is None:
-            samples.append(None)
-            continue
-        if isinstance(given, bool | int | float):
-            names.append(Number(given))
-            samples.append(given)
-            continue
-        variable = given if isinstance(given, Variable) else constant(first.program, given)
-        if variable.program is not first.program:
-            raise ValueError(f"{variable.name} and {first.name} belong to two programs")
-        variables.append(variable)
-        names.append(variable.name)
-        samples.append(variable)
-    made = inferred(function, samples, settings)
-    stopped = all(v.stop_gradient for v in variables)
-    outs = []
-    kind = KINDS.get(function.__name__, function.__name__)
-    for shape, dtype in made[0]:
-        own = first.program.names.new(f"{LAYERS[-1]}.tmp") if LAYERS else f"{first.program.names.new(kind)}.tmp_0"
-        name = "/".join([*filter(None, SCOPES), own])
-        outs.append(block.create_var(name, shape, dtype, stopped or dtype.kind not in FLOATS))
-    operation = Operation(function, tuple(present), settings_of(settings))
-    words = tuple(out.name for out in outs)
-    block.step(Apply(operation, tuple(names), words), kind, [v.name for v in variables], words, **settings)
-    return outs if made[1] else outs[0]
-
-
-def constant(program: Program, value: Any) -> Variable:
-    """A variable for an array that is known."""
-    array = np.asarray(value)
-    if array.dtype == object:
-        raise TypeError(f"{type(value).__name__} cannot be an input of an operation")
-    name = program.names.new("constant")
-    program.constants[name] = array
-    return program.global_block().create_var(name, array.shape, array.dtype, True)
-
-
-def sample(given: Any, unknown: int) -> Any:
-    """An array like a variable, for trying a function."""
-    if not isinstance(given, Variable):
-        return given
-    shape = tuple(unknown if extent == -1 else extent for extent in given.shape)
-    return np.broadcast_to(np.ones((), given.dtype) if given.dtype.kind in FLOATS else np.zeros((), given.dtype), shape)
-
-
-def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
-    """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several."""
-    tried = []
-    open_ = any(isinstance(s, Variable) and -1 in s.shape for s in samples)
-    with np.errstate(all="ignore"):
-        for unknown in PROBES if open_ else PROBES[:1]:
-            try:
-                made = function(*[sample(s, unknown) for s in samples], **settings)
-            except ValueError:
-                if not open_:
-                    raise
-                made = function(*[sample(s, 1) for s in samples], **settings)
-            tried.append([np.asarray(m) for m in (made if isinstance(made, tuple) else (made,))])
-    results = []
-    for versions in zip(*tried, strict=True):
-        shapes = [v.shape for v in versions]
-        results.append((tuple(e[0] if len(set(e)) == 1 else -1 for e in zip(*shapes, strict=True)), versions[0].dtype))
-    return results, isinstance(made, tuple)
-
-
-APPLY[Variable] = APPLY[Parameter] = append
-
-
-def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: int = 0) -> Variable:
-    """A variable that is fed; extents that are not known are -1 or None."""
-    program = default_main_program()
-    made = program.global_block().create_var(name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype(), True)
-    made.is_data = True
-    return made
-
-
-def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
-                     default_initializer: Any = None) -> Parameter:  # fmt: skip
-    """A parameter of the default program; the startup program gives it its first values."""
-    said = attributes(attr)
-    if said is None:
-        raise ValueError("a parameter cannot be switched off here")
-    program = default_main_program()
-    name = name or said.name or program.names.new("create_parameter")
-    initializer = said.initializer or default_initializer or (Constant(0.0) if is_bias else XavierUniform())
-    made = Parameter(program.global_block(), name, [int(e) for e in shape], dtype, said.trainable, initializer, said)
-    program.global_block().vars[name] = made
-    default_startup_program().starts[name] = made
-    program.version += 1
-    return made

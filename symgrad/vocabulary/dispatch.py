@@ -7,6 +7,8 @@ from typing import Any
 
 #: are operations appended to programs, instead of run at once?
 STATIC = [False]
+#: what an array that is made of nothing becomes while operations are appended to programs
+CONSTANT: list[Callable[[Any], Any]] = []
 #: by class of tensor: ``group(parts)`` is told which tensors are the parts of one
 GROUP: dict[type, Callable[[list[Any]], None]] = {}
 #: by class of input: ``apply(function, *inputs, **settings)``; under None what is used where no input is a tensor

@@ -109,10 +109,12 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
 def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
                   soft_label: bool = False, axis: int = -1, use_softmax: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
     """``-log(softmax(input))`` at the label."""
-    if weight is not None or not use_softmax:
-        raise ValueError("weight and use_softmax=False are not supported")
+    if weight is not None:
+        raise ValueError("weight is not supported")
+    if not use_softmax:
+        input = tensors.log(input)  # type: ignore[attr-defined]
     return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=int(axis),
-                 ignore_index=int(ignore_index))  # fmt: skip
+                 ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
 
 
 def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, ignore_index: int = -100, axis: int = -1) -> Tensor:
@@ -143,6 +145,13 @@ def binary_cross_entropy_with_logits(
     if weight is not None:
         raise ValueError("weight is not supported")
     return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))
+
+
+def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Any = None, total: Any = None) -> Tensor:
+    """The share of rows whose label is among the ``k`` largest elements."""
+    if correct is not None or total is not None:
+        raise ValueError("correct and total are not supported")
+    return apply(f.accuracy, input.detach(), label, k=int(k))
 
 
 # ------------------------------------------------------------------ layers
@@ -338,6 +347,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "linear",
+    "dropout",
     "embedding",
     "one_hot",
     "layer_norm",

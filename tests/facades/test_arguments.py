@@ -82,3 +82,30 @@ def test_ignored_labels_have_no_part() -> None:
 def test_what_is_not_there_is_refused(call: Any) -> None:
     with pytest.raises(ValueError, match="not supported"):
         call()
+
+
+@pytest.mark.parametrize("label", [-1, 7])
+def test_labels_outside_are_refused(label: int) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        network.cross_entropy(Tensor(X), Tensor(np.array([0, label])))
+    kept = network.cross_entropy(Tensor(X), Tensor(np.array([0, label])), ignore_index=label)
+    assert kept.item() == pytest.approx(network.cross_entropy(Tensor(X[:1]), Tensor(np.array([0]))).item())
+    with pytest.raises((ValueError, IndexError)):
+        network.embedding(Tensor(np.array([label])), Tensor(X))
+
+
+def test_shares_of_right_labels() -> None:
+    scores = Tensor(np.array([[0.1, 0.5, 0.4], [0.7, 0.2, 0.1]]))
+    labels = Tensor(np.array([[2], [0]]))
+    assert network.accuracy(scores, labels).item() == 0.5
+    assert network.accuracy(scores, labels, k=2).item() == 1.0
+
+
+def test_slopes_at_the_kinks() -> None:
+    """Of elu and selu at 0 that from below, as documented; of relu6 none at either end."""
+    for function, point, slope in ((network.elu, 0.0, 1.0), (network.selu, 0.0, 1.0507009873554805 * 1.6732632423543772),
+                                   (network.relu6, 0.0, 0.0), (network.relu6, 6.0, 0.0)):  # type: ignore[attr-defined]  # fmt: skip
+        x = Tensor(np.array([point]), stop_gradient=False)
+        (found,) = grad(function(x), x)
+        assert found is not None
+        assert found.item() == pytest.approx(slope)

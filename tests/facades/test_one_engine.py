@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent / "symgrad"
-FACADES = ("functional", "vocabulary", "eager", "static", "optimizer", "compat")
+FACADES = ("functional", "vocabulary", "eager", "static", "layers", "optimizer", "compat")
 #: what the facades may import of the engine: the record, and what a user's function may call
 ALLOWED = {
     "symgrad.errors", "symgrad.record.operations", "symgrad.record.recipe", "symgrad.record.graph", "symgrad.record.compiled", "symgrad.record.runner", "symgrad.record.quiet", "symgrad.frontend.source",

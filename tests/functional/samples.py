@@ -99,6 +99,7 @@ SAMPLES: list[Sample] = [
     (network.cross_entropy, [a(3, 4), i(4, 3)], {}),
     (network.cross_entropy, [a(3, 4), i(4, 3, 1)], {"reduction": "none"}),
     (network.cross_entropy, [a(3, 4), p(3, 4)], {"soft_label": True}),
+    (network.cross_entropy, [a(3, 4), i(4, 3)], {"logs": True}),
     (network.nll_loss, [a(3, 4), i(4, 3)], {}),
     (network.cross_entropy, [a(3, 4), np.array([1, -100, 2])], {}),
     (network.picked, [a(3, 4), np.array([[1], [-7], [2]])], {"ignore_index": -7}),

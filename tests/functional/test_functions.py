@@ -19,7 +19,7 @@ NAMES = [f"{function.__name__}-{k}" for k, (function, _, _) in enumerate(SAMPLES
 #: not worth a sample: no derivative, or none that is not zero
 WITHOUT = {
     "floor_divide", "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or",
-    "logical_not", "argmax", "argmin", "cast", "zeros_like", "ones_like", "full_like", "one_hot", "reduced", "bordered", "seen",
+    "logical_not", "argmax", "argmin", "cast", "zeros_like", "ones_like", "full_like", "one_hot", "accuracy", "reduced", "bordered", "seen",
     "correlated", "keep_mask", "mean_of_kept",
 }  # fmt: skip
 

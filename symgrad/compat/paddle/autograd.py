@@ -1,5 +1,8 @@
 """``paddle.autograd``."""
 
+from symgrad.compat.missing import explaining
 from symgrad.eager import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+__getattr__ = explaining("paddle.autograd", __all__)

@@ -1,5 +1,8 @@
 """``paddle.optimizer``."""
 
+from symgrad.compat.missing import explaining
 from symgrad.optimizer import SGD, Adagrad, Adam, AdamW, Momentum, Optimizer, RMSProp, lr
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Momentum", "Optimizer", "RMSProp", "lr"]
+
+__getattr__ = explaining("paddle.optimizer", __all__)

@@ -1,5 +1,6 @@
 """The older spellings (``paddle.fluid``); operations are appended to programs, whichever mode is on."""
 
+from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.fluid import backward, initializer, layers, optimizer
 from symgrad.compat.paddle.fluid.backward import gradients
 from symgrad.compat.paddle.places import CPUPlace
@@ -8,6 +9,7 @@ from symgrad.static import (
     ParamAttr,
     Program,
     Variable,
+    data,
     default_main_program,
     default_startup_program,
     global_scope,
@@ -17,6 +19,8 @@ from symgrad.static import (
 )
 
 __all__ = [
-    "CPUPlace", "Executor", "ParamAttr", "Program", "Variable", "backward", "default_main_program", "default_startup_program",
+    "CPUPlace", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program", "default_startup_program",
     "global_scope", "gradients", "initializer", "layers", "name_scope", "optimizer", "program_guard", "scope_guard",
 ]  # fmt: skip
+
+__getattr__ = explaining("paddle.fluid", __all__)

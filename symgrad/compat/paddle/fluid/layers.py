@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.compat.missing import explaining
 from symgrad.functional import network as f
-from symgrad.static import create_parameter, default_main_program, nn, program
+from symgrad.static import appending, create_parameter, default_main_program, nn
 from symgrad.static import data as fed
 from symgrad.vocabulary import network, tensors
 from symgrad.vocabulary.dispatch import apply
-from symgrad.vocabulary.network import dropout, log_softmax, one_hot, relu, sigmoid, softmax, square_error_cost  # type: ignore[attr-defined]
+from symgrad.vocabulary.network import accuracy, dropout, log_softmax, one_hot, relu, sigmoid, softmax, square_error_cost  # type: ignore[attr-defined]
 from symgrad.vocabulary.tensors import concat, exp, log, matmul, reshape, scale, sqrt, square, stack, tanh, transpose  # type: ignore[attr-defined]
 
 
@@ -111,12 +112,15 @@ def softmax_with_cross_entropy(logits: Any, label: Any, soft_label: bool = False
 
 def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Any:
     """One number, everywhere."""
-    return program.constant(default_main_program(), np.full(tuple(shape), value, dtype))
+    return appending.constant(default_main_program(), np.full(tuple(shape), value, dtype))
 
 
 __all__ = [
-    "batch_norm", "concat", "cond", "conv2d", "create_parameter", "cross_entropy", "data", "dropout", "elementwise_add", "elementwise_div",
+    "accuracy", "batch_norm", "concat", "cond", "conv2d", "create_parameter", "cross_entropy", "data", "dropout",
+    "elementwise_add", "elementwise_div",
     "elementwise_mul", "elementwise_sub", "embedding", "exp", "fc", "fill_constant", "log", "log_softmax", "matmul", "mean", "one_hot",
     "pool2d", "reduce_mean", "reduce_sum", "relu", "reshape", "scale", "sigmoid", "softmax", "softmax_with_cross_entropy", "sqrt",
     "square", "square_error_cost", "stack", "tanh", "transpose", "while_loop",
 ]  # fmt: skip
+
+__getattr__ = explaining("paddle.fluid.layers", __all__)

@@ -1,5 +1,6 @@
 """``paddle.static``."""
 
+from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.static import nn
 from symgrad.static import (
     Executor,
@@ -14,17 +15,26 @@ from symgrad.static import (
     default_startup_program,
     global_scope,
     gradients,
-    load,
     load_inference_model,
     name_scope,
     program_guard,
     save,
     save_inference_model,
     scope_guard,
+    storing,
 )
+from symgrad.vocabulary.network import accuracy
+
+
+def load(program: Program, model_path: str, executor: Executor | None = None) -> None:
+    """Give what is persistable in a program the values that ``save`` has written."""
+    storing.load(program, model_path)
+
 
 __all__ = [
-    "Executor", "Parameter", "Program", "Scope", "Variable", "append_backward", "create_parameter", "data", "default_main_program",
-    "default_startup_program", "global_scope", "gradients", "load", "load_inference_model", "name_scope", "nn",
+    "Executor", "Parameter", "Program", "Scope", "Variable", "accuracy", "append_backward", "create_parameter", "data",
+    "default_main_program",    "default_startup_program", "global_scope", "gradients", "load", "load_inference_model", "name_scope", "nn",
     "program_guard", "save", "save_inference_model", "scope_guard",
 ]  # fmt: skip
+
+__getattr__ = explaining("paddle.static", __all__)

@@ -1,5 +1,8 @@
 """``paddle.static.nn``."""
 
-from symgrad.static.nn import batch_norm, cond, conv2d, embedding, fc, while_loop
+from symgrad.compat.missing import explaining
+from symgrad.static.nn import batch_norm, case, cond, conv2d, embedding, fc, switch_case, while_loop
 
-__all__ = ["batch_norm", "cond", "conv2d", "embedding", "fc", "while_loop"]
+__all__ = ["batch_norm", "case", "cond", "conv2d", "embedding", "fc", "switch_case", "while_loop"]
+
+__getattr__ = explaining("paddle.static.nn", __all__)

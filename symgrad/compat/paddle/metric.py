@@ -1,0 +1,5 @@
+"""``paddle.metric``."""
+
+from symgrad.vocabulary.network import accuracy
+
+__all__ = ["accuracy"]

@@ -1,0 +1,83 @@
+"""Nested dicts and lists of tensors, arrays and plain data <-> one file; nothing in it is executed or unpickled."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.tensor import Tensor
+from symgrad.errors import SaveError
+
+FORMAT = "symgrad state"
+
+
+def save(obj: Any, path: str | Path) -> None:
+    """Write tensors and arrays, and dicts, lists, tuples, numbers, texts and None around them.
+
+    Raises SaveError for anything else.
+    """
+    arrays: list[Any] = []
+    page = json.dumps({"format": FORMAT, "content": described(obj, arrays)})
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as file:
+        np.savez(file, page=np.array(page), **{f"a{k}": array for k, array in enumerate(arrays)})
+
+
+def described(obj: Any, arrays: list[Any]) -> Any:
+    """As plain data, with the numbers of arrays; what is no list, number or text is a list that begins with its kind."""
+    if isinstance(obj, Tensor | np.ndarray | np.generic):
+        array = np.asarray(obj)
+        if array.dtype.kind not in "biufc":
+            raise SaveError(f"an array of {array.dtype} cannot be saved")
+        arrays.append(array)
+        return ["tensor" if isinstance(obj, Tensor) else "array", len(arrays) - 1]
+    if isinstance(obj, dict):
+        if not all(isinstance(key, str) for key in obj):
+            raise SaveError("the keys of what is saved must be texts")
+        return ["dict", {key: described(value, arrays) for key, value in obj.items()}]
+    if isinstance(obj, list | tuple):
+        return ["list" if isinstance(obj, list) else "tuple", [described(item, arrays) for item in obj]]
+    if obj is None or isinstance(obj, bool | int | float | str):
+        return obj
+    raise SaveError(f"{type(obj).__name__} cannot be saved")
+
+
+def load(path: str | Path) -> Any:
+    """What ``save`` has written.
+
+    Raises SaveError for other files.
+    """
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            page = json.loads(str(file["page"]))
+            arrays = [file[f"a{k}"] for k in range(len(file.files) - 1)]
+        if page["format"] != FORMAT:
+            raise ValueError("its format is another")
+        return rebuilt(page["content"], arrays)
+    except FileNotFoundError:
+        raise
+    except (ValueError, TypeError, LookupError, OSError, EOFError, RecursionError, zipfile.BadZipFile) as error:
+        raise SaveError(f"the file is no saved state: {error}") from None
+
+
+def rebuilt(page: Any, arrays: list[Any]) -> Any:
+    """What plain data stands for."""
+    if not isinstance(page, list):
+        return page
+    kind, content = page
+    match kind:
+        case "tensor":
+            return Tensor(arrays[content])
+        case "array":
+            return arrays[content]
+        case "dict":
+            return {key: rebuilt(value, arrays) for key, value in content.items()}
+        case "list":
+            return [rebuilt(item, arrays) for item in content]
+        case "tuple":
+            return tuple(rebuilt(item, arrays) for item in content)
+    raise ValueError(f"there is no {kind!r}")
