@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from differences import changed, copied, derivative, direction_for, inner, same
+from differences import changed, copied, derivative, direction_for, inner, leaves, same
 from hypothesis import HealthCheck, given, settings
 from strategies import arguments, loaded, programs, random_program
 
@@ -81,12 +82,53 @@ def agree(text: str, function: Any, gradient: Any, tally: Tally) -> None:
     tally.right += 1
 
 
-def run(count: int, first: int = 0) -> Tally:
+def check_further(text: str, tally: Tally) -> None:
+    """The pullback, called twice, and the second derivative along two directions, against differences of the gradient."""
+    with loaded(text) as function:
+        try:
+            function(*arguments())
+        except Exception:
+            tally.raising += 1
+            return
+        derived = symgrad.grad(function, wrt=(0, 1))
+        directions = [direction_for(arguments(), np.random.default_rng(seed)) for seed in (2, 3)]
+        try:
+            gradient = derived(*arguments())
+            given_arguments = arguments()
+            _, pullback = symgrad.vjp(function, *given_arguments, wrt=(0, 1))
+            pulled = [pullback(1.0) for _ in range(2)]
+            _, pullback = symgrad.vjp(derived, *given_arguments, wrt=(0, 1))
+            second = pullback(directions[0])
+        except InvalidIR as fault:
+            raise AssertionError(f"a stage fails in the second derivative\n{text}") from fault
+        except symgrad.SymgradError:
+            tally.refused += 1
+            return
+        except Exception as problem:
+            raise AssertionError(f"the pullback or the second derivative of a good program raises\n{text}") from problem
+        assert same(given_arguments, arguments()), f"an argument was written to\n{text}"
+        for found in pulled:
+            for one, other in zip(leaves(found), leaves(gradient), strict=True):
+                assert np.allclose(one, other, rtol=1e-11, atol=1e-13), f"the pullback is wrong\n{text}"
+
+    def slope(at: Any) -> Any:
+        with loaded(text):
+            return inner(derived(*changed(at, copied)), directions[0])
+
+    wide, narrow = (derivative(slope, arguments(), directions[1], step) for step in (1e-4, 2e-5))
+    if abs(wide - narrow) > 1e-5 * (1.0 + abs(narrow)):
+        tally.at_a_kink += 1
+        return
+    assert inner(second, directions[1]) == pytest.approx(narrow, rel=1e-5, abs=1e-6), f"the second derivative is wrong\n{text}"
+    tally.right += 1
+
+
+def run(count: int, first: int = 0, checking: Callable[[str, Tally], None] = check, every: int = 1) -> Tally:
     tally = Tally()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # an underflow or a division in a branch not taken is the program's own affair
-        for seed in range(first, first + count):
-            check(random_program(seed), tally)
+        for seed in range(first, first + count, every):
+            checking(random_program(seed), tally)
     return tally
 
 
@@ -101,6 +143,11 @@ def test_random_programs_have_right_gradients() -> None:
     assert_few_refused(run(QUICK))
 
 
+def test_random_programs_have_right_second_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")
+    assert_few_refused(run(QUICK, 0, check_further, 10))
+
+
 @pytest.mark.parametrize("seed", FAILED)
 def test_programs_that_once_failed_have_right_gradients(seed: int) -> None:
     assert run(1, seed).right == 1
@@ -109,6 +156,11 @@ def test_programs_that_once_failed_have_right_gradients(seed: int) -> None:
 @pytest.mark.slow
 def test_many_random_programs_have_right_gradients() -> None:
     assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000"))))
+
+
+@pytest.mark.slow
+def test_many_random_programs_have_right_second_derivatives() -> None:
+    assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")), check_further, 10))
 
 
 SEARCH = settings(max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 from symgrad.codegen.comments import Lines
@@ -60,10 +61,19 @@ def plain_header(func: Func, taken: set[str]) -> Header:
 
 def outer_names(header: Header) -> set[str]:
     """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
-    texts = [f"lambda {header.signature}: 0", *header.bind.values(), result_text(header.result, 64)]
+    texts = [f"lambda {header.signature}: 0", *header.bind.values(), result_text(header.result, places_in(header.result))]
     nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
     made = {node.arg for node in nodes if isinstance(node, ast.arg)}
     return made | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def places_in(template: str) -> int:
+    """How many results a template has places for.
+
+    >>> places_in("{0}, {{'w': {2}}}")
+    3
+    """
+    return max((int(field) + 1 for _, field, _, _ in Formatter().parse(template) if field), default=0)
 
 
 def result_text(template: str, number: int) -> str:
