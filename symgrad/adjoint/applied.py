@@ -1,0 +1,31 @@
+"""Reverses calls of functions of the program: of a pair, the forward function is called, and then the backward one."""
+
+from __future__ import annotations
+
+from symgrad.adjoint.accumulate import Cotangent, Scope, cotangent_type, hinted, in_memory
+from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.ir.core import Apply, Value
+from symgrad.ir.types import Tape
+
+
+@reverses(Apply)
+def reverse_apply(sweep: Sweep, scope: Scope, op: Apply, index: int) -> None:
+    """The call becomes one of the forward function, which gives a box; its reverse a call of the backward function."""
+    grads = [(k, grad) for k, out in enumerate(op.outs) if (grad := sweep.ledger.arrived(scope, out)) is not None]
+    wanted = [k for k, a in enumerate(op.args) if isinstance(a, Value) and a in sweep.active]
+    if not wanted:
+        return
+    assert op.func is not None
+    forward, backward = sweep.pairs.pair(op.func, tuple(wanted), tuple(k for k, _ in grads), op.loc)
+    if sweep.func.notes is not None:
+        sweep.func.notes.add("reverse", "rule", op.loc, f"{forward.name} keeps what {backward.name} needs", name=f"{op.func.name}(...)")
+    given = [sweep.ledger.dense(grad.value, op.outs[k]) for k, grad in grads]
+    box = Value(Tape(), "box")
+    op.func = forward
+    op.outs.append(box)
+    sweep.ledger.homes[box] = scope.block
+    sources = [a for k in wanted if isinstance(a := op.args[k], Value)]
+    outs = [Value(cotangent_type(a.type), hinted(a)) for a in sources]
+    sweep.builder.append(Apply(outs, op.loc, backward, [box, *given]))
+    for source, out in zip(sources, outs, strict=True):
+        sweep.ledger.contribute(scope, source, Cotangent(out, in_memory(out.type)))

@@ -1,0 +1,104 @@
+"""Reverses branches: the same test, each side reversed; cotangents of outer values touched on either side are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symgrad.adjoint.accumulate import Cotangent, Scope, common, hinted, in_memory, loosened
+from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.ir.core import UNDEF, Block, Func, If, Operand, Value, uses
+from symgrad.ir.types import Array, Scalar, join
+
+
+@reverses(If)
+def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
+    """The same test; each side reversed; outer values touched on either side are joined."""
+    grads = [(k, gap_left(sweep, op, out, grad)) for k, out in enumerate(op.outs) if (grad := sweep.ledger.take(scope, out)) is not None]
+    sides: list[Scope] = []
+    for place, block in enumerate(op.blocks):
+        inner = sweep.scope(block, Block(), scope, index, False)
+        inner.side = (op.test, place)
+        with sweep.builder.inside(inner.reverse):
+            for k, grad in grads:
+                target = block.yields[k]
+                if isinstance(target, Value) and target in sweep.active:
+                    sweep.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, grad.mask, grad.loose))
+            sweep.mark(inner, 0, len(block.ops))
+            sweep.block(inner)
+        sides.append(inner)
+    made = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
+    for value in touched(sweep, sides):
+        joined(sweep, scope, value, sides, made)
+    separate(sweep, scope, made, sides)
+    sweep.builder.append(made)
+
+
+def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
+    """The cotangent of a result: on the side that does not bind it it may stay undefined."""
+    without = sweep.ledger.unbound.sides.get(out)
+    return grad if without is not None and without[0] is op.test else sweep.ledger.filled(grad)
+
+
+def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], made: If) -> None:
+    """One result of the reversed branch: the cotangent of ``value`` after it."""
+    found: list[Cotangent] = []
+    gap: tuple[Block, int] | None = None
+    for place, side in enumerate(sides):
+        grad = sweep.ledger.get(side, value)
+        if (grad is None or grad.gap is not None) and sweep.ledger.unbound.sides.get(value) == (made.test, place):
+            gap = side.reverse, len(side.reverse.yields)
+            found.append(Cotangent(UNDEF, True))
+            continue
+        start = len(side.reverse.ops)
+        with sweep.builder.inside(side.reverse), sweep.builder.at(made.loc):
+            if mixed(grad, value):
+                grad = Cotangent(sweep.ledger.owned(grad, value), True, () if grad is None else grad.mask)
+            found.append(sweep.ledger.handed(side, grad, value))
+        sweep.mark(side, start, -1)
+    for side, grad in zip(sides, found, strict=True):
+        side.reverse.yields.append(grad.value)
+    loose = any(grad.loose for grad in found)
+    type_ = join(found[0].value.type, found[1].value.type)
+    out = Value(loosened(type_) if loose else type_, hinted(value))
+    made.outs.append(out)
+    owned = all(grad.owned for grad in found) and in_memory(out.type)
+    scope.table[value] = Cotangent(out, owned, common(found[0].mask, found[1].mask), loose, gap)
+
+
+def mixed(grad: Cotangent | None, value: Value) -> bool:
+    """Is it a scalar standing for an array, which the other side may hold as one?"""
+    return grad is not None and isinstance(value.type, Array) and value.type.shape != () and isinstance(grad.value.type, Scalar)
+
+
+def separate(sweep: Sweep, scope: Scope, made: If, sides: list[Scope]) -> None:
+    """Let no two results of the branch live in one buffer if one of them may be written to."""
+    owners = {cotangent.value: cotangent for cotangent in scope.table.values() if cotangent.value in made.outs}
+    groups = [outside(side.reverse) for side in sides]
+    taken: set[Value] = set()
+    for k, out in sorted(enumerate(made.outs), key=lambda entry: not owners[entry[1]].owned):
+        found = [group(side.reverse.yields[k]) for group, side in zip(groups, sides, strict=True)]
+        for side, buffers in zip(sides, found, strict=True):
+            if buffers & taken:
+                with sweep.builder.inside(side.reverse):
+                    side.reverse.yields[k] = sweep.builder.call("copy", side.reverse.yields[k], hint=out.name)
+                sweep.mark(side, len(side.reverse.ops) - 1, -1)
+        if owners[out].owned:
+            taken.update(*found)
+
+
+def touched(sweep: Sweep, sides: list[Scope]) -> list[Value]:
+    """Outer values whose cotangent changed on a side, in a fixed order."""
+    found = dict.fromkeys(v for side in sides for v in side.table if sweep.ledger.homes[v] is not side.block)
+    return list(found)
+
+
+def outside(block: Block) -> Callable[[Operand], set[Value]]:
+    """For a value yielded by a block: the values of outside that it may share memory with."""
+    layout = Layout()
+    layout.enter(block)
+    memory = Memory.of(Func("", block), layout)
+    shared: dict[Value, set[Value]] = {}
+    for value in [v for v in (*uses(block),) if v not in layout.places and has_memory(v.type)]:
+        shared.setdefault(memory.find(value), set()).add(value)
+    return lambda operand: shared.get(memory.find(operand), set()) if isinstance(operand, Value) and has_memory(operand.type) else set()

@@ -1,0 +1,84 @@
+"""Reverses loops: the same rounds, last first. Carried are the cotangents of the loop's own slots and of outer values."""
+
+from __future__ import annotations
+
+from symgrad.adjoint.accumulate import Cotangent, Scope, cotangent_type, hinted, in_memory, loosened
+from symgrad.adjoint.expand import arithmetic, number, operand
+from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.ir.core import ONE, ZERO, For, Operand, Value, While
+from symgrad.ir.types import INT, Array, Type, same_shape
+
+
+@reverses(For, While)
+def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> None:
+    """The same rounds, last first; carried: cotangents of the loop's own slots and of outer values."""
+    slots = [k for k in range(len(op.carried)) if op.carried[k] in sweep.active or op.outs[k] in sweep.active]
+    grads = {k: sweep.ledger.take(scope, op.outs[k]) for k in slots}
+    made = reversed_range(sweep, op)
+    made.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]
+    inner = sweep.scope(op.body, made.body, scope, index, True)
+    inner.op = made
+    loose = {k for k in slots if is_loose(sweep, op, k, scope, inner)}
+    arrived = {k: Value(loosened(op.carried[k].type) if k in loose else arriving(op, k), hinted(op.carried[k])) for k in slots}
+    made.body.args += arrived.values()
+    with sweep.builder.inside(made.body):
+        for k in slots:
+            target = op.body.yields[k]
+            if isinstance(target, Value) and target in sweep.active:
+                sweep.ledger.contribute(inner, target, Cotangent(arrived[k], True, loose=k in loose))
+        sweep.mark(inner, 0, len(op.body.ops))
+        sweep.block(inner)
+        start = len(made.body.ops)
+        made.body.yields = [handed_round(sweep, inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+        made.body.yields += [handed_round(sweep, inner, inner.table[v], v) for v in inner.slots]
+        sweep.mark(inner, start, -1)
+    made.inits = [handed_round(sweep, scope, grads[k], op.outs[k]) for k in slots]
+    made.inits += [handed_round(sweep, scope, sweep.ledger.get(scope, v), v) for v in inner.slots]
+    made.outs = [Value(slot.type, slot.name) for slot in made.carried]
+    for k, out in zip(slots, made.outs, strict=False):
+        out.type = like(op.inits[k].type, out.type)
+    sweep.builder.append(made)
+    for v, out in zip(inner.slots, made.outs[len(slots) :], strict=True):
+        scope.table[v] = Cotangent(out, in_memory(out.type), loose=sweep.ledger.is_formless(scope, v))
+    for k, out in zip(slots, made.outs, strict=False):
+        target = op.inits[k]
+        if isinstance(target, Value) and target in sweep.active:
+            sweep.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type), loose=k in loose))
+
+
+def handed_round(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
+    """The cotangent of ``value`` as a reversed loop carries it: in memory of its own, or the number 0."""
+    grad = sweep.ledger.handed(scope, grad, value)
+    if not grad.loose:
+        return sweep.ledger.owned(grad, value)
+    return grad.value if grad.owned else sweep.ledger.copied(grad.value, value)
+
+
+def is_loose(sweep: Sweep, op: For | While, k: int, scope: Scope, inner: Scope) -> bool:
+    """May a slot's cotangent be the number 0, as the name has no value before the loop, or before or after a round?"""
+    ends = ((scope, op.inits[k]), (inner, op.carried[k]), (inner, op.body.yields[k]), (scope, op.outs[k]))
+    return any(isinstance(value, Value) and sweep.ledger.is_formless(where, value) for where, value in ends)
+
+
+def arriving(op: For | While, k: int) -> Type:
+    """What a round of the reversed loop is handed for a slot: the cotangent of what the round yielded, not of what it began with."""
+    return cotangent_type(like(op.body.yields[k].type, op.carried[k].type))
+
+
+def reversed_range(sweep: Sweep, op: For | While) -> For:
+    """The reversed loop's range; with an exit, over the rounds that were begun."""
+    if isinstance(op, While):
+        return For([], op.loc, ZERO, op.outs[-1], ONE, backward=True)
+    if not op.until:
+        return For([], op.loc, op.start, op.stop, op.step, backward=not op.backward)
+    assert not op.backward
+    span = operand(arithmetic(sweep.builder, "multiply", op.outs[-1], op.step))
+    stop = span if number(op.start) == 0 else operand(arithmetic(sweep.builder, "add", op.start, span))
+    return For([], op.loc, op.start, stop, op.step, backward=True)
+
+
+def like(here: Type, type_: Type) -> Type:
+    """A type with the extents that are known in another place, where they differ."""
+    if not isinstance(here, Array) or not isinstance(type_, Array) or here.shape is None or type_.shape is None:
+        return type_
+    return type_ if same_shape(here.shape, type_.shape) else Array(type_.dtype, here.shape)

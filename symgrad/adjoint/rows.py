@@ -1,0 +1,256 @@
+"""Reverses calls of rows: the row's derivative for each active operand, and who may call the memory its own afterwards."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from symgrad.adjoint.account import tell_rule
+from symgrad.adjoint.accumulate import Cotangent, Mask, Scope, hinted, in_memory
+from symgrad.adjoint.activity import parameters
+from symgrad.adjoint.expand import Absent, Expansion, arithmetic, needed_row, negated, number, operand, parsed
+from symgrad.adjoint.fit import conformed, fitted
+from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
+from symgrad.ir.types import Array, List, Scalar, same_shape
+from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.indexing import has_arrays
+
+
+@reverses(Call)
+def reverse_call(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
+    """Instantiate the row's derivative for each active operand."""
+    op = squared(op)
+    if augmented(sweep, scope, op):
+        return
+    row = ROWS[op.name]
+    outs = [sweep.ledger.arrived(scope, out) for out in op.outs]
+    wanted = [(position, param, a) for position, param, a in parameters(op) if isinstance(a, Value) and a in sweep.active]
+    if sweep.func.notes is not None:
+        tell_rule(sweep.func.notes, op, row, [param for _, param, _ in wanted])
+    if row.elementwise and len(outs) == 1 and outs[0] is not None:
+        elementwise(sweep, scope, op, row, outs[0], wanted)
+    else:
+        pullbacks(sweep, scope, op, row, outs, wanted)
+
+
+def augmented(sweep: Sweep, scope: Scope, op: Call) -> bool:
+    """``x[i] += w``: the cotangent of ``x`` stays as it is, and ``w``'s is read from it."""
+    if op.name != "set_at" or has_arrays(op.settings["index"], [a.type for a in op.args[2:]]):
+        return False
+    stored = op.args[1]
+    total = sweep.producers.get(stored) if isinstance(stored, Value) and sweep.counts.get(stored) == 1 else None
+    if not isinstance(total, Call) or total.name not in ("add", "subtract"):
+        return False
+    first, second = total.args
+    if reads_same(sweep, sweep.producers.get(first), op):
+        other = second
+    elif total.name == "add" and reads_same(sweep, sweep.producers.get(second), op):
+        other = first
+    else:
+        return False
+    grad = sweep.ledger.arrived(scope, op.outs[0])
+    assert grad is not None
+    if isinstance(other, Value) and other in sweep.active:
+        whole = sweep.ledger.dense(grad.value, op.outs[0])
+        part = sweep.builder.call("take", whole, *op.args[2:], hint=hinted(other), index=op.settings["index"])
+        made = negated(sweep.builder, part, hinted(other)) if total.name == "subtract" else part
+        Keeping(sweep, scope, Cotangent(ZERO)).add(other, operand(made), (), True)
+    if isinstance(op.args[0], Value) and op.args[0] in sweep.active:
+        sweep.ledger.contribute(scope, op.args[0], Cotangent(grad.value, grad.owned))
+    return True
+
+
+def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
+    """Is it a read, used once, of what the store overwrites?"""
+    if not isinstance(read, Call) or read.name not in ("take", "view") or sweep.counts.get(read.outs[0]) != 1:
+        return False
+    same = [is_same(a, b) for a, b in zip([read.args[0], *read.args[1:]], [store.args[0], *store.args[2:]], strict=False)]
+    return len(read.args) == len(store.args) - 1 and read.settings["index"] == store.settings["index"] and all(same)
+
+
+def is_same(a: Operand, b: Operand) -> bool:
+    """Are the two one operand?"""
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
+
+
+def meanings(op: Call, row: Row) -> dict[str, Any]:
+    """What the names in the row's derivative mean."""
+    table: dict[str, Any] = dict(op.settings)
+    for place, param in enumerate(row.params):
+        table[param] = op.args[place:] if param.startswith("*") else op.args[place]
+    table.update(zip(row.outs, op.outs, strict=False))
+    return table
+
+
+def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent, wanted: list[tuple[int, str, Value]]) -> None:
+    """``out_grad * partial`` for each operand, summed over what was broadcast."""
+    names = meanings(op, row)
+    kept = Keeping(sweep, scope, grad)
+    for _, param, target in wanted:
+        text = row.partials.get(param)
+        if text is None:
+            if (pullback := row.pullbacks.get(param)) is not None:
+                kept.add(target, pulled_back(sweep, op, row, names, [grad], pullback, target), mask_of(op, param, target, grad), True)
+            continue
+        product, constant = scaled(sweep, grad.value, text, names, hinted(target))
+        mask = grad.mask
+        if mask and not constant:
+            product = masked(sweep, product, mask)
+        kept.add(target, product, mask, True)
+    kept.settle()
+
+
+def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: str) -> tuple[Operand, bool]:
+    """``grad * partial``, and whether the partial is a literal."""
+    node = parsed(text)
+    expansion = Expansion(sweep.builder, names)
+    if (found := reciprocal(node)) is not None:
+        name, below = found[0], operand(expansion.value(found[1]))
+        return operand(arithmetic(sweep.builder, needed_row(name, [grad, below]), grad, below, hint)), False
+    partial = expansion.value(node)
+    known = number(partial)
+    if known == 1:
+        return grad, True
+    if known == -1:
+        return operand(negated(sweep.builder, grad, hint)), True
+    return operand(arithmetic(sweep.builder, "multiply", grad, partial, hint)), known is not None
+
+
+def masked(sweep: Sweep, grad: Operand, mask: Mask) -> Operand:
+    """``grad`` where the mask says, else exactly zero, whatever it was multiplied with."""
+    for condition, side in mask:
+        sides = (grad, Const(0.0)) if side else (Const(0.0), grad)
+        grad = sweep.builder.call("where", condition, *sides, hint="t_grad")
+    return grad
+
+
+def mask_of(op: Call, param: str, target: Value, grad: Cotangent | None) -> Mask:
+    """The mask of a cotangent that comes out of ``where`` in the shape it went in with."""
+    if op.name != "where" or param not in ("x", "y") or grad is None or not alike(target, op.outs[0]):
+        return ()
+    return ((op.args[0], param == "x"), *grad.mask)
+
+
+def pulled_back(sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value) -> Operand:
+    """The cotangent that one pullback text gives."""
+    table = dict(names)
+    for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
+        zero = partial(sweep.ledger.zero, out)
+        table[f"{label}_grad"] = Absent(zero) if grad is None else sweep.ledger.dense(grad.value, out)
+    made = Expansion(sweep.builder, table, hinted(target)).expand(text)
+    return sweep.ledger.zero(target) if isinstance(made, Absent) else made
+
+
+def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:
+    """The whole cotangent of each operand, as the row says it; what takes over the output's memory comes last."""
+    names = meanings(op, row)
+    first = outs[0]
+    kept = Keeping(sweep, scope, first or Cotangent(ZERO))
+    texts = [(position, param, target, text) for position, param, target in wanted if (text := row.pullbacks.get(param)) is not None]
+    for position, param, target, text in sorted(texts, key=lambda entry: "taken" in entry[3]):
+        names["position"] = position
+        if "into" in text:
+            names["into"] = by_rows(sweep, op, sweep.ledger.buffer(scope, target))
+            scope.table[target] = Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True)
+        elif "taken" in text:
+            names["taken"] = by_rows(sweep, op, given_up(sweep, first, op.outs[0], kept))
+            sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True))
+        else:
+            mask = mask_of(op, param, target, first)
+            kept.add(target, pulled_back(sweep, op, row, names, outs, text, target), mask, False)
+    kept.settle()
+
+
+def by_rows(sweep: Sweep, op: Call, buffer: Operand) -> Operand:
+    """A cotangent that is written to through ``reshape`` must lie as the value does, else the store goes to a copy."""
+    through = any(step in str(op.settings.get("index", "")) for step in (".reshape", ".ravel"))
+    if through and isinstance(buffer.type, Array) and buffer.type.layout not in ("C", "CF") and buffer.type.shape != ():
+        return sweep.builder.call("by_rows", buffer, hint=buffer.name if isinstance(buffer, Value) else None)
+    return buffer
+
+
+def given_up(sweep: Sweep, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
+    """The output's cotangent, given up to be written to."""
+    if grad is not None and kept.aliases and not isinstance(out.type, List):  # of a list the item is taken out
+        grad = Cotangent(grad.value)
+    return sweep.ledger.owned(grad, out)
+
+
+@dataclass(slots=True)
+class Keeping:
+    """Contributions of one op whose output had the cotangent ``grad``: who may call that memory its own afterwards."""
+
+    sweep: Sweep
+    scope: Scope
+    grad: Cotangent
+    aliases: int = 0
+    heirs: list[tuple[Value, Cotangent]] = field(default_factory=list)
+    start: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = len(self.sweep.builder.block.ops)
+
+    def add(self, target: Value, product: Operand, mask: Mask, fit: bool) -> None:
+        """Fit one contribution to its value and add it."""
+        builder, ledger = self.sweep.builder, self.sweep.ledger
+        if fit:
+            fitting = fitted(builder, product, target, hinted(target))
+            mask = mask if fitting is product else ()
+            product = fitting
+        product = conformed(builder, product, target, hinted(target))
+        fresh = self.fresh(product)
+        new = Cotangent(product, fresh, mask)
+        if not fresh and in_memory(product.type) and ledger.get(self.scope, target) is None:
+            self.aliases += 1
+            if product is self.grad.value:
+                self.heirs.append((target, new))
+        ledger.contribute(self.scope, target, new)
+
+    def fresh(self, product: Operand) -> bool:
+        """Was it made just now, in memory that nobody else knows?"""
+        ops = self.sweep.builder.block.ops[self.start :]
+        if not ops or product not in ops[-1].outs or not isinstance(product.type, Array):
+            return False
+        makers = {out: op for op in ops for out in op.outs}
+        source: Operand = product
+        while isinstance(source, Value) and isinstance(op := makers.get(source), Call) and not ROWS[op.name].consumes:
+            if ROWS[op.name].alias == "fresh":
+                return True
+            if ROWS[op.name].alias == "view":
+                return False
+            source = op.args[0]  # it may be its operand, which was made just now too
+        return False
+
+    def settle(self) -> None:
+        """A single heir inherits the memory of the cotangent that is done with."""
+        if self.aliases == 1 and len(self.heirs) == 1 and self.grad.owned:
+            target, heir = self.heirs[0]
+            if self.scope.table.get(target) is heir:
+                heir.owned = True
+
+
+def squared(op: Call) -> Call:
+    """``x * x`` as the square it is, whose derivative has one term."""
+    if op.name == "multiply" and op.args[0] is op.args[1] and isinstance(op.args[0], Value):
+        return Call(op.outs, op.loc, "square", op.args[:1], dict(ROWS["square"].settings))
+    return op
+
+
+def reciprocal(node: ast.expr) -> tuple[str, ast.expr] | None:
+    """The row and the ``y`` of a partial ``1 / y``."""
+    match node:
+        case ast.BinOp(left=ast.Constant(value=value), op=ast.Div(), right=below) if value == 1:
+            return "divide", below
+        case ast.Call(func=ast.Name(id="ratio"), args=[ast.Constant(value=value), below]) if value == 1:
+            return "ratio", below
+    return None
+
+
+def alike(a: Value, b: Value) -> bool:
+    """Have the two provably the same shape?"""
+    if isinstance(a.type, Array) and isinstance(b.type, Array):
+        return same_shape(a.type.shape, b.type.shape)
+    return isinstance(a.type, Scalar) and isinstance(b.type, Scalar)

@@ -1,0 +1,145 @@
+"""One walk backwards over a function: its state, and the table of what reverses each kind of op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
+from symgrad.adjoint.calls import Pairs
+from symgrad.adjoint.extents import known_extents
+from symgrad.adjoint.fit import conformed
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.types import Scalar, Tape
+from symgrad.ir.unbound import Unbound
+from symgrad.ops.build import Builder
+
+#: how to reverse one op, the index of which in its block is the last argument
+Reversal = Callable[["Sweep", Scope, Any, int], None]
+#: by the name of a row, or else by the kind of op
+TABLE: dict[str | type[Op], Reversal] = {}
+
+
+def reverses(*kinds: str | type[Op]) -> Callable[[Reversal], Reversal]:
+    """Enter a function for kinds of ops."""
+
+    def enter(reversal: Reversal) -> Reversal:
+        TABLE.update(dict.fromkeys(kinds, reversal))
+        return reversal
+
+    return enter
+
+
+@dataclass(slots=True)
+class Sweep:
+    """One walk backwards over a function; ``turns`` says which op of the forward half each new op belongs to."""
+
+    func: Func
+    active: set[Value]
+    pairs: Pairs
+    builder: Builder
+    scopes: dict[Block, Scope] = field(default_factory=dict)
+    turns: dict[Op, int] = field(default_factory=dict)
+    ledger: Ledger = field(init=False)
+    producers: dict[Operand, Op] = field(init=False)
+    counts: dict[Value, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.builder.extents.update(known_extents(self.func))
+        self.ledger = Ledger(self.builder, homes(self.func.body), Unbound.of(self.func.body), self.func.params)
+        self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
+        self.counts = uses(self.func.body)
+        self.ledger.nullable.update(unboxed_items(self.func.body))
+
+    # ---------------------------------------------------------------- from results to parameters
+
+    def seeds(self, active_results: Sequence[int], wanted: bool) -> list[Value]:
+        """The parameters for the results' cotangents."""
+        made: list[Value] = []
+        for k in active_results if wanted else ():
+            result = self.func.body.yields[k]
+            label = self.func.results[k] if k < len(self.func.results) else "out"
+            made.append(Value(cotangent_type(result.type), f"{label}_grad"))
+        return made
+
+    def run(self, given: list[Value], active_results: Sequence[int]) -> Scope:
+        """Reverse the whole function."""
+        body = self.func.body
+        scope = self.scope(body, Block(), None, 0, False)
+        with self.builder.inside(scope.reverse):
+            for place, k in enumerate(active_results):
+                result = body.yields[k]
+                if isinstance(result, Value) and result in self.active:
+                    seed = given[place] if given else self.unit(result)
+                    self.ledger.contribute(scope, result, Cotangent(seed))
+            self.mark(scope, 0, len(body.ops))
+            self.block(scope)
+        return scope
+
+    def unit(self, result: Value) -> Operand:
+        """The seed of a scalar result, in its precision."""
+        dtype = getattr(result.type, "dtype", None)
+        if isinstance(result.type, Scalar) and dtype in ("f16", "f32", "c64"):
+            return self.builder.call("cast", Const(1.0), dtype=dtype)
+        return Const(1.0)
+
+    def gradients(self, scope: Scope, wrt: Sequence[int]) -> list[Operand]:
+        """What is returned: each gradient in memory of its own, in its parameter's dtype and shape."""
+        made: list[Operand] = []
+        start = len(scope.reverse.ops)
+        with self.builder.inside(scope.reverse):
+            for k in wrt:
+                param = self.func.params[k]
+                cotangent = scope.table.get(param)
+                if cotangent is not None and cotangent.value in made:
+                    cotangent.owned = False
+                grad = self.ledger.owned(cotangent, param)
+                made.append(grad if isinstance(grad, Const) else conformed(self.builder, grad, param, hinted(param)))
+        self.mark(scope, start, -1)
+        return made
+
+    # ---------------------------------------------------------------- blocks
+
+    def scope(self, block: Block, reverse: Block, parent: Scope | None, position: int, loop: bool) -> Scope:
+        """Note that ``reverse`` reverses ``block``."""
+        made = Scope(block, reverse, parent, position, loop)
+        self.scopes[reverse] = made
+        return made
+
+    def mark(self, scope: Scope, start: int, turn: int) -> None:
+        """The ops of the reversed block from ``start`` on belong to op ``turn`` of the block."""
+        for op in scope.reverse.ops[start:]:
+            self.turns.setdefault(op, turn)
+
+    def block(self, scope: Scope) -> None:
+        """Reverse the ops of a block, last first."""
+        for index in reversed(range(len(scope.block.ops))):
+            start = len(scope.reverse.ops)
+            op = scope.block.ops[index]
+            with self.builder.at(op.loc):
+                self.op(scope, op, index)
+            self.mark(scope, start, index)
+
+    def op(self, scope: Scope, op: Op, index: int) -> None:
+        """Reverse one op, if a derivative passes through it."""
+        if not any(out in scope.table for out in op.outs):
+            return
+        reverse = TABLE.get(op.name) if isinstance(op, Call) else None
+        (reverse or TABLE[type(op)])(self, scope, op, index)
+
+
+def homes(block: Block) -> dict[Value, Block]:
+    """The block in which each value is defined."""
+    table: dict[Value, Block] = dict.fromkeys(block.args, block)
+    for op in block.ops:
+        table.update(dict.fromkeys(op.outs, block))
+        for inner in op.blocks:
+            table.update(homes(inner))
+    return table
+
+
+def unboxed_items(block: Block) -> list[Value]:
+    """What a backward function takes out of its box, where residuals of a side not taken are None."""
+    boxes = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name == "copy" and isinstance(op.outs[0].type, Tape)}
+    return [out for op in block.ops if isinstance(op, Call) and op.name == "pop" and op.args[0] in boxes for out in op.outs[1:]]

@@ -1,0 +1,79 @@
+"""Reverses what goes over tapes: a derivative of a derivative pushes where the first one popped, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.adjoint.accumulate import Cotangent, Scope, hinted
+from symgrad.adjoint.activity import may_be_active
+from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.ir.core import Call, Operand, Value
+from symgrad.ir.types import Type
+
+
+@reverses("push")
+def reverse_push(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
+    """What was pushed has the cotangent that was pushed for it when it was popped."""
+    grad = sweep.ledger.arrived(scope, op.outs[0])
+    assert grad is not None
+    places = active_places(op.args[1:])
+    hints = (hinted(op.outs[0]), *(hinted(op.args[1 + k]) for k in places))
+    rest, *found = taken_off(sweep, sweep.ledger.owned(grad, op.outs[0]), [sweep.ledger.item_type(op.args[1 + k]) for k in places], hints)
+    for k, item in zip(places, found, strict=False):
+        off_tape(sweep, scope, op.args[1 + k], item)
+    if isinstance(op.args[0], Value):
+        sweep.ledger.contribute(scope, op.args[0], Cotangent(rest, True))
+
+
+def taken_off(sweep: Sweep, tape: Operand, types: list[Type], hints: tuple[str, ...]) -> list[Value]:
+    """``pop`` of a tape whose items are only known by what was pushed elsewhere."""
+    outs = [Value(t, h) for t, h in zip([tape.type, *types], hints, strict=True)]
+    sweep.builder.append(Call(outs, sweep.builder.loc, "pop", [tape], {}))
+    return outs
+
+
+@reverses("pop")
+def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
+    """The cotangents of what was popped are pushed."""
+    rest, *found = [sweep.ledger.take(scope, out) for out in op.outs]
+    tape = sweep.ledger.owned(rest, op.outs[0])
+    values = [sweep.ledger.handed(scope, found[k], op.outs[1 + k]).value for k in active_places(op.outs[1:])]
+    pushed = sweep.builder.call("push", tape, *values, hint=hinted(op.args[0]))
+    assert isinstance(op.args[0], Value)
+    sweep.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
+
+
+@reverses("put")
+def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
+    """The cotangents of what was put in a place are those put there when it was got."""
+    grad = sweep.ledger.arrived(scope, op.outs[0])
+    assert grad is not None
+    places = active_places(op.args[2:])
+    outs = [Value(sweep.ledger.item_type(op.args[2 + k]), hinted(op.args[2 + k])) for k in places]
+    sweep.builder.append(Call(outs, sweep.builder.loc, "get", [grad.value, op.args[1]], {}))
+    for k, item in zip(places, outs, strict=True):
+        off_tape(sweep, scope, op.args[2 + k], item)
+    if isinstance(op.args[0], Value):
+        sweep.ledger.contribute(scope, op.args[0], grad)
+
+
+@reverses("get")
+def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
+    """The cotangents of what was got, in its place; each place is read once."""
+    found = [sweep.ledger.take(scope, out) for out in op.outs]
+    tape = op.args[0]
+    assert isinstance(tape, Value)
+    into = sweep.ledger.buffer(scope, tape)
+    values = [sweep.ledger.handed(scope, found[k], op.outs[k]).value for k in active_places(op.outs)]
+    scope.table[tape] = Cotangent(sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape)), True)
+
+
+def off_tape(sweep: Sweep, scope: Scope, target: Operand, item: Value) -> None:
+    """What was put on a tape has the cotangent that was put there for it."""
+    if isinstance(target, Value) and target in sweep.active:
+        sweep.ledger.contribute(scope, target, Cotangent(item, loose=sweep.ledger.is_perhaps_nothing(target)))
+
+
+def active_places(items: Sequence[Operand]) -> list[int]:
+    """Which of the items of a tape can carry a derivative."""
+    return [k for k, item in enumerate(items) if may_be_active(item.type)]
