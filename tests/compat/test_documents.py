@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,3 +46,25 @@ def test_older_spellings_build_the_same_network() -> None:
         executor.run(startup)
         losses = [float(executor.run(main, {"image": values, "label": labels}, [loss])[0]) for _ in range(40)]
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_older_scripts_feed_samples() -> None:
+    fluid: Any = pytest.importorskip("symgrad.compat.paddle.fluid")
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        image, label = fluid.data("image", [None, 1, 6, 6]), fluid.data("label", [None, 1], "int64")
+        pooled = fluid.nets.simple_img_conv_pool(image, 2, 3, 2, 2, act="relu")
+        guess = fluid.layers.fc(pooled, 3, act="softmax")
+        loss = fluid.layers.mean(fluid.layers.cross_entropy(guess, label))
+        share = fluid.layers.accuracy(guess, label)
+        fluid.optimizer.Adam(0.05).minimize(loss)
+        feeder = fluid.DataFeeder([image, "label"], fluid.CPUPlace())
+    random = np.random.default_rng(0)
+    feed = feeder.feed([(random.random(36), k % 3) for k in range(6)])
+    assert {name: value.shape for name, value in feed.items()} == {"image": (6, 1, 6, 6), "label": (6, 1)}
+    executor = fluid.Executor(fluid.CPUPlace())
+    executor.run(startup)
+    losses = [executor.run(main, feed, [loss, share])[0].item() for _ in range(10)]
+    assert losses[-1] < losses[0]
+    with pytest.raises(ValueError, match="a sample has 1 values"):
+        feeder.feed([(1.0,)])

@@ -1,8 +1,9 @@
 """The older spellings (``paddle.fluid``); operations are appended to programs, whichever mode is on."""
 
 from symgrad.compat.missing import explaining
-from symgrad.compat.paddle.fluid import backward, initializer, layers, optimizer
+from symgrad.compat.paddle.fluid import backward, initializer, layers, nets, optimizer
 from symgrad.compat.paddle.fluid.backward import gradients
+from symgrad.compat.paddle.fluid.feeding import DataFeeder
 from symgrad.compat.paddle.places import CPUPlace
 from symgrad.static import (
     Executor,
@@ -19,8 +20,9 @@ from symgrad.static import (
 )
 
 __all__ = [
-    "CPUPlace", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program", "default_startup_program",
-    "global_scope", "gradients", "initializer", "layers", "name_scope", "optimizer", "program_guard", "scope_guard",
+    "CPUPlace", "DataFeeder", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program",
+    "default_startup_program",
+    "global_scope", "gradients", "initializer", "layers", "name_scope", "nets", "optimizer", "program_guard", "scope_guard",
 ]  # fmt: skip
 
 __getattr__ = explaining("paddle.fluid", __all__)
