@@ -8,8 +8,10 @@ them all, with the sizes at which the arguments are made and what they are diffe
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import types
 from collections import deque, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -4348,6 +4350,7 @@ def items_read_before_stores(x):
         y[i] = 0.5
         y[i + 1] = x[0]
         total = total + d * e + b * c
+    return total
 
 
 # ------------------------------------------------------------------ generators and iterators
@@ -4591,3 +4594,72 @@ def seventy_values_kept(x):
     a = np.sin(a * b + 0.34)
     b = np.cos(b * a)
     return a * b * np.sum(x)
+
+
+# ------------------------------------------------------------------ functions and instances made of others
+
+made_of_others = Group("made_of_others")
+
+
+def power_of(k, a, p=2):
+    return k * a**p
+
+
+@made_of_others()
+def partial_inside(x):
+    cubed = functools.partial(power_of, x[0], p=3)
+    return cubed(x[1]) + cubed(x[2], p=2)
+
+
+@made_of_others()
+def decorated_inside(x):
+    def scaled(k):
+        def around(f):
+            @functools.wraps(f)
+            def inner(*args):
+                return k * f(*args)
+
+            return inner
+
+        return around
+
+    @scaled(x[3])
+    @scaled(2.0)
+    def square(a):
+        return a * a
+
+    return square(x[0]) + square(x[1]) * x[2]
+
+
+@made_of_others()
+def ordered_by_keys(x):
+    down = sorted(x, key=lambda a: -a)
+    order = sorted(range(len(x)), key=lambda i: x[i], reverse=True)
+    best = max(range(len(x)), key=lambda i: x[i] * (i + 1))
+    held = list(x)
+    held.sort()
+    return down[0] * 3 + down[1] * down[2] + x[order[0]] * 5 + x[best] ** 2 + held[0] * held[1] + min(x, key=lambda a: (a - 1.0) ** 2)
+
+
+@made_of_others()
+def reduced_without_start(x):
+    return functools.reduce(lambda a, b: a * b + a, x) + max([a for a in x], default=0.0) ** 2
+
+
+@made_of_others()
+def written_where_told(x):
+    y = np.zeros(len(x))
+    np.copyto(y, x * x, where=x > 1)
+    z = np.empty(len(x))
+    np.multiply(x, x, z)
+    w = np.divide(1.0, x - 1.05, out=np.zeros(len(x)), where=np.abs(x - 1.05) > 0.1)
+    return np.sum(y * x) + np.sum(z * x) + np.sum(w)
+
+
+@made_of_others()
+def namespace_of_values(x):
+    state = types.SimpleNamespace(position=x[0], speed=x[1])
+    for _ in range(3):
+        state.position = state.position + 0.1 * state.speed
+        state.speed = state.speed - 0.1 * state.position * x[2]
+    return state.position**2 + state.speed

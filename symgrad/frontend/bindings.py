@@ -134,6 +134,15 @@ class Frozen(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class Partial(Binding):
+    """A function with arguments that are given already."""
+
+    function: Binding
+    args: tuple[Binding, ...] = ()
+    kwargs: tuple[tuple[str, Binding], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Choice(Binding):
     """One of two functions, by a test that has been made."""
 
@@ -367,9 +376,6 @@ def is_list(type_: Type) -> bool:
 
 __all__ = [
     "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Location",
-    "Missing",
-    "Name", "Num", "Obj", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves", "is_list", "leaves", "merge",
-    "operands_of",
-    "rebuild", "replace", "skeleton",
+    "Location", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves",
+    "is_list", "leaves", "merge", "operands_of", "rebuild", "replace", "skeleton",
 ]  # fmt: skip

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import ast
-import collections
+import dataclasses
 import functools
-import itertools
 import math
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Fun, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, discard, items_of, iterated, known_items
-from symgrad.frontend.memory import Index, load
+from symgrad.frontend.iterate import append, discard, items_of, known_items
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap
-from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.operators import binary, comparison, own_method, truth
 from symgrad.frontend.rows import apply_row, call_row
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
-from symgrad.ops.composed import iterating
+from symgrad.ops.composed.sequences import least_by, most_by
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -231,18 +230,35 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
     return functools.reduce(better, args)
 
 
+def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` with ``key`` and ``default``."""
+    if unknown := set(kwargs) - {"key", "default"}:
+        raise UnsupportedArgument(f"the keyword {unknown.pop()} of max and min is not supported", ctx.loc(node))
+    key = kwargs.get("key", Static(None))
+    if key != Static(None):
+        whole = args[0] if len(args) == 1 else Tup(tuple(args))
+        args = [ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)] if "default" not in kwargs else args
+        if "default" in kwargs:
+            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
+        return args[0]
+    if "default" not in kwargs:
+        return extreme(ctx, args, node, smaller)
+    size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
+    test = truth(ctx, size, node)
+    if isinstance(test, Const):
+        return extreme(ctx, args, node, smaller) if test.value else kwargs["default"]
+    some = ctx.call("greater", test, ZERO)
+    return choose(ctx, some, node, lambda: extreme(ctx, args, node, smaller), lambda: kwargs["default"])
+
+
 @special(max)
 def max_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if kwargs:
-        raise UnsupportedArgument("keywords of max are not supported", ctx.loc(node))
-    return extreme(ctx, args, node, smaller=False)
+    return extreme_of(ctx, args, kwargs, node, smaller=False)
 
 
 @special(min)
 def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if kwargs:
-        raise UnsupportedArgument("keywords of min are not supported", ctx.loc(node))
-    return extreme(ctx, args, node, smaller=True)
+    return extreme_of(ctx, args, kwargs, node, smaller=True)
 
 
 def _truths(of: Any) -> Any:
@@ -268,125 +284,38 @@ def _truths(of: Any) -> Any:
 SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
 
 
-def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Any:
-    """The generator that says a function of ``itertools`` where loops over its arguments are loops."""
-    iterable = [a for a in args if not isinstance(a, Num)]
-    if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(ctx, a) for a in iterable):
-        return None
-    match function, args:
-        case itertools.product, [_, _]:
-            return iterating.product_of_two, args
-        case itertools.product, [_, _, _]:
-            return iterating.product_of_three, args
-        case itertools.chain, _:
-            return iterating.chain, args
-        case itertools.pairwise, [_]:
-            return iterating.pairwise, args
-        case itertools.combinations, [Iter(kind="range", parts=(Const(0), stop, Const(1))), Num(Const(2))]:
-            return iterating.pairs_below, [Num(stop)]
-        case itertools.combinations, [Ref() | Obj() as items, Num(Const(2))]:
-            return iterating.pairs_of, [items]
-    return None
-
-
-def is_long(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a list whose length is not known?"""
-    return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
-
-
-def _combined(function: Any) -> Any:
-    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        if (said := in_loops(ctx, function, args, kwargs, node)) is not None:
-            return ctx.apply(Static(said[0]), said[1], {}, node)
-        lists: list[Any] = []
-        for arg in args:
-            known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
-            if known is None and not isinstance(arg, Num):
-                raise UnsupportedSyntax(f"itertools.{function.__name__} needs items whose number is known", ctx.loc(node))
-            lists.append(unwrap(arg) if known is None else known)
-        options = {k: unwrap(v) for k, v in kwargs.items()}
-        made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in function(*lists, **options)]
-        return Iter("items", tuple(made))
-
-    return lower
-
-
-for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
-                  itertools.chain, itertools.pairwise):  # fmt: skip
-    SPECIAL[_function] = _combined(_function)
-
-
-@special(itertools.accumulate)
-def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Running totals, as a list."""
-    given = dict(zip(("iterable", "func"), args, strict=False)) | kwargs
-    function = [] if given.get("func", Static(None)) == Static(None) else [given["func"]]
-    start = given.get("initial", Static(None))
-    if start != Static(None):
-        return ctx.apply(Static(iterating.accumulate), [start, given["iterable"], *function], {}, node)
-    whole = given["iterable"] if isinstance(given["iterable"], Ref) else list_(ctx, [given["iterable"]], {}, node)
-    first = load(ctx, whole, Index("i", (ZERO,), (Num(ZERO),)), node)
-    rest = load(ctx, whole, Index("s", (ONE, Const(None), Const(None)), ()), node)
-    return ctx.apply(Static(iterating.accumulate), [first, rest, *function], {}, node)
-
-
-@special(collections.deque)
-def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """A deque is a list with a few methods more."""
-    most = unwrap(kwargs.get("maxlen", args[1] if len(args) > 1 else Static(None)))
-    made = list_(ctx, args[:1], {}, node)
-    assert isinstance(made, Obj)
-    content = ctx.state.heap[made.key]
-    if most is not None and isinstance(content, Ref):
-        raise UnsupportedArgument("maxlen of a deque of unknown length is not supported", ctx.loc(node))
-    kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:]))
-    key = HeapKey("list", None if most is None else ("deque", most))
-    ctx.state.heap[key] = kept
-    return Obj(key)
-
-
-@special(itertools.islice)
-def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The first so many."""
-    if len(args) == 2:
-        return ctx.apply(Static(iterating.first_of), args, {}, node)
-    whole = args[0] if isinstance(args[0], Ref) else list_(ctx, args[:1], {}, node)
-    bounds = [ctx.read(a, node) for a in args[1:]]
-    return load(ctx, whole, Index("s", (*bounds, Const(None))[:3], ()), node)
-
-
-@special(iter)
-def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return iterated(ctx, args[0], node)
-
-
-@special(map)
-def map_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    items = items_of(ctx, args[1] if len(args) == 2 else Iter("zip", tuple(args[1:])), node)
-    spread = len(args) > 2
-    if isinstance(items, list):
-        return Tup(tuple(ctx.apply(args[0], list(i.items) if spread and isinstance(i, Tup) else [i], {}, node) for i in items))
-
-    def step(total: Binding, item: Binding) -> Binding:
-        return append(ctx, total, ctx.apply(args[0], list(item.items) if spread and isinstance(item, Tup) else [item], {}, node), node)
-
-    return fold(ctx, items, ctx.new_object("list", ()), step, node)
-
-
-@special(functools.reduce)
-def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    items = items_of(ctx, args[1], node)
-    if isinstance(items, list):
-        start = args[2:] or items[:1]
-        return functools.reduce(lambda a, b: ctx.apply(args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
-    if len(args) < 3:
-        raise UnsupportedSyntax("reduce over something of unknown length needs a start", ctx.loc(node))
-    return fold(ctx, items, args[2], lambda a, b: ctx.apply(args[0], [a, b], {}, node), node)
-
-
 @special(divmod)
 def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return Tup((binary(ctx, ast.FloorDiv, args[0], args[1], node), binary(ctx, ast.Mod, args[0], args[1], node)))
+
+
+@special(abs)
+def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if own_method(args[0], "__abs__") is not None:
+        return ctx.apply_method(args[0], "__abs__", [], node)
+    spelled = spelling.spelled(abs)
+    assert spelled is not None
+    return call_row(ctx, spelled, args, kwargs, node)
+
+
+@special(dataclasses.replace)
+def replace_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Another instance of a dataclass."""
+    owner = args[0]
+    if not isinstance(owner, Obj) or not dataclasses.is_dataclass(owner.key.cls):
+        raise UnsupportedSyntax("dataclasses.replace is supported for instances made in the function", ctx.loc(node), "call the class")
+    content = dict(ctx.state.entries(owner.key))
+    fields = {f.name: content[f.name] for f in dataclasses.fields(owner.key.cls) if f.init}
+    return ctx.apply(Static(owner.key.cls), [], fields | kwargs, node)
+
+
+class Namespace:
+    """What ``types.SimpleNamespace`` is while compiling: an instance with the attributes that are set."""
+
+
+@special(types.SimpleNamespace)
+def namespace(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return ctx.new_object("record", kwargs.items(), Namespace)
 
 
 @special(callable)
@@ -520,7 +449,10 @@ def where(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(np.copyto)
 def copyto(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if kwargs or not isinstance(args[0], Ref):
+    if set(kwargs) - {"where"} or not isinstance(args[0], Ref) or len(args) != 2:
         raise UnsupportedArgument("this form of np.copyto is not supported", ctx.loc(node))
-    ctx.store(args[0], ctx.read(args[1], node), None if args[0].path else Step("e"))
+    source = args[1]
+    if "where" in kwargs:
+        source = ctx.apply(Static(np.where, "np.where"), [kwargs["where"], source, args[0]], {}, node)
+    ctx.store(args[0], ctx.read(source, node), None if args[0].path else Step("e"))
     return Static(None)

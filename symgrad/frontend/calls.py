@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Obj, Ref, Static
+from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
@@ -28,6 +28,7 @@ from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
+from symgrad.ir.core import Const
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed
 
@@ -78,7 +79,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     if isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
         return call_function(ctx, own, [held, *args], kwargs, node)
     if isinstance(value, functools.partial):
-        return call_partial(ctx, value, held.text, args, kwargs, node)
+        return call_outside_partial(ctx, value, held.text, args, kwargs, node)
     if callable(value):
         return opaque(ctx, value, owner_name(ctx, value), args, kwargs, node)
     raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
@@ -112,7 +113,7 @@ def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[st
     return call_function(ctx, own, [held, *args], kwargs, node)
 
 
-def call_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding],
+def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding],
                  node: ast.AST) -> Binding:  # fmt: skip
     """A call of ``functools.partial``, reached by ``text``."""
     fixed = [outside(ctx, v, f"{text}.args[{k}]", f"argument_{k}") for k, v in enumerate(held.args)]
@@ -122,12 +123,16 @@ def call_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: l
 
 def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a Python object known while compiling."""
+    if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # what it is written to, by position
+        kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
+    if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
+        return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
     if isinstance(out := kwargs.get("out"), Ref):
         del kwargs["out"]
         made = call_object(ctx, value, name, args, kwargs, node)
         return store_result(ctx, out, made, node)
     if isinstance(value, functools.partial):
-        return call_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
+        return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
     try:
         found = SPECIAL.get(value)
     except TypeError:
@@ -153,3 +158,15 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if followed(wrapped := getattr(value, "__wrapped__", None)) and root_of(value) not in LIBRARIES:
         return call_function(ctx, wrapped, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``np.divide(x, y, out=z, where=mask)``: elsewhere it is of ones, and not written."""
+    out, mask = kwargs.pop("out"), kwargs.pop("where")
+    one = Num(Const(1.0))
+    safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a in args]
+    made = call_object(ctx, value, name, safe, kwargs, node)
+    kept = ctx.apply(Static(np.where, "np.where"), [mask, made, out], {}, node)
+    assert isinstance(out, Ref)
+    ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))
+    return out

@@ -1,4 +1,4 @@
-"""Factorizations whose form the settings and the shape of a matrix decide."""
+"""Factorizations and sums of products whose form the settings, the shape of a matrix and the ranks decide."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import ast
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Tup
+from symgrad.frontend.bindings import Binding, Num, Static, Tup
 from symgrad.frontend.context import Lowering, special
-from symgrad.frontend.operands import as_array, unwrap
-from symgrad.frontend.rows import RESULTS, apply_row
+from symgrad.frontend.iterate import items_of
+from symgrad.frontend.operands import as_array, known_value, unwrap
+from symgrad.frontend.rows import RESULTS, apply_row, call_row
 from symgrad.ir.core import Const
 from symgrad.ir.types import Array, Extent, same_extent
+from symgrad.ops import spelling
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Args = list[Binding]
 Kwargs = dict[str, Binding]
 
@@ -32,6 +35,52 @@ def matrix_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple
     type_ = ctx.type_of(a)
     shape = type_.shape if isinstance(type_, Array) else None
     return a, None if shape is None or len(shape) < 2 else (shape[-2], shape[-1])
+
+
+@special(np.einsum)
+def einsum(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Axes that an ellipsis stands for are named; how the sum is done does not matter."""
+    kwargs = {k: v for k, v in kwargs.items() if k != "optimize"}
+    if len(args) > 1 and not (isinstance(args[0], Static) and isinstance(args[0].value, str)):
+        args = named_axes(ctx, args, node)
+    if args and isinstance(args[0], Static) and "..." in str(args[0].value):
+        ranks = [getattr(ctx.type_of(as_array(ctx, a, node)), "rank", 0) for a in args[1:]]
+        args = [Static(without_ellipsis(ctx, str(args[0].value), ranks, node)), *args[1:]]
+    spelled = spelling.spelled(np.einsum)
+    assert spelled is not None
+    return call_row(ctx, spelled, args, kwargs, node)
+
+
+def named_axes(ctx: Lowering, args: Args, node: ast.AST) -> Args:
+    """``np.einsum(a, [0, 1], b, [1], [0])`` with letters."""
+
+    def letters(axes: Binding) -> str:
+        items = items_of(ctx, axes, node)
+        found = [known_value(b) for b in items] if isinstance(items, list) else [[]]
+        if not all(f and type(f[0]) is int and 0 <= f[0] < len(LETTERS) for f in found):
+            raise UnsupportedArgument("the axes of np.einsum must be literals", ctx.loc(node), "use subscripts as a string")
+        return "".join(LETTERS[f[0]] for f in found)
+
+    pairs = args[:-1] if len(args) % 2 else args
+    text = ",".join(letters(axes) for axes in pairs[1::2])
+    return [Static(text + (f"->{letters(args[-1])}" if len(args) % 2 else "")), *pairs[::2]]
+
+
+def without_ellipsis(ctx: Lowering, subscripts: str, ranks: list[int | None], node: ast.AST) -> str:
+    """The subscripts with a letter for each axis that an ellipsis stands for, as NumPy lays them against one another."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(ranks) or any(r is None for r in ranks):
+        raise UnsupportedArgument("an ellipsis of np.einsum needs arrays whose number of axes is known", ctx.loc(node), "name the axes")
+    free = [c for c in LETTERS if c not in subscripts]
+    counts = {(r or 0) - len(t.replace("...", "")) for t, r in zip(terms, ranks, strict=True) if "..." in t}
+    if len(counts) != 1 or min(counts) < 0:
+        raise UnsupportedArgument("the ellipses of np.einsum must stand for as many axes each", ctx.loc(node), "name the axes")
+    named = "".join(free[: counts.pop()])
+    if not arrow:
+        letters = inputs.replace("...", "").replace(",", "")
+        output = "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return f"{inputs.replace('...', named)}->{output.replace('...', named)}"
 
 
 @special(np.linalg.svd)

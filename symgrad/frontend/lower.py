@@ -13,7 +13,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
-from symgrad.frontend import attributes, builtins, calls, comprehensions, expressions, factors, loops, match, operators, statements
+from symgrad.frontend import (
+    attributes,
+    builtins,
+    calls,
+    comprehensions,
+    expressions,
+    factors,
+    iterators,
+    loops,
+    match,
+    operators,
+    statements,
+)
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture
@@ -32,7 +44,8 @@ from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Signature, Tree, is_relation, related_extents
 from symgrad.signature import Static as StaticArgument
 
-assert all((attributes, builtins, calls, comprehensions, expressions, factors, loops, match, operators, statements))  # they fill the tables
+#: they fill the tables
+CONSTRUCTS = (attributes, builtins, calls, comprehensions, expressions, factors, iterators, loops, match, operators, statements)
 RESTARTS = 200
 
 

@@ -71,6 +71,15 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
     return "i", [ctx.read(item, node)]
 
 
+def index_itself(ctx: Lowering, index: Index, as_tuple: bool, node: ast.AST) -> Binding:
+    """``np.s_[...]``: what stands between the brackets."""
+    items: list[Binding] = []
+    for item in index.bindings:
+        parts = tuple(NONE if p is None else ctx.read(p, node) for p in item) if isinstance(item, tuple) else None
+        items.append(item if parts is None else Iter("slice", parts))
+    return items[0] if len(items) == 1 and not as_tuple else Tup(tuple(items))
+
+
 def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
     """What stands between the brackets, as the one argument of a method."""
     if not isinstance(node, Index):
@@ -103,6 +112,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             index = index_of(ctx, node)
             made = in_a_row(ctx, whole_array)
             return ctx.make(ctx.call("take", ctx.read(made, whole), *index.operands, index=index.spec))
+        case External(value) if value is np.s_ or value is np.index_exp:
+            return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
         case External(value) if value is np.r_ or value is np.c_:
             return joined(ctx, value, index_of(ctx, node), whole)
         case External(value, text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 from collections.abc import Callable
@@ -139,13 +140,19 @@ def pass_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     pass
 
 
+#: decorators that leave what a function computes as it is
+UNSEEN = (functools.cache, functools.lru_cache, functools.wraps)
+
+
 @statement(ast.FunctionDef)
 def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    if node.decorator_list:
-        raise UnsupportedSyntax(
-            "a nested function with decorators cannot be differentiated", ctx.loc(node.decorator_list[0]), "define it outside"
-        )
-    ctx.assign(node.name, Fun(node, ctx.frame, defaults_of(ctx, node.args)), node)
+    made: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
+    for decorator in reversed(node.decorator_list):
+        held = ctx.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if isinstance(held, Static) and held.value in UNSEEN:
+            continue
+        made = ctx.apply(ctx.evaluate(decorator) if isinstance(decorator, ast.Call) else held, [made], {}, decorator)
+    ctx.assign(node.name, made, node)
 
 
 @statement(ast.Import)

@@ -108,7 +108,9 @@ np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2
 np.quantile(m, [0.2, 0.7], axis=0)|np.percentile(x, 30, method='lower')|np.quantile(m, [0.2, 0.7], axis=1, method='weibull')|np.convolve(x, [1.0, 2.0, -1.0], mode='same')
 np.inner([1.0, 2.0, 0.5], m)|np.gradient([x[0], x[1], x[2]])|np.cross(m, [0.5, 1.0, 2.0])|np.linalg.norm(m, 2)|np.linalg.norm(m, "nuc")|np.linalg.norm(m, -2)
 np.linalg.cond(m)|np.linalg.svd(m, compute_uv=False)|np.linalg.svd(m, full_matrices=False).S|np.linalg.svd(m)[1]|np.linalg.qr(m.T, mode="r") ** 2
-np.linalg.lstsq(m.T, x[:3], rcond=None)[0]|np.linalg.lstsq(m.T, m.T * x[:3, None], rcond=None)[1]"""
+np.linalg.lstsq(m.T, x[:3], rcond=None)[0]|np.linalg.lstsq(m.T, m.T * x[:3, None], rcond=None)[1]
+np.einsum('...i,i->...', m, x[:3])|np.einsum('...ij,...jk', m, m.T)|np.einsum(m, [0, 1], x[:3], [1], [0])|np.einsum('ij,kj->ik', m, m, optimize=True)
+np.diff(x, prepend=0.0)|np.diff(x, append=x[0], prepend=x[:2])|np.cross(m.T, x[:3], axis=0)|m[np.s_[1, ::2]]|m[np.index_exp[0, 1:]]"""
 EXPRESSIONS = said(SAMPLES) + [(e, {"x": X, "m": M, "ib": B}) for line in CALLS.splitlines() for e in line.split("|")]
 IDS = [f"{k}-{e}" for k, (e, _) in enumerate(EXPRESSIONS)]
 
@@ -294,7 +296,7 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
 
 REFUSED = """np.insert(x, [1, 2], 5.0)|np.block(x)|np.diff(x, n=5)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
 np.sum(x, dtype=int) * x|np.sort(x, kind='stable')|np.take(x, [9], mode='clip')|np.nan_to_num(x, copy=False)|np.gradient(x.reshape(2, 2))
-np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)"""
+np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)|np.cross(x[:2], x[2:])"""
 
 
 @pytest.mark.parametrize("expression", [e for line in REFUSED.splitlines() for e in line.split("|")])

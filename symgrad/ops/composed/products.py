@@ -40,12 +40,16 @@ def kron(a: Numbers, b: Numbers) -> Any:
     return np.reshape(np.expand_dims(left, (1, 3)) * np.expand_dims(right, (0, 2)), (rows, columns))
 
 
-def cross(a: Numbers, b: Numbers) -> Any:
-    """``np.cross`` of three-vectors along the last axis."""
-    x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    return np.stack([x, y, z], axis=-1)
+def cross(a: Numbers, b: Numbers, axis: Any = -1) -> Any:
+    """``np.cross`` of three-vectors along an axis."""
+    need(np.ndim(a) > 0 and np.ndim(b) > 0, "np.cross takes vectors")
+    p = a if axis == -1 else np.moveaxis(a, axis, -1)
+    q = b if axis == -1 else np.moveaxis(b, axis, -1)
+    must(p.shape[-1] == 3 and q.shape[-1] == 3, "np.cross is supported for vectors of three numbers")
+    x = p[..., 1] * q[..., 2] - p[..., 2] * q[..., 1]
+    y = p[..., 2] * q[..., 0] - p[..., 0] * q[..., 2]
+    z = p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
+    return np.stack([x, y, z], axis=axis)
 
 
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:

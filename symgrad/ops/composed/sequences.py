@@ -32,8 +32,14 @@ def cumulative_prod(x: Numbers, axis: Any = None, include_initial: Any = False) 
     return made
 
 
-def diff(a: Numbers, n: Any = None, axis: Any = None) -> Any:
+def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, append: Numbers = None) -> Any:
     """``np.diff`` for ``n`` up to 3: differences of neighbours."""
+    if prepend is not None or append is not None:
+        need(np.ndim(a) == 1, "prepend and append of np.diff are supported for vectors")
+        if prepend is not None:
+            a = np.concatenate([np.ravel(prepend), a])
+        if append is not None:
+            a = np.concatenate([a, np.ravel(append)])
     last = np.ndim(a) == 1 or axis is None or axis == -1
     moved = a if last else np.moveaxis(a, axis, -1)
     made = moved[..., 1:] - moved[..., :-1]
@@ -156,10 +162,27 @@ def dist(p: Any, q: Any) -> Any:
     return math.sqrt(total)
 
 
-def sorted_(iterable: Any, reverse: Any = False) -> Any:
-    """``sorted`` of numbers."""
-    made = np.sort(np.asarray(iterable))
-    return list(made[::-1]) if reverse else list(made)
+def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
+    """``sorted`` of numbers, or of what a key gives a number for; of equals the first stays first."""
+    if key is None:
+        made = np.sort(np.asarray(iterable))
+        return list(made[::-1]) if reverse else list(made)
+    items = list(iterable)
+    keys = np.array([key(item) for item in items])
+    order = np.lexsort((np.arange(len(items)), -keys if reverse else keys))
+    return [items[k] for k in order]
+
+
+def most_by(iterable: Any, key: Any) -> Any:
+    """``max`` by a key."""
+    items = list(iterable)
+    return items[int(np.argmax(np.array([key(item) for item in items])))]
+
+
+def least_by(iterable: Any, key: Any) -> Any:
+    """``min`` by a key."""
+    items = list(iterable)
+    return items[int(np.argmin(np.array([key(item) for item in items])))]
 
 
 def logaddexp_reduce(x: Numbers, axis: Any = 0) -> Any:
