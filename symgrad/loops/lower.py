@@ -19,6 +19,7 @@ from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
 from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import bail_out
 from symgrad.loops.stencils import neighbours
@@ -37,7 +38,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = predicates(clone(func))
+    func = rounds(predicates(clone(func)))
     try:
         lowering = Lowering(bound(widths(without_messages(clone(func)))))
         lowering.run()
