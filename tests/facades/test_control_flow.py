@@ -1,0 +1,77 @@
+"""Branches and loops of programs, one in the other, against differences: gradients, and gradients of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad import static
+from symgrad.eager.creation import zeros
+from symgrad.static import Executor, Program, append_backward, data, gradients, program_guard
+from symgrad.static.initializers import Assign
+from symgrad.static.nn import cond, while_loop
+from symgrad.vocabulary import tensors
+
+t: Any = tensors
+X, W = np.array([0.4, -0.9]), np.array([0.5, 0.7])
+
+
+def rounds(count: Any, step: Callable[[Any], Any], start: Any) -> Any:
+    """A loop of some rounds, over one value or several."""
+    return while_loop(lambda i, h: i < count, lambda i, h: [i + 1, step(h)], [zeros([], "int64"), start])[1]
+
+
+PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
+    "loop": lambda x, w: rounds(3, lambda h: t.tanh(h * w + x), x),
+    "no round": lambda x, w: rounds(0, lambda h: h * w, x * w),
+    "loop in loop": lambda x, w: rounds(3, lambda h: rounds(2, lambda g: t.sin(g * w), h), x),
+    "branch in loop": lambda x, w: rounds(4, lambda h: cond(t.sum(h) > 0.3, lambda: h * w, lambda: h + w), x),
+    "loop in branch": lambda x, w: cond(t.sum(x) < 5.0, lambda: rounds(3, lambda h: h * w + x, x), lambda: x * 2.0),
+    "branch in branch": lambda x, w: cond(t.sum(x) < 0.0, lambda: cond(t.sum(w) > 9.0, lambda: x, lambda: x * w), lambda: w),
+    "as long as it is small": lambda x, w: while_loop(lambda s, h: s < 6.0, lambda s, h: [s * 1.7 + t.sum(w), h * w],
+                                                      [t.sum(x * x), x + w])[1],
+    "two that change places": lambda x, w: t.add(*rounds(3, lambda pair: (pair[1], pair[0] * w), (x, x * 2.0))),
+    "several results": lambda x, w: t.multiply(*cond(t.sum(x) > 0.0, lambda: (x * w, x + 1.0), lambda: (x - w, w * w))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_gradients(name: str, order: int) -> None:
+    main, startup, scope = Program(), Program(), static.Scope()
+    with program_guard(main, startup):
+        x = data("x", [-1], "float64")
+        x.stop_gradient = False
+        w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
+        loss = t.sum(t.square(PROGRAMS[name](x, w)))
+        if order == 2:
+            loss = t.sum(t.square(gradients(loss, [x])[0]))
+        pairs = append_backward(loss, [x, w])
+    Executor().run(startup, scope=scope)
+    found = dict(zip([p.name for p, _ in pairs], Executor().run(main, {"x": X}, [g for _, g in pairs], scope), strict=True))
+
+    def value(**moved: Any) -> float:
+        scope.var("w").set(moved.get("w", W))
+        return float(Executor().run(main, {"x": moved.get("x", X)}, [loss], scope)[0])
+
+    for word, start in (("x", X), ("w", W)):
+        for index in range(2):
+            step = np.eye(2)[index] * 1e-5
+            expected = (value(**{word: start + step}) - value(**{word: start - step})) / 2e-5
+            assert (found[word][index] if word in found else 0.0) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+
+
+def test_a_loops_result_that_is_cut() -> None:
+    main, startup, scope = Program(), Program(), static.Scope()
+    with program_guard(main, startup):
+        x = data("x", [2], "float64")
+        x.stop_gradient = False
+        w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
+        h = rounds(3, lambda h: h * w, x)
+        found = gradients(t.sum(h * x), [x, w], no_grad_set={h})
+    Executor().run(startup, scope=scope)
+    assert found[1] is None
+    assert Executor().run(main, {"x": X}, [found[0]], scope)[0] == pytest.approx(X * W**3)
