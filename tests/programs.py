@@ -644,6 +644,19 @@ def stores_in_while(x):
 
 
 @whiles()
+def test_that_writes_to_a_copy(x):
+    def scaled(y, t):
+        y[0] *= t
+        return np.sum(y) * t
+
+    s, k = x[1], 0
+    while k < 4 and scaled(x.copy(), s) < 50.0:
+        k += 1
+        s = s * x[2] + x[0]
+    return s
+
+
+@whiles()
 def two_whiles_in_a_row(x):
     s = x[0]
     while s < 3.0:

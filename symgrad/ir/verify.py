@@ -441,9 +441,9 @@ class _Borrows:
 
     def body(self, op: For | While) -> None:
         if isinstance(op, While):
-            before = len(self.log)
+            before, first = len(self.log), self.root()
             self.block(op.test, op)
-            if len(self.log) != before:
+            if any(root < first for root, _ in self.log[before:]):  # what it has made itself it may change
                 raise fault(self.func, "the test of a while loop must not store", op.loc)
             for argument, value in zip(op.body.args, op.test.args, strict=True):
                 if value in self.memory and has_memory(argument):
