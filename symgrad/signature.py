@@ -207,7 +207,7 @@ class Direct:
     results: tuple[str, ...] = ()  #: names for the parts of what the kernel returns, if there is more to do
     returned: str = ""  #: the result over these names
     space: Mapping[str, Any] = field(default_factory=dict)  #: what else it names
-    discerning: bool = False  #: does it raise for arrays of another dtype or rank, and where an extent is 1 that was none?
+    discerning: bool = False  #: does it raise for arrays of another dtype or rank, and for others whose extent is 1?
 
 
 def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:

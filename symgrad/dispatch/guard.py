@@ -75,7 +75,7 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
         if made is None:
             return None
         tests += made
-        light += array_condition(name, item, names) if isinstance(item, Array) and 1 not in (item.shape or ()) else made
+        light += array_condition(name, item, names) if isinstance(item, Array) else made
     own = len(tests)
     for expression, item in entry.compiled.captured:
         text = captured_text(function, expression, entry.compiled.objects, names)

@@ -11,7 +11,7 @@ from symgrad.loops.writer import Writer, key_of
 from symgrad.ops.declare import ROWS
 
 #: rows that look only at the shape of an array
-SHAPES = frozenset({"extent", "shape_of"})
+SHAPES = frozenset({"extent", "shape_of", "check_single"})
 Index = tuple[Operand, ...]
 
 

@@ -105,14 +105,16 @@ class Context:
             raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
 
     def check_ones(self) -> None:
-        """Leave where an extent of an argument is 1 that is taken not to be: the caller has not looked at these."""
+        """Leave where an extent of an argument is 1 that is taken not to be, or is not that is: the caller has not looked."""
         plural: dict[Operand, None] = {}
-        for value in self.func.params:
-            for extent in value.type.shape or () if isinstance(value.type, Array) else ():
-                if isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
-                    plural[found] = None
-        if plural:
-            with self.writer.at_entry():
+        with self.writer.at_entry():
+            for value, made in zip(self.func.params, self.params, strict=True):
+                for axis, extent in enumerate(value.type.shape or () if isinstance(value.type, Array) else ()):
+                    if extent == 1:
+                        self.writer.build.call_many("check_single", made, axis=axis)
+                    elif isinstance(extent, Dim) and extent.plural and (found := self.resolve(extent)) is not None:
+                        plural[found] = None
+            if plural:
                 self.writer.build.call_many("check_plural", *plural)
 
     def extents_at(self, handle: Value, type_: Array) -> tuple[Operand, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
-from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Type, Undefined
+from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Undefined
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound
 from symgrad.loops.buffers import buffers, unaliased
@@ -21,7 +21,7 @@ from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
-from symgrad.loops.scalars import bail_out
+from symgrad.loops.scalars import as_kind, bail_out
 from symgrad.loops.stencils import neighbours
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
@@ -347,13 +347,6 @@ def without_messages(func: Func) -> Func:
 
 def scalar_int() -> Scalar:
     return Scalar("int")
-
-
-def as_kind(operand: Operand, type_: Type) -> Operand:
-    """A literal as the kind of number that a variable holds."""
-    if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
-        return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
-    return operand
 
 
 def last_reads(block: Block) -> dict[Value, int]:

@@ -372,3 +372,10 @@ RULES: dict[str, Rule] = {
     "log_of_base": log_of_base,
     **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
 }  # fmt: skip
+
+
+def as_kind(operand: Operand, type_: Type) -> Operand:
+    """A literal as the kind of number that a variable holds."""
+    if isinstance(operand, Const) and type(operand.value) in (bool, int) and isinstance(type_, Scalar):
+        return Const({"float": float, "int": int, "bool": bool}.get(type_.kind, float)(operand.value))
+    return operand

@@ -1,27 +1,37 @@
-"""Tapes as lists of numbers and of arrays: one list for each part of what is saved; shapes that the arguments say are not saved."""
+"""Tapes as lists: of tuples for all numbers saved together, and one for each array; shapes that the arguments say are not saved."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from symgrad.ir.core import Call, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
 from symgrad.loops.context import Context, Stacks, Thing
 from symgrad.loops.forms import refuse_dtype
 from symgrad.loops.reach import OutOfReach
+from symgrad.loops.scalars import as_kind
 
 
 def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> list[Value]:
     """New values for the lists of a tape behind a join."""
-    return [Value(Tape((item,)), name) for type_ in items for item in saved(lowering, type_)]
+    return [Value(Tape(kept), name) for kept in kept_together(lowering, items)]
 
 
 def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
     """The lists as a slot for such items takes them; a tape that nothing was saved on begins here."""
-    wanted = [item for type_ in items for item in saved(lowering, type_)]
+    wanted = kept_together(lowering, items)
     if len(stacks.lists) == len(wanted):
         return list(stacks.lists)
     if stacks.lists:
         raise OutOfReach("a tape whose items change", lowering.writer.loc)
-    return [begun(lowering, item) for item in wanted]
+    return [begun(lowering, kept) for kept in wanted]
+
+
+def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[tuple[Type, ...]]:
+    """What stands on each list: the numbers of all items, then array by array."""
+    parts = [part for type_ in items for part in saved(lowering, type_)]
+    numbers = tuple(part for part in parts if isinstance(part, Scalar))
+    return [*([numbers] if numbers else []), *((part,) for part in parts if not isinstance(part, Scalar))]
 
 
 def saved(lowering: Context, type_: Type) -> list[Type]:
@@ -37,10 +47,10 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
     raise OutOfReach(f"a saved value that is {type_}", lowering.writer.loc)
 
 
-def begun(lowering: Context, item: Type) -> Value:
+def begun(lowering: Context, kept: tuple[Type, ...]) -> Value:
     """A new list."""
     made = lowering.writer.call("tape", hint=None)
-    made.type = Tape((item,))
+    made.type = Tape(kept)
     return made
 
 
@@ -50,17 +60,17 @@ def tape(lowering: Context, op: Call) -> Stacks:
 
 
 def push(lowering: Context, op: Call) -> Stacks:
-    """Append each part to its list."""
+    """Append the parts to their lists."""
     old = lowering.thing(op.args[0])
     assert isinstance(old, Stacks)
     (out,) = op.outs
     assert isinstance(out.type, Tape)
     lists = [v for v in given_lists(lowering, old, out.type.items) if isinstance(v, Value)]
-    pending = iter(lists)
-    for operand, type_ in zip(op.args[1:], out.type.items, strict=True):
-        for part in pushed(lowering, operand, type_):
-            stack = next(pending)
-            lowering.writer.build.block.ops.append(Call([], lowering.writer.loc, "push", [stack, part], {}))
+    parts = [part for operand, type_ in zip(op.args[1:], out.type.items, strict=True) for part in pushed(lowering, operand, type_)]
+    numbers = [part for part in parts if isinstance(part.type, Scalar)]
+    arrays = [[part] for part in parts if not isinstance(part.type, Scalar)]
+    for stack, given in zip(lists, [*([numbers] if numbers else []), *arrays], strict=True):
+        lowering.writer.build.block.ops.append(Call([], lowering.writer.loc, "push", [stack, *given], {}))
     return Stacks(out.type.items, lists)
 
 
@@ -68,7 +78,7 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
     """The parts of an item."""
     match type_:
         case Scalar():
-            return [lowering.number(operand)]
+            return [as_kind(lowering.number(operand), type_)]
         case Array():
             memory = lowering.materialised(operand).memory
             assert memory is not None
@@ -80,30 +90,45 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
 
 
 def pop(lowering: Context, op: Call) -> list[Thing]:
-    """Take each part off its list."""
+    """Take the parts off their lists."""
     old = lowering.thing(op.args[0])
     assert isinstance(old, Stacks)
     rest = op.outs[0].type
     assert isinstance(rest, Tape)
-    pending = iter([v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)])
+    lists = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
+    numbers, pending = numbers_taken(lowering, op, rest.items, lists), iter(lists if not has_numbers(lists) else lists[1:])
     made: list[Thing] = [Stacks(rest.items, old.lists)]
     for out, type_ in zip(op.outs[1:], rest.items, strict=True):
         match type_:
             case ShapeOf(shape=shape):
-                extents = []
-                for extent in shape or ():
-                    extents.append(lowering.resolve(extent) or taken(lowering, next(pending), INT, "%n"))
-                made.append(tuple(extents))
+                made.append(tuple(lowering.resolve(extent) or next(numbers) for extent in shape or ()))
             case Scalar():
-                made.append(taken(lowering, next(pending), type_, out.name))
+                made.append(next(numbers))
             case Array():
-                handle = taken(lowering, next(pending), type_, out.name)
+                handle = Value(type_, out.name)
+                taken(lowering, next(pending), [handle])
                 made.append(lowering.memory(handle, out, lowering.extents_at(handle, type_)))
     return made
 
 
-def taken(lowering: Context, stack: Value, type_: Type, name: str | None) -> Value:
-    """One value off a list."""
-    made = Value(type_, name)
-    lowering.writer.build.block.ops.append(Call([made], lowering.writer.loc, "pop", [stack], {}))
-    return made
+def has_numbers(lists: list[Value]) -> bool:
+    """Is the first list that of the numbers?"""
+    return bool(lists) and isinstance(lists[0].type, Tape) and isinstance(lists[0].type.items[0], Scalar)
+
+
+def numbers_taken(lowering: Context, op: Call, items: tuple[Type, ...], lists: list[Value]) -> Iterator[Value]:
+    """All numbers that are saved together, in order."""
+    if not has_numbers(lists):
+        return iter(())
+    outs: list[Value] = []
+    for out, type_ in zip(op.outs[1:], items, strict=True):
+        for part in saved(lowering, type_):
+            if isinstance(part, Scalar):
+                outs.append(Value(part, out.name if isinstance(type_, Scalar) else "%n"))
+    taken(lowering, lists[0], outs)
+    return iter(outs)
+
+
+def taken(lowering: Context, stack: Value, outs: list[Value]) -> None:
+    """Take one entry off a list."""
+    lowering.writer.build.block.ops.append(Call(outs, lowering.writer.loc, "pop", [stack], {}))

@@ -72,6 +72,7 @@ constant("shape_from(*extents)", _shape_law, emit="(*extents,)")
 
 constant("check_index(i, n)", _nothing, emit="if not -n <= i < n:\n    raise IndexError", effect=True, statement=True)
 constant("check_equal(x, y)", _nothing, emit="if x != y:\n    raise ValueError", effect=True, statement=True)
+constant("check_single(x, axis=0)", _nothing, emit="if x.shape[axis] != 1:\n    raise ValueError", effect=True, statement=True)
 constant("check_plural(*extents)", _nothing, emit="if 1 in (*extents,):\n    raise ValueError", effect=True, statement=True)
 constant("check_less(x, y)", _nothing, emit="if x >= y:\n    raise ValueError", effect=True, statement=True)
 constant("check_at_least(x, y)", _nothing, emit="if x < y:\n    raise ValueError", effect=True, statement=True)
