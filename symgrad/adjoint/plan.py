@@ -409,10 +409,19 @@ class Plan:
                 heappush(todo, (self.layout.order[value], seen, value))
                 seen += 1
             _, _, value = heappop(todo)
-            if not all(self.can(value, scope, time) for scope, time in self.required[value]):
+            if self.is_read_back(value) and self.carriable(value):
+                self.known.clear()
+            elif not all(self.can(value, scope, time) for scope, time in self.required[value]):
                 self.known.clear()
                 if not self.settle(value) and not self.joinable(value) and not self.carriable(value):
                     self.saved.add(value)
+
+    def is_read_back(self, value: Value) -> bool:
+        """Is a number had only from an array that is turned back for it?  Then there is less to turn back if it is carried."""
+        store = self.stored.get(value)
+        if has_memory(value.type) or store is None or not self.undoable(store.outs[0]) or value in self.saved or value in self.joins:
+            return False
+        return not (self.alive(value) or self.is_carried(value) or self.standing(value) is not None)
 
     def joinable(self, value: Value) -> bool:
         """Can it be had from the result of the branch that yields it?"""

@@ -12,6 +12,7 @@ from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
+from symgrad.passes.first_writes import first_writes
 from symgrad.passes.fold import fold
 from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
@@ -29,9 +30,40 @@ Pass = Callable[[Func], Func]
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
 #: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox, cells, dce, strips, reuse)
+LOWER: tuple[Pass, ...] = (
+    forwarding,
+    dce,
+    kept,
+    masks,
+    scatter,
+    outer,
+    zeroing,
+    first_writes,
+    dce,
+    borrow,
+    unbox,
+    cells,
+    dce,
+    strips,
+    reuse,
+)
 #: the same for halves of pullbacks, which have no plain form to fall back on
-LOWER_HALVES: tuple[Pass, ...] = (forwarding, dce, kept, masks, scatter, outer, zeroing, dce, borrow, unbox_plainly, cells, dce, reuse)
+LOWER_HALVES: tuple[Pass, ...] = (
+    forwarding,
+    dce,
+    kept,
+    masks,
+    scatter,
+    outer,
+    zeroing,
+    first_writes,
+    dce,
+    borrow,
+    unbox_plainly,
+    cells,
+    dce,
+    reuse,
+)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",

@@ -115,6 +115,21 @@ def cholesky(matrix):
     return np.sum(np.tril(A))
 
 
+def yule_walker(correlations):
+    """Squares of the coefficients of linear prediction, by the recursion of Levinson and Durbin."""
+    order = correlations.shape[0] - 1
+    coefficients = np.zeros(order)
+    reflection = -correlations[1] / correlations[0]
+    error = correlations[0]
+    coefficients[0] = reflection
+    for k in range(1, order):
+        error *= 1.0 - reflection * reflection
+        reflection = -(correlations[k + 1] + coefficients[:k] @ correlations[k:0:-1]) / error
+        coefficients[:k] += reflection * coefficients[:k][::-1]
+        coefficients[k] = reflection
+    return np.sum(coefficients**2)
+
+
 @dataclass(frozen=True, slots=True)
 class Golden:
     """A program whose gradient stands in ``emitted``: with respect to what, and arguments."""
@@ -147,4 +162,5 @@ GOLDEN = [
     Golden(kalman, (0, 1, 3), lambda: (0.3 * drawn(3, 3), definite(3), drawn(2, 3), definite(2), drawn(4, 2))),
     Golden(lu, (0,), lambda: (definite(5),)),
     Golden(cholesky, (0,), lambda: (definite(5),)),
+    Golden(yule_walker, (0,), lambda: (0.5 ** np.arange(6.0) + 0.1 * drawn(6) ** 2,)),
 ]

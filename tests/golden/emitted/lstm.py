@@ -65,21 +65,17 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         cell_grad = cell_grad * forget         # 43: cell = forget * cell + ingate * change
         t_11 = change * change                 # 42: change = np.tanh(gates[3 * size :])
         np.subtract(1, t_11, out=t_11)
-        change_grad *= t_11
         gates_grad = np.zeros(t_4)
-        gates_grad[t_3:] += change_grad
+        np.multiply(change_grad, t_11, out=gates_grad[t_3:])
         outgate /= t_9                         # 41: outgate = 1.0 / (1.0 + np.exp(-gates[...
         outgate_grad *= outgate
-        outgate_grad *= t_7
-        gates_grad[t_2:t_3] += outgate_grad
+        np.multiply(outgate_grad, t_7, out=gates_grad[t_2:t_3])
         ingate /= t_8                          # 40: ingate = 1.0 / (1.0 + np.exp(-gates[s...
         ingate_grad *= ingate
-        ingate_grad *= t_6
-        gates_grad[size:t_2] += ingate_grad
+        np.multiply(ingate_grad, t_6, out=gates_grad[size:t_2])
         forget /= t_10                         # 39: forget = 1.0 / (1.0 + np.exp(-gates[:...
         forget_grad *= forget
-        forget_grad *= t_5
-        gates_grad[:size] += forget_grad
+        np.multiply(forget_grad, t_5, out=gates_grad[:size])
         bias_grad += gates_grad                # 38: gates = weights @ np.concatenate((inp...
         weights_grad += gates_grad[:, None] * t_1
         t_grad = gates_grad @ weights
