@@ -201,7 +201,14 @@ class Plan:
         if op.name not in WHOLE and row.alias == "fresh" and op.name not in READS:
             if not self.costs.is_cheap(op) or is_float(op.outs[0]) and self.effort(op, self.costs.tape) > self.costs.tape:
                 return False
+        if isinstance(op.outs[0].type, Array) and any(is_float(a) and self.hidden(a) > self.costs.light for a in op.args):
+            return False  # a mask of numbers that take more is better kept
         return all(self.can(a, scope, time) for a in op.args)
+
+    def hidden(self, operand: Operand) -> int:
+        """The cost of computing a number of an array's again."""
+        before = self.layout.op_of(operand) if isinstance(operand, Value) and not self.at_hand(operand) else None
+        return self.effort(before, self.costs.light) if isinstance(before, Call) and self.costs.is_cheap(before) else 0
 
     def effort(self, op: Call, most: int) -> int:
         """The cost of computing a number again, with all arithmetic that only this needs; anything above ``most`` if it is more."""
@@ -487,7 +494,7 @@ class Plan:
             self.demand(operand, scope, 2 * index + 1)
 
 
-def is_float(value: Value) -> bool:
+def is_float(value: Operand) -> bool:
     """Is it a floating-point number?"""
     return isinstance(value.type, Scalar) and value.type.kind == "float"
 

@@ -58,6 +58,25 @@ func f(x: f64[!x0], n: int) -> scalar f64:
 """
 
 
+MASKS = """
+func f(x: f64[!x0], r: f64[!x0], h: float, n: int) -> f64[!x0]:
+    for i.0 in range(0, n, 1):
+        carry y.0 = x -> y.1
+        a.0 = multiply(h, i.0) : float
+        b.0 = divide(a.0, 3.0) : float
+        m.0 = less(r, b.0) : bool[!x0]
+        k.0 = less(r, a.0) : bool[!x0]
+        t.0 = take(y.0, m.0, index="i") : f64[m0]
+        u.0 = take(y.0, k.0, index="i") : f64[k0]
+        %0 = sum(t.0) : scalar f64
+        %1 = sum(u.0) : scalar f64
+        %2 = add(%0, %1) : scalar f64
+        y.2 = multiply(y.0, %2) : f64[!x0]
+        yield y.2
+    return y.1
+"""
+
+
 def kept(made: Func) -> list[Value]:
     """What is put on tapes."""
     found = [
@@ -80,6 +99,7 @@ def names(text: str, wrt: list[int], costs: Costs) -> list[str | None]:
         (QUOTIENT, COMPILED, ["s", "b"]),
         (ARRAYS, INTERPRETED, ["s", "d"]),
         (ARRAYS, COMPILED, ["s", "d"]),
+        (MASKS, INTERPRETED, ["y", "m", None]),
     ],
 )
 def test_what_is_kept(text: str, costs: Costs, wanted: list[str]) -> None:
