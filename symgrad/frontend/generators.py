@@ -60,19 +60,19 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 
 def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Binding], None], node: ast.AST) -> bool:
     """Go over a generator with statements that may break, continue and return; can it end of itself?"""
-    consumer = ctx.frame
+    consumer, stack = ctx.frame, list(ctx.stack)
     ctx.state.names[loop.exit] = Num(Const(NEXT))
     ctx.state.names[loop.stop] = Num(FALSE)
 
     def consume(value: Binding) -> Operand:
-        yielding, loc, outer = ctx.frame, ctx.builder.loc, consumer.loop
-        ctx.frame, consumer.loop = consumer, loop
+        yielding, loc, outer, inside = ctx.frame, ctx.builder.loc, consumer.loop, ctx.stack
+        ctx.frame, consumer.loop, ctx.stack = consumer, loop, list(stack)
         ctx.state.names[loop.stop] = Num(FALSE)
         forget_result(ctx)
         try:
             body(value)
         finally:
-            ctx.frame, consumer.loop, ctx.builder.loc = yielding, outer, loc
+            ctx.frame, consumer.loop, ctx.builder.loc, ctx.stack = yielding, outer, loc, inside
         if ctx.state.dead:
             return FALSE
         proceed(ctx)

@@ -20,6 +20,7 @@ from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
+from symgrad.frontend.once import check_once
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -29,6 +30,7 @@ from symgrad.ir.types import Array, List
 
 @statement(ast.Assign)
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
+    check_once(ctx, node)
     value = ctx.evaluate(node.value)
     for target in node.targets:
         bind(ctx, target, value)
@@ -140,6 +142,13 @@ def pass_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     pass
 
 
+def changes_something(node: ast.AST) -> bool:
+    """Might it be seen from outside that this runs once more?"""
+    if isinstance(node, ast.Subscript | ast.Attribute):
+        return isinstance(node.ctx, ast.Store | ast.Del)
+    return isinstance(node, ast.Nonlocal | ast.Global) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+
+
 #: decorators that leave what a function computes as it is
 UNSEEN = (functools.cache, functools.lru_cache, functools.wraps)
 
@@ -150,6 +159,9 @@ def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for decorator in reversed(node.decorator_list):
         held = ctx.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if isinstance(held, Static) and held.value in UNSEEN:
+            if held.value is not functools.wraps and any(map(changes_something, ast.walk(node))):
+                what = "a function whose results are kept and which changes something cannot be differentiated"
+                raise UnsupportedSyntax(what, ctx.loc(decorator), "leave the decorator out")
             continue
         made = ctx.apply(ctx.evaluate(decorator) if isinstance(decorator, ast.Call) else held, [made], {}, decorator)
     ctx.assign(node.name, made, node)
