@@ -714,6 +714,19 @@ def arguments() -> tuple[np.ndarray, float]:
     return np.array([0.83, -0.41, 0.57, 1.12, -0.29]), 0.64
 
 
+def odd_arguments() -> Iterator[tuple[np.ndarray, float]]:
+    """Arguments of the same types: lengths at which programs raise, another layout, zeros, numbers that are not finite."""
+    x, w = arguments()
+    yield from ((np.resize(0.9 * x, n), w) for n in (0, 1, 3, 4, 7))
+    yield np.repeat(x, 2)[::2], w
+    yield np.zeros_like(x), 0.0
+    for place, number in ((1, np.nan), (2, np.inf), (0, -np.inf)):
+        changed = x.copy()
+        changed[place] = number
+        yield changed, w
+        yield x, number
+
+
 @contextmanager
 def loaded(text: str, name: str = "<random program>") -> Iterator[Callable[..., Any]]:
     """The function of a program, with its source in reach of ``inspect`` for as long as it is needed."""

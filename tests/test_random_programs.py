@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from differences import changed, copied, derivative, direction_for, inner, leaves, same
 from hypothesis import HealthCheck, given, settings
-from strategies import arguments, loaded, programs, random_program
+from strategies import arguments, loaded, odd_arguments, programs, random_program
+from targets import outcome
+from targets import same as alike
 
 import symgrad
 from symgrad.errors import InvalidIR
@@ -146,6 +148,32 @@ def test_random_programs_have_right_gradients() -> None:
 def test_random_programs_have_right_second_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CHECK", "1")
     assert_few_refused(run(QUICK, 0, check_further, 10))
+
+
+def compare_forms(seed: int) -> None:
+    """What runs, on Python floats that may raise, gives what the statements as they are read give, whatever the arguments are."""
+    text = random_program(seed)
+    with loaded(text) as function, np.errstate(all="ignore"):
+        derived = symgrad.value_and_grad(function, wrt=(0, 1))
+        for args in (arguments(), *odd_arguments()):
+            try:
+                run = derived.compiled(*args)
+            except symgrad.SymgradError:
+                continue
+            plain = run.__globals__[f"{run.__name__}_plain"]
+            found, expected, own = (outcome(form, *args) for form in (run, plain, lambda x, w: function(x.copy(), w)))
+            both_raise = isinstance(found[0], str) and isinstance(expected[0], str)
+            agree = found[0] == expected[0] if both_raise else alike(found, expected, 1e-9, 1e-11)
+            assert agree, f"program {seed} at {args}: {found}, not {expected}\n{text}"
+            if not isinstance(own, tuple):
+                assert alike(found[0], own, 1e-9, 1e-11), f"program {seed} at {args}: {found}, not {own}\n{text}"
+
+
+def test_what_runs_gives_what_is_read_at_odd_arguments() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for seed in range(40):
+            compare_forms(seed)
 
 
 @pytest.mark.parametrize("seed", FAILED)
