@@ -18,7 +18,7 @@ def loss(x, w):
     return np.sum(w * x ** 2)
 
 def wrong(x):
-    return np.sum(np.linalg.svd(x)[1] @ {1.0, 2.0})
+    return np.sum(np.linalg.eigvals(x).real)
 
 example_arguments = {"loss": (np.array([1.0, 2.0]), 3.0)}
 """
