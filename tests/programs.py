@@ -4337,6 +4337,16 @@ def swapped_before_a_break(x):
     return np.sum(y * y * x) + np.sum(np.sin(z))
 
 
+@doubtful()
+def shape_of_a_slice_whose_array_is_stored_to(x):
+    x = x.copy()
+    for i in range(3):
+        z = x[: i + 1] * 0.3 * sum(item if item > 0.2 else 0.1 for item in x[1:])
+        for _ in range(3):
+            x[x > 0.9] = z[-1]
+    return 0.7 * np.sum(x) + np.sum(np.sin(z))
+
+
 # ------------------------------------------------------------------ arrays of a dtype that is only known when it runs
 
 of_any_dtype = Group("of_any_dtype")

@@ -28,6 +28,18 @@ Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
 States = dict[Value, dict[Call | None, None]]  #: states of buffers, each with the ops that read a part of it; None: all of it is read
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How values may be had without saving them."""
+
+    forwarding: bool = True  #: read back from the array that a value was stored in
+    turning: bool = True  #: read from a buffer in which the stores are undone, one after the other
+
+
+#: the best first; one that cannot be carried out is given up for the next, which saves more and is never wrong
+MEANS = (Means(), Means(forwarding=False), Means(forwarding=False, turning=False))
+
+
 @dataclass(slots=True)
 class Plan:
     """The decisions. ``saved``: values kept or put on a tape; ``joins``: branch yields had from the branch's result;
@@ -39,7 +51,7 @@ class Plan:
     top: Scope
     scopes: dict[Block, Scope]
     turns: dict[Op, int]
-    forwarding: bool = True  #: may a value be read back from the array that it was stored in?
+    means: Means = MEANS[0]
     costs: Costs = INTERPRETED
     saved: set[Value] = field(default_factory=set)
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
@@ -68,7 +80,7 @@ class Plan:
             self.reversals[scope.block] = scope
             self.shape_sources(scope)
             self.demands(scope)
-        self.stored = stored_values(self.func, self.layout) if self.forwarding else {}
+        self.stored = stored_values(self.func, self.layout) if self.means.forwarding else {}
         self.choose_undone()
         self.decide()
         self.undo()
@@ -302,7 +314,8 @@ class Plan:
 
     def choose_undone(self) -> None:
         """Turn back the buffers for which that saves less than keeping what is read of them."""
-        roots = dict.fromkeys(self.memory.find(v) for v in self.layout.places if has_memory(v.type))
+        kept = (v for v in self.layout.places if has_memory(v.type) and self.means.turning)
+        roots = dict.fromkeys(map(self.memory.find, kept))
         for root in roots:
             inner = self.memory.within(root)
             if root in self.memory.stores and inner not in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:

@@ -7,6 +7,7 @@ forward half were still there; ``tape`` then makes that true.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from symgrad.adjoint import applied, branches, loops, rows, taping
@@ -15,6 +16,7 @@ from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
+from symgrad.adjoint.plan import MEANS, Means
 from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
@@ -39,23 +41,23 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     of ``func`` are copied where they share memory, unless they may be ``shared``.
     """
 
-    def differentiate(forwarding: bool) -> Func:
-        pairs = Pairs(partial(pullback_of, forwarding=forwarding, costs=costs))
-        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, forwarding, costs, shared)
+    def differentiate(means: Means) -> Func:
+        pairs = Pairs(partial(pullback_of, means=means, costs=costs))
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared)
 
-    try:
-        return differentiate(True)
-    except Unplanned:  # rare: reading back what was stored was planned where it is not there any more; then it is saved
-        return differentiate(False)
+    for means in MEANS[:-1]:
+        with suppress(Unplanned):  # rare: a value was planned to be read where it is not there any more; then it is saved
+            return differentiate(means)
+    return differentiate(MEANS[-1])
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, forwarding: bool, costs: Costs) -> Func:
+def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs) -> Func:
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, forwarding, costs)
+    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs)
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None, forwarding: bool, costs: Costs, shared: bool = False) -> Func:  # fmt: skip
+                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -71,7 +73,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     prune(scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
-    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, forwarding, costs, shared)
+    body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body
     made.body.args += given

@@ -13,7 +13,7 @@ from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.memory import UNDO, Layout, Memory, has_memory
-from symgrad.adjoint.plan import Plan, path_of
+from symgrad.adjoint.plan import MEANS, Means, Plan, path_of
 from symgrad.adjoint.save import Saver, TapeUse
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import Array, Type
@@ -27,16 +27,16 @@ class Unplanned(AssertionError):
 
 
 def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              forwarding: bool = True, costs: Costs = INTERPRETED, shared: bool = False) -> Block:  # fmt: skip
+              means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False) -> Block:  # fmt: skip
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
-    The block yields ``results``, copied where they would share memory unless they may be ``shared``. Without ``forwarding``
-    nothing is read back from where it was stored. Raises Unplanned.
+    The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises Unplanned
+    where values cannot be had as they were planned to be by these ``means``.
     """
     layout = Layout()
     layout.enter(func.body)
     memory = Memory.of(func, layout)
-    plan = Plan(func, layout, memory, top, scopes, turns, forwarding, costs).make()
+    plan = Plan(func, layout, memory, top, scopes, turns, means, costs).make()
     tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()

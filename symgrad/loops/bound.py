@@ -16,9 +16,14 @@ from symgrad.ops.build import Builder, symbols
 LITERALS = {"float": 0.0, "int": 0, "bool": False}
 
 
-def bound(func: Func) -> Func:
+def doubtful_values(func: Func) -> set[Value]:
+    """Values that may stand for a name that is unbound: nothing follows from their types before they are read."""
+    return set(Unbound.of(func.body).sides)
+
+
+def bound(func: Func, unsure: set[Value] | None = None) -> Func:
     """Give every name a value on every path, in place, with a check where it may be read without one."""
-    work = Bound(set(Unbound.of(func.body).sides))
+    work = Bound(doubtful_values(func) if unsure is None else unsure)
     if work.unsure or any(is_undefined(y) for y in func.body.yields):
         work.builder.taken = symbols(func)
         work.block(func.body, set())

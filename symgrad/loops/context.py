@@ -5,7 +5,7 @@ The rules of all topics are given a ``Context``; ``lower.py`` adds the walk.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,8 +67,9 @@ class Frame:
 class Context:
     """The function, the writer, and what each value has become."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, unsure: Set[Value] = frozenset()) -> None:
         self.func = func
+        self.unsure = unsure
         self.facts = Facts(func)
         self.writer = Writer()
         self.writer.build.taken = symbols(func)
@@ -92,7 +93,7 @@ class Context:
         self.params.append(made)
         if isinstance(value.type, Array):
             refuse(value.type)
-            extents = self.extents_at(made, value.type)
+            extents = self.extents_at(made, value)
             for dim, extent in zip(value.type.shape or (), extents, strict=True):
                 if isinstance(dim, Dim) and dim.offset == 0:
                     self.by_symbol[dim.symbol] = extent
@@ -117,12 +118,14 @@ class Context:
             if plural:
                 self.writer.build.call_many("check_plural", *plural)
 
-    def extents_at(self, handle: Value, type_: Array) -> tuple[Operand, ...]:
-        """The extents of memory, read where they are not known."""
-        assert type_.shape is not None
+    def extents_at(self, handle: Value, value: Value) -> tuple[Operand, ...]:
+        """The extents of the memory of a value, read where they are not known, or where it may stand for nothing."""
+        assert isinstance(value.type, Array)
+        assert value.type.shape is not None
         made: list[Operand] = []
-        for axis, extent in enumerate(type_.shape):
-            made.append(self.resolve_here(extent) or self.writer.pure("extent", handle, axis=axis))
+        for axis, extent in enumerate(value.type.shape):
+            known = None if value in self.unsure else self.resolve_here(extent)
+            made.append(known or self.writer.pure("extent", handle, axis=axis))
         return tuple(made)
 
     def resolve(self, extent: Extent, *tables: dict[str, Operand]) -> Operand | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Undefined
 from symgrad.loops.arrays import as_float
-from symgrad.loops.bound import bound
+from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
 from symgrad.loops.context import Context, Frame, Stacks, is_nothing
 from symgrad.loops.contract import contract
@@ -40,10 +40,10 @@ def to_loops(func: Func) -> Func:
     """
     func = rounds(predicates(clone(func)))
     try:
-        lowering = Lowering(bound(widths(without_messages(clone(func)))))
+        lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
         lowering.run()
     except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
-        lowering = Lowering(bound(widths(apart(stacks(without_messages(clone(func)))))))
+        lowering = Lowering(*surely_bound(widths(apart(stacks(without_messages(clone(func)))))))
         lowering.run()
     body = lowering.writer.scopes[1].block
     body.ops = [*lowering.writer.entry.ops, *body.ops]
@@ -53,6 +53,12 @@ def to_loops(func: Func) -> Func:
     buffers(body, lowering.writer)
     unaliased(body)
     return dce(versions(made))
+
+
+def surely_bound(func: Func) -> tuple[Func, set[Value]]:
+    """The function with a value for every name on every path, and the values that may be such."""
+    unsure = doubtful_values(func)
+    return bound(func, unsure), unsure
 
 
 class Lowering(Context):
@@ -89,7 +95,7 @@ class Lowering(Context):
     def enter(self, value: Value, frame: Frame) -> None:
         """A value has been made: a recipe that is read often, or needs memory, gets memory at once."""
         form = self.env.get(value)
-        if isinstance(form, Form) and isinstance(value.type, Array):
+        if isinstance(form, Form) and isinstance(value.type, Array) and value not in self.unsure:
             for dim, extent in zip(value.type.shape or (), form.extents, strict=False):
                 if isinstance(dim, Dim) and dim.offset == 0 and dim.symbol != "?":
                     frame.symbols.setdefault(dim.symbol, extent)
@@ -203,7 +209,7 @@ class Lowering(Context):
         match value.type:
             case Array():
                 (handle,) = parts
-                self.env[value] = self.memory(handle, value, self.extents_at(handle, value.type))
+                self.env[value] = self.memory(handle, value, self.extents_at(handle, value))
             case ShapeOf():
                 self.env[value] = tuple(parts)
             case Tape(indexed=True):

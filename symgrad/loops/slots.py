@@ -85,7 +85,7 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
             extents = [context.resolve_here(e) for e in shape]
             known = [e for e in extents if e is not None]
             assert dtype is not None
-            if len(known) == len(extents):
+            if len(known) == len(extents) and operand not in context.unsure:
                 return Saved(operand.type, [writer.empty(dtype, (*counts, *known), name)], tuple(known))
             return Saved(operand.type, [list_of_arrays(context, dtype, len(shape), counts, name)])
         case ShapeOf(shape=shape) if shape is not None:
@@ -199,7 +199,7 @@ def get(context: Context, op: Call) -> list[Thing]:
             case Array():
                 handle = writer.call("list_take", saved.handles[0], flat(context, tape, index), hint=out.name)
                 handle.type = Array(saved.type.dtype, saved.type.shape, "C")
-                made.append(context.memory(handle, out, context.extents_at(handle, handle.type)))
+                made.append(context.memory(handle, out, context.extents_at(handle, out)))
             case ShapeOf():
                 pending = iter(saved.handles)
                 made.append(tuple(saved_extent(context, next(pending), index) if e is None else e for e in saved.shape))

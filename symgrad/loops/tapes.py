@@ -107,7 +107,7 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
             case Array():
                 handle = Value(type_, out.name)
                 taken(lowering, next(pending), [handle])
-                made.append(lowering.memory(handle, out, lowering.extents_at(handle, type_)))
+                made.append(lowering.memory(handle, out, lowering.extents_at(handle, out)))
     return made
 
 

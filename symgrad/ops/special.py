@@ -17,12 +17,15 @@ from symgrad.ops.linalg import _matrix_law, _solve_law
 __all__: list[str] = []
 
 
-def special(text: str, scipy: str | None = None, **partials: Any) -> None:
-    """Declare a function applied element by element."""
+def special(text: str, scipy: str | None = None, *, wide: bool = False, **partials: Any) -> None:
+    """Declare a function applied element by element; a ``wide`` one computes in double if an argument is a number of Python's."""
     name, inside = text[:-1].split("(")
     params = inside.split(", ")
     total = " + ".join(f"1.0 * {p}" for p in params)
-    elementwise(text, emit=f"special.{scipy or name}({inside})", like=f"np.sin({total})", **partials)
+    like = f"np.sin({total})"
+    if wide:
+        like += "".join(f" * (1.0 if isinstance({p}, (np.ndarray, np.generic)) else np.float64(1.0))" for p in params)
+    elementwise(text, emit=f"special.{scipy or name}({inside})", like=like, **partials)
 
 
 # ------------------------------------------------------------------ of the normal distribution
@@ -72,9 +75,9 @@ def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 constant("no_slope(x, of='')", _no_slope, emit="x")
-special("gammainc(a, x)", da="no_slope(a, of='the first argument of gammainc')",
+special("gammainc(a, x)", wide=True, da="no_slope(a, of='the first argument of gammainc')",
         dx="exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
-special("gammaincc(a, x)", da="no_slope(a, of='the first argument of gammaincc')",
+special("gammaincc(a, x)", wide=True, da="no_slope(a, of='the first argument of gammaincc')",
         dx="-exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
 special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')", db="no_slope(b, of='the second argument of betainc')",
         dx="exp((a - 1) * log(x) + (b - 1) * log1p(-x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"

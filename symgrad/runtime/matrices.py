@@ -227,10 +227,10 @@ def inverse_into(out: Any, a: Any) -> None:
     """Store the inverse of a matrix.
 
     >>> out = np.empty((2, 2))
-    >>> inverse_into(out, np.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> inverse_into(out, np.array([[1.0, 2.0], [3.0, 2.0]]))
     >>> out
-    array([[0.  , 0.25],
-           [0.5 , 0.  ]])
+    array([[-0.5 ,  0.5 ],
+           [ 0.75, -0.25]])
     """
     n = a.shape[0]
     if n == 2:

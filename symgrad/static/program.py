@@ -296,9 +296,10 @@ class Block:
 class Program:
     """Operations on named variables.
 
-    >>> program = Program()
-    >>> with program_guard(program):
-    ...     x = data("x", [-1, 3])
+    >>> from symgrad import static
+    >>> program = static.Program()
+    >>> with static.program_guard(program):
+    ...     x = static.data("x", [-1, 3])
     ...     y = x * 2.0
     >>> y.shape
     (-1, 3)

@@ -74,6 +74,14 @@ def carried(x, n):
     return np.sum(h)
 
 
+def saved_on_one_side(x, w):
+    x = x.copy()
+    part = x[:2]
+    if w > 0.0:
+        part += 0.2 * np.sin(np.tanh(part) * part)
+    return w * np.sum(np.sin(x)) + np.sum(np.cos(part))
+
+
 R = np.random.default_rng(0)
 CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (logsumexp, 0, [(R.random(n),) for n in (5, 1)]),
@@ -86,6 +94,7 @@ CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (picked, 0, [(R.random(4),)]),
     (columns, 0, [(R.random((4, 3)),), (R.random((6, 8))[::2, ::3],), (np.asfortranarray(R.random((4, 3))),)]),
     (carried, 0, [(R.random(4), 5), (R.random(4), 0), (R.random(8)[::2], 2)]),
+    (saved_on_one_side, (0, 1), [(R.standard_normal(5), 1.0), (R.standard_normal(5), -1.0), (R.standard_normal(2), -1.0)]),
 ]
 
 

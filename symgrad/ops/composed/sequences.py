@@ -102,7 +102,7 @@ def convolve(a: Numbers, v: Numbers, mode: str = "full") -> Any:
     else:
         long, short = a, v
     n, m = long.shape[0], short.shape[0]
-    whole = np.zeros(n + m - 1, dtype=(long[:1] * short[:1]).dtype)
+    whole = np.zeros(n + m - 1, dtype=(a[:1] * v[:1]).dtype)
     for k in range(m):
         whole[k : k + n] += short[k] * long
     if mode == "full":
