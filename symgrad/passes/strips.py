@@ -49,15 +49,18 @@ class _Strips:
         self.func = func
         self.places = Places.of(func)
         self.table: dict[Value, Operand] = {}
+        self.looked = 0  #: ops that the last search went through
 
     def run(self) -> None:
         done: list[Op] = []
         todo = list(self.func.body.ops)
         while todo:
-            extent = extent_of(todo[0])
-            chain = None if extent is None or todo[0].operands == [] else self.chain(todo, extent)
+            extent = extent_of(todo[0]) if todo[0].operands else None
+            chain = None if extent is None else self.chain(todo, extent)
             if chain is None:
-                done.append(todo.pop(0))
+                rest = 1 if extent is None else 1 + self.looked // OPS  # searches that find nothing take time linear in all ops
+                done += todo[:rest]
+                del todo[:rest]
                 continue
             del todo[: len(chain.before) + len(chain.ops) + len(chain.after)]
             done += [*chain.before, *self.choice(chain), *chain.after]
@@ -69,9 +72,11 @@ class _Strips:
     def chain(self, ops: list[Op], extent: Dim) -> _Chain | None:
         """The chain that begins with the first op, if it pays."""
         found = _Chain(extent)
+        self.looked = 0
         for op in ops:
             if not isinstance(op, Call) or not self.enter(op, found):
                 break
+            self.looked += 1
         results = self.results(found)
         if not self.inputs(found) or not results:
             return None
