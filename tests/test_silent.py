@@ -60,6 +60,116 @@ def test_right(f: Any) -> None:
     assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), abs=1e-6)
 
 
+class Doubled:
+    """A decorator that changes what is computed, and says that it wraps the function."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args):
+        return 2.0 * self.function(*args)
+
+    def __get__(self, owner, kind=None):
+        return lambda *args: 5.0 * self.function(owner, *args)
+
+
+class Plainly:
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args):
+        return 3.0 * self.function(*args)
+
+
+@Doubled
+def decorated(x):
+    return np.sum(x * x)
+
+
+@Plainly
+def decorated_plainly(x):
+    return np.sum(x * x)
+
+
+@functools.lru_cache
+def factorial(n):
+    return 1.0 if n < 2 else n * factorial(n - 1)
+
+
+class Model:
+    @Doubled
+    def energy(self, x, times=1.0):
+        return times * np.sum(x * x)
+
+    @functools.cache  # noqa: B019 - as users write it
+    def scale(self, n):
+        return 2.0 * n
+
+
+MODEL = Model()
+
+
+def by_decorators_of_classes(x):
+    return decorated(x) + decorated_plainly(x)
+
+
+def by_a_descriptor_of_the_users(x):
+    return MODEL.energy(x) + Model().energy(x, 2.0)
+
+
+def by_numbers_that_are_kept(x):
+    return factorial(5) * np.sum(x) + MODEL.scale(3) * x[0]
+
+
+@pytest.mark.parametrize("f", [by_decorators_of_classes, by_a_descriptor_of_the_users, by_numbers_that_are_kept])
+def test_what_decorators_do_is_not_dropped(f: Any) -> None:
+    value, gradient = symgrad.value_and_grad(f)(X)
+    steps = 1e-6 * np.eye(9)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), rel=1e-7, abs=1e-6)
+
+
+COUNT = np.zeros(1)
+
+
+@functools.lru_cache
+def table(n):
+    return np.zeros(n)
+
+
+@functools.lru_cache
+def counted_once(n):
+    COUNT[0] += 1.0
+    return COUNT[0] * n
+
+
+@functools.lru_cache
+def drawn_once(n):
+    return float(np.random.normal()) * n
+
+
+def by_a_table_that_is_kept_and_changed(x):
+    a = table(9)
+    a[0] = x[0]
+    return np.sum(table(9) * x)
+
+
+def by_a_count_that_is_kept(x):
+    return counted_once(3) * x[0] + counted_once(3) * x[1]
+
+
+def by_a_draw_that_is_kept(x):
+    return drawn_once(3) * x[0] - drawn_once(3) * x[0]
+
+
+@pytest.mark.parametrize("f", [by_a_table_that_is_kept_and_changed, by_a_count_that_is_kept, by_a_draw_that_is_kept])
+def test_what_is_kept_is_not_computed_again_where_that_is_another_program(f: Any) -> None:
+    with pytest.raises(SymgradError, match="whose results are kept"):
+        symgrad.grad(f)(X)
+
+
 def stored_then_raising(x, w):
     x[1:] *= 2.0
     w = w * 3.0

@@ -15,6 +15,7 @@ from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.source import seen_through
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
 
@@ -136,8 +137,10 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(Static(cls), attr, held.__func__)
                 case property() as held if held.fget is not None:
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
-                case held if getattr(held, "__wrapped__", None) is not None and isinstance(held.__wrapped__, types.FunctionType):
-                    return Bound(owner, attr, held.__wrapped__)
+                case held if seen_through(held) is not None:
+                    return Bound(owner, attr, held)
+                case held if followed(get := getattr(type(held), "__get__", None)):
+                    return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
                 case held if callable(held) and hasattr(held, "__get__"):
                     return Bound(owner, attr)  # a method that is not written in Python
                 case held:

@@ -113,6 +113,7 @@ class Fun(Binding):
     node: ast.FunctionDef | ast.Lambda
     frame: Any
     defaults: tuple[tuple[str, Binding], ...] = ()
+    keeps: bool = False  #: its results are kept, as ``functools.lru_cache`` does it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,12 +20,14 @@ from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
+from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
-from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
+from symgrad.frontend.opaque import followed, opaque
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.rows import call_row
+from symgrad.frontend.source import seen_through
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.ir.core import Const
@@ -95,7 +97,10 @@ def call_choice(ctx: Lowering, held: Choice, args: list[Binding], kwargs: dict[s
 
 @callee(Fun)
 def call_fun(ctx: Lowering, held: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    return call_nested(ctx, held, args, kwargs, node)
+    def call() -> Binding:
+        return call_nested(ctx, held, args, kwargs, node)
+
+    return run_again(ctx, held.node, call, node) if held.keeps else call()
 
 
 @callee(Bound)
@@ -155,8 +160,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return construct(ctx, value, name, args, kwargs, node)
     if followed(value):
         return call_function(ctx, value, args, kwargs, node)
-    if followed(wrapped := getattr(value, "__wrapped__", None)) and root_of(value) not in LIBRARIES:
-        return call_function(ctx, wrapped, args, kwargs, node)
+    if followed(seen_through(value)):
+        return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
 
 

@@ -13,9 +13,11 @@ from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, Unsupporte
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, is_float
 from symgrad.frontend.functions import inline
+from symgrad.frontend.keeping import KEEPING, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
 from symgrad.frontend.rows import call_row
+from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.declare import ROWS
@@ -29,7 +31,16 @@ def is_declared(ctx: Lowering, function: Any) -> bool:
 
 def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function of the user's: as what it is declared to be, else inlined."""
-    return (call_declared if is_declared(ctx, function) else inline)(ctx, function, args, kwargs, node)
+    if is_declared(ctx, function):
+        return call_declared(ctx, function, args, kwargs, node)
+    inner = seen_through(function)
+    if inner is None:
+        return inline(ctx, function, args, kwargs, node)
+
+    def call() -> Binding:
+        return call_function(ctx, inner, args, kwargs, node)
+
+    return run_again(ctx, read(inner).node, call, node) if type(function) in KEEPING else call()
 
 
 def call_declared(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -61,7 +61,8 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
     if text in ctx.captured:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
-    if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value):
+    own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
+    if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
         return Static(value, spelled_name(ctx, value, name_))
     if hasattr(value, "__symgrad_derivative__"):
         return Static(value, name_)

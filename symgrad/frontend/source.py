@@ -135,6 +135,17 @@ def plain_function(function: Any) -> types.FunctionType:
     return function
 
 
+def seen_through(value: Any) -> types.FunctionType | None:
+    """The Python function that an object only keeps results of, compiles with numba, or stands for as one of ours does.
+
+    What any other wrapper does may matter, whatever it says that it wraps.
+    """
+    kind = type(value)
+    same = kind is functools._lru_cache_wrapper or kind.__module__.startswith("numba.") or getattr(kind, "symgrad_transparent", False)
+    wrapped = getattr(value, "__wrapped__", None) if same else None
+    return wrapped if isinstance(wrapped, types.FunctionType) else None
+
+
 def describe(function: Any) -> str:
     """How a callable is named in a message."""
     return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or repr(function))

@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
+from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.once import check_once
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
@@ -142,15 +144,8 @@ def pass_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     pass
 
 
-def changes_something(node: ast.AST) -> bool:
-    """Might it be seen from outside that this runs once more?"""
-    if isinstance(node, ast.Subscript | ast.Attribute):
-        return isinstance(node.ctx, ast.Store | ast.Del)
-    return isinstance(node, ast.Nonlocal | ast.Global) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-
-
 #: decorators that leave what a function computes as it is
-UNSEEN = (functools.cache, functools.lru_cache, functools.wraps)
+UNSEEN = (*KEEPS, functools.wraps)
 
 
 @statement(ast.FunctionDef)
@@ -159,9 +154,7 @@ def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for decorator in reversed(node.decorator_list):
         held = ctx.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if isinstance(held, Static) and held.value in UNSEEN:
-            if held.value is not functools.wraps and any(map(changes_something, ast.walk(node))):
-                what = "a function whose results are kept and which changes something cannot be differentiated"
-                raise UnsupportedSyntax(what, ctx.loc(decorator), "leave the decorator out")
+            made = replace(made, keeps=True) if held.value in KEEPS and isinstance(made, Fun) else made
             continue
         made = ctx.apply(ctx.evaluate(decorator) if isinstance(decorator, ast.Call) else held, [made], {}, decorator)
     ctx.assign(node.name, made, node)
