@@ -38,23 +38,21 @@ class Fold:
 
 
 def innermost(lowering: Context, form: Form) -> int:
-    """The axis along which most of what an element reads lies side by side; the last if nothing says otherwise."""
+    """The axis to loop over innermost: where fewest reads step through memory from row to row, then where most go along rows."""
     writer = lowering.writer
-    votes = [0] * form.rank
+    apart, along = [0] * form.rank, [0] * form.rank
     trial = Block()
     index = tuple(Value(ONE.type) if number(e) != 1 else ZERO for e in form.extents)
     with writer.inside(trial):
         form.at(index)
         for op in trial.ops:
-            if isinstance(op, Call) and op.name == "take" and len(op.args) > 1:
-                base, _ = writer.split(op.args[-1])
+            if isinstance(op, Call) and op.name == "take":
+                bases = [writer.split(o)[0] for o in op.args[1:]]
                 for k, i in enumerate(index):
-                    if base is i and isinstance(i, Value):
-                        votes[k] += 1
-    best = max(votes, default=0)
-    if not best:
-        return form.rank - 1
-    return max(k for k, v in enumerate(votes) if v == best)
+                    if isinstance(i, Value):
+                        along[k] += bases[-1] is i
+                        apart[k] += any(base is i for base in bases[:-1])
+    return min(range(form.rank), key=lambda k: (apart[k], -along[k], -k), default=0)
 
 
 def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, fold: Fold, name: str | None = None) -> Form | Operand:

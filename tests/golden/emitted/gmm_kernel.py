@@ -90,52 +90,47 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     inverse_grad = new_zeros((t_3, t_4, t_5))
     terms_grad = t_grad_1
     alphas_grad = t_grad
-    t = new_empty((t_6,))
-    t_2 = new_empty((t_6, t_5))
-    matrix = new_empty((t_5, t_6))
-    t_4 = new_empty((t_5,))
-    t_8 = new_empty((t_5,))
-    t_9 = new_empty((t_5, t_5))
+    t = new_empty((t_5,))
+    t_2 = new_empty((t_5,))
+    t_4 = new_empty((t_6, t_5))
+    matrix = new_empty((t_6, t_5))
+    t_8 = new_empty((t_5, t_5))
     for k in range(t_7, -1, -1):
         t_7 = -2.0 * tape_1[k]
         if k >= t_3:
             raise ValueError
         if k >= t_1:
             raise ValueError
+        for i in range(t_5):
+            t[i] = 0.0
+            t_2[i] = 0.0
         t_grad = 0.0
         for i in range(t_6):
-            t_10 = terms_grad[i, k]
-            t[i] = t_10
+            t_9 = terms_grad[i, k]
             terms_grad[i, k] = 0.0
-            t_grad = plus(t_grad, t_10)
+            t_grad = plus(t_grad, t_9)
+            t_9 = -t_9
             for j in range(t_5):
-                t_2[i, j] = x[i, j] - means[k, j]
+                t_4[i, j] = x[i, j] - means[k, j]
+                t_10 = t_9 * whitened_tape[k, i, j]
+                matrix[i, j] = t_10
+                t[j] = plus(t[j], t_10)
         t_grad_1 = t_grad - -1.0
         alphas_grad[k] += t_grad
-        for i in range(t_5):
-            for j in range(t_6):
-                t_10 = -t[j] * whitened_tape[k, j, i]
-                matrix[i, j] = t_10
-            t_4[i] = 0.0
-            t_8[i] = 0.0
-        product_into(t_9, matrix, t_2)
-        for i in range(t_6):
-            for j in range(t_5):
-                t_10 = plus(t_4[j], -t[i] * whitened_tape[k, i, j])
-                t_4[j] = t_10
+        product_into(t_8, matrix.T, t_4)
         for i in range(t_5):
             for j in range(t_5):
-                t_10 = plus(t_8[j], t_4[i] * factor_tape[k, i, j])
-                t_8[j] = t_10
-        t_10 = new_zeros((t_5, t_5))
+                t_9 = plus(t_2[j], t[i] * factor_tape[k, i, j])
+                t_2[j] = t_9
+        t_9 = new_zeros((t_5, t_5))
         for i in range(t_5):
-            means_grad[k, i] -= t_8[i]
-            t_11 = (t_7 * factor_tape[k, i, i] + t_9[i, i]) * tape[k, i]
-            t_10[i, i] = t_11 + t_grad_1
+            means_grad[k, i] -= t_2[i]
+            t_10 = (t_7 * factor_tape[k, i, i] + t_8[i, i]) * tape[k, i]
+            t_9[i, i] = t_10 + t_grad_1
             for j in range(t_5):
-                t_11 = t_7 * factor_tape[k, i, j] + t_9[i, j]
-                t_11 = np.float64(t_11 if j + 1 <= i else 0.0) + t_10[i, j]
-                inverse_grad[k, i, j] += t_11
+                t_10 = t_7 * factor_tape[k, i, j] + t_8[i, j]
+                t_10 = np.float64(t_10 if j + 1 <= i else 0.0) + t_9[i, j]
+                inverse_grad[k, i, j] += t_10
     return alphas_grad, means_grad, inverse_grad
 
 

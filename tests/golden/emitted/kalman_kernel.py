@@ -41,65 +41,66 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     spread_1 = new_empty((t_2, t_3))
     t_11 = new_empty((t, t))
     t_12 = new_empty((t, t))
-    t_13 = new_empty((t_4, t_4))
-    t_14 = new_empty((t_4,))
-    t_15 = new_empty((t, t_5))
-    t_16 = new_empty((t, t_3))
-    tape = new_empty((t_8, t, t))
-    tape_1 = new_empty((t_8, t, t_5))
-    tape_2 = new_empty((t_8, t_4, t))
+    t_13 = new_empty((t,))
+    t_14 = new_empty((t_4, t_4))
+    t_15 = new_empty((t_4,))
+    t_16 = new_empty((t, t_5))
+    t_17 = new_empty((t, t_3))
+    tape = new_empty((t_8, t_4, t))
+    tape_1 = new_empty((t_8, t, t))
+    tape_2 = new_empty((t_8, t, t_5))
     tape_3 = new_empty((t_8, t_9))
     tape_4 = new_empty((t_8,))
     for i_1 in range(t_8):
         product_into(t_11, motion, spread)
         product_into(t_12, t_11, motion.T)
+        t_8 = new_empty((t_4, t_3))
+        innovation = new_empty((t_6, t_7))
         for i in range(t):
             total = 0.0
             for j in range(t):
                 total = plus(total, motion[i, j] * state[j])
                 spread_1[i, j] = t_12[i, j] + noise[i, j]
             state_1[i] = total
-        t_8 = new_empty((t_4, t_3))
+            t_13[i] = 0.0
         product_into(t_8, seen, spread_1)
-        product_into(t_13, t_8, seen.T)
-        innovation = new_empty((t_6, t_7))
+        product_into(t_14, t_8, seen.T)
         state_2 = new_empty((t_3,))
         spread_2 = new_empty((t_3, t_3))
-        t_17 = new_empty((t_4,))
         for i in range(t_4):
             total = 0.0
             for j in range(t_3):
                 total = plus(total, seen[i, j] * state_1[j])
-            t_14[i] = total
-            t_18 = measurements[i_1, i] - total
-            t_17[i] = t_18
-            surprise_tape[i_1, i] = t_18
+            t_15[i] = total
             for j in range(t_7):
-                t_18 = t_13[i, j] + error[i, j]
+                t_18 = t_14[i, j] + error[i, j]
                 innovation[i, j] = t_18
                 innovation_tape[i_1, i, j] = t_18
         t_8 = np.linalg.solve(innovation, t_8)
-        product_into(t_15, t_8.T, seen)
-        product_into(t_16, t_15, spread_1)
-        t_17 = np.linalg.solve(innovation, t_17)
+        product_into(t_16, t_8.T, seen)
+        product_into(t_17, t_16, spread_1)
+        t_18 = new_empty((t_4,))
+        for i in range(t_7):
+            t_19 = measurements[i_1, i] - t_15[i]
+            t_18[i] = t_19
+            surprise_tape[i_1, i] = t_19
+            for j in range(t_3):
+                t_20 = t_8[i, j]
+                t_13[j] = plus(t_13[j], t_20 * t_19)
+                tape[i_1, i, j] = t_20
+        t_8 = np.linalg.solve(innovation, t_18)
         for i in range(t_3):
-            total = 0.0
-            for j in range(t_7):
-                t_18 = t_8[j, i] * (measurements[i_1, j] - t_14[j])
-                total = plus(total, t_18)
-            state_2[i] = state_1[i] + total
+            state_2[i] = state_1[i] + t_13[i]
             state_tape[i_1, i] = state[i]
             for j in range(t_3):
                 t_18 = spread_1[i, j]
-                spread_2[i, j] = t_18 - t_16[i, j]
+                spread_2[i, j] = t_18 - t_17[i, j]
                 spread_tape[i_1, i, j] = spread[i, j]
-                tape[i_1, i, j] = t_11[i, j]
+                tape_1[i_1, i, j] = t_11[i, j]
                 spread_tape_1[i_1, i, j] = t_18
-                tape_1[i_1, i, j] = t_15[i, j]
+                tape_2[i_1, i, j] = t_16[i, j]
         for i in range(t_7):
-            for j in range(t_3):
-                tape_2[i_1, i, j] = t_8[i, j]
-            tape_3[i_1, i] = t_17[i]
+            tape_3[i_1, i] = t_8[i]
         tape_4[i_1] = determinant(innovation)
         spread = spread_2
         state = state_2
@@ -126,7 +127,7 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
         t_grad_5 = -0.5 / tape_4[i_1]
         cofactors_into(t_2, innovation_tape[i_1])
         t_8 = spread_tape_1[i_1]
-        t_10 = tape_1[i_1]
+        t_10 = tape_2[i_1]
         t_11 = seen.T
         t_12 = new_empty((t_9,))
         t_13 = new_empty((t_4, t_4))
@@ -139,7 +140,7 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
                 t_14[i, j] = t_15
             total = 0.0
             for j in range(t_3):
-                total = plus(total, state_grad[j] * tape_2[i_1, i, j])
+                total = plus(total, state_grad[j] * tape[i_1, i, j])
             surprise_grad[i] = total
         t_12 = np.linalg.solve(t_13, t_12)
         for i in range(t_3):
@@ -148,17 +149,13 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
         product_into(t_grad_1, t_grad, t_8.T)
         product_into(spread_grad_1, t_10.T, t_grad)
         product_into(t_grad_2, t_grad_1, t_11)
-        t_8 = tape_2[i_1]
         for i in range(t_3):
             for j in range(t_3):
                 spread_grad[i, j] += spread_grad_1[i, j]
-            total = 0.0
             for j in range(t_7):
-                t_10 = state_grad[i] * surprise_tape[i_1, j]
-                t_grad_2[i, j] += t_10
-                t_10 = -(-0.5 * tape_3[i_1, j] + t_12[j] + surprise_grad[j])
-                total = plus(total, t_10 * seen[j, i])
-            state_grad_1[i] = total
+                t_8 = state_grad[i] * surprise_tape[i_1, j]
+                t_grad_2[i, j] += t_8
+        t_8 = tape[i_1]
         t_10 = new_empty((t_4, t))
         t_13 = new_empty((t_4, t))
         for i in range(t_7):
@@ -182,27 +179,35 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
                 t_8[i, j] += t_grad_3[i, j]
         product_into(spread_grad_2, t_11, t_8)
         for i in range(t_3):
-            state_grad_1[i] += state_grad[i]
+            state_grad_1[i] = 0.0
             for j in range(t_3):
                 spread_grad[i, j] += spread_grad_2[i, j]
                 noise_grad[i, j] += spread_grad[i, j]
+        for i in range(t_7):
+            for j in range(t_3):
+                t_8 = -(-0.5 * tape_3[i_1, i] + t_12[i] + surprise_grad[i])
+                t_8 = plus(state_grad_1[j], t_8 * seen[i, j])
+                state_grad_1[j] = t_8
         product_into(t_grad_4, spread_grad, motion)
-        product_into(t_6, spread_grad.T, tape[i_1])
+        product_into(t_6, spread_grad.T, tape_1[i_1])
         t_8 = spread_tape[i_1]
         product_into(motion_grad_1, t_grad_4, t_8.T)
         spread_grad = new_empty((t_1, t_1))
         product_into(spread_grad, motion.T, t_grad_4)
+        state_grad_2 = new_empty((t_1,))
         for i in range(t_3):
+            state_grad_1[i] += state_grad[i]
             for j in range(t_3):
                 motion_grad[i, j] += t_6[i, j]
                 motion_grad[i, j] += motion_grad_1[i, j]
                 t_8 = state_grad_1[i] * state_tape[i_1, j]
                 motion_grad[i, j] += t_8
-            state_grad[i] = 0.0
+            state_grad_2[i] = 0.0
         for i in range(t_3):
             for j in range(t_3):
-                t_8 = plus(state_grad[j], state_grad_1[i] * motion[i, j])
-                state_grad[j] = t_8
+                t_8 = plus(state_grad_2[j], state_grad_1[i] * motion[i, j])
+                state_grad_2[j] = t_8
+        state_grad = state_grad_2
     return motion_grad, noise_grad, error_grad
 
 
