@@ -1,12 +1,14 @@
 """A compiled function -> the function that runs it on values found by name, written for values of known shape and dtype.
 
-It looks at what it is given, calls without NumPy's warnings, and puts new values where the old ones were.
+It looks at what it is given, calls without NumPy's warnings, and puts new values where the old ones were. Nothing that
+is the same in each run is done in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,48 +19,98 @@ from symgrad.record.compiled import Compiled
 from symgrad.record.quiet import FREE, quiet_context
 from symgrad.runtime.load import load
 
-Values = Mapping[str, "np.ndarray[Any, Any]"]
-#: ``run(feed, kept)`` gives what is fetched; None if something is not what it was written for, and nothing has happened
-Run = Callable[[Mapping[str, Any], dict[str, Any]], "list[Any] | None"]
+
+class Store(Protocol):
+    """Where values are kept: ``stamp`` is another object whenever one may have come in that has another shape or dtype."""
+
+    held: dict[str, Any]
+    stamp: object
 
 
-def runner(code: Compiled, fed: Values, kept: Values, constants: Values, fetched: int, updated: Sequence[str]) -> Run:
+#: ``run(feed, store)`` gives what is fetched; None if something is not what it was written for, and nothing has happened
+Run = Callable[[Mapping[str, Any], Store], "list[Any] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a run reads and writes: values that are fed, those that are kept (arrays without axes as NumPy's scalars), constants.
+
+    ``schedules`` say the value of some that are kept; ``updated`` are those that get the last results, after ``fetched`` ones.
+    """
+
+    fed: Mapping[str, np.ndarray[Any, Any]]
+    kept: Mapping[str, Any]
+    constants: Mapping[str, np.ndarray[Any, Any]]
+    schedules: Sequence[tuple[str, Callable[[], float]]]
+    fetched: int
+    updated: Sequence[str]
+
+
+def runner(code: Compiled, around: Around) -> Run:
     """Write the function for values like these; the results of ``code`` are what is fetched, then new values of what is updated.
 
     What is given out and what is kept share memory with nothing: not with each other, not with what was fed.
     """
-    space: dict[str, Any] = {"ndarray": np.ndarray, "asarray": np.asarray, "own": own, "function": code.function, "FREE": FREE,
-                             "quiet_context": quiet_context}  # fmt: skip
-    lines = ["def run(feed, kept):"]
-    names: dict[str, str] = {}
-    for source, values in (("feed", fed), ("kept", {name: value for name, value in kept.items() if name in code.keys})):
-        for name, value in values.items():
-            k = len(names)
-            names[name] = f"x{k}"
-            space |= {f"name{k}": name, f"shape{k}": value.shape, f"dtype{k}": value.dtype}
-            lines += [f"    x{k} = {source}.get(name{k})",
-                      f"    if type(x{k}) is not ndarray or x{k}.shape != shape{k} or x{k}.dtype != dtype{k}:",
-                      "        return None"]  # fmt: skip
+    read = {name: value for name, value in around.kept.items() if name in code.keys}
+    space: dict[str, Any] = {"ndarray": np.ndarray, "array": np.array, "own": own, "function": code.function, "FREE": FREE,
+                             "quiet_context": quiet_context, "fit": fits({**around.kept}), "seen": [None]}  # fmt: skip
+    lines = ["def run(feed, store):"]
+    words: dict[str, str] = {}
+    for k, (name, value) in enumerate(around.fed.items()):
+        words[name] = f"x{k}"
+        space |= {f"name{k}": name, f"shape{k}": value.shape, f"dtype{k}": value.dtype}
+        lines += [f"    x{k} = feed[name{k}]", f"    if type(x{k}) is not ndarray or x{k}.shape != shape{k} or x{k}.dtype != dtype{k}:",
+                  "        return None"]  # fmt: skip
+    lines += ["    kept = store.held", "    if store.stamp is not seen[0]:", "        if not fit(kept):", "            return None",
+              "        seen[0] = store.stamp"]  # fmt: skip
+    schedules = {name: rate for name, rate in around.schedules if name in around.kept}
+    for k, name in enumerate({**read, **schedules}, len(words)):
+        words[name] = f"x{k}"
+        space[f"name{k}"] = name
+        if name in schedules:
+            space |= {f"rate{k}": schedules[name], f"last{k}": [None, None], f"number{k}": around.kept[name].dtype.type}
+            lines += [f"    rate = rate{k}()", f"    if rate != last{k}[0]:", f"        last{k}[:] = rate, number{k}(rate)",
+                      f"    x{k} = kept[name{k}] = last{k}[1]"]  # fmt: skip
+        else:
+            lines.append(f"    x{k} = kept[name{k}]")
     arguments = []
     for place, (key, scalar) in enumerate(zip(code.keys, code.scalars, strict=True)):
-        if key in constants:
-            space[f"constant{place}"] = constants[key][()] if scalar else constants[key]  # type: ignore[index]
-        word = f"constant{place}" if key in constants else names[key]  # type: ignore[index]
-        arguments.append(f"{word}[()]" if scalar and key not in constants else word)
-    results = [f"r{k}" for k in range(fetched + len(updated))]
+        if key in around.constants:
+            space[f"constant{place}"] = around.constants[key][()] if scalar else around.constants[key]  # type: ignore[index]
+            arguments.append(f"constant{place}")
+        else:
+            arguments.append(f"{words[key]}[()]" if scalar and key in around.fed else words[key])  # type: ignore[index]
+    results = [f"r{k}" for k in range(around.fetched + len(around.updated))]
     if results:
         lines += ["    try:", "        context = FREE.pop()", "    except IndexError:", "        context = quiet_context()", "    try:",
-                  f"        {', '.join(results)}{',' if len(results) == 1 else ''} = context.run(function, {', '.join(arguments)})",
+                  f"        {', '.join(results)}{',' if len(results) == 1 else ''} = context.run({', '.join(['function', *arguments])})",
                   "    finally:", "        FREE.append(context)"]  # fmt: skip
-    texts = dict(zip(results, result_texts(code, results), strict=True))
-    if any(text.startswith("own") for text in texts.values()):
-        lines.append(f"    taken = [{', '.join([*names.values(), *(w for w in arguments if w.startswith('constant'))])}]")
-    for k, name in enumerate(updated, fetched):
+    texts = result_texts(code, results)
+    if any(text.startswith("own") for text in texts):
+        lines.append(f"    taken = [{', '.join([*words.values(), *(w for w in arguments if w.startswith('constant'))])}]")
+    for k, name in enumerate(around.updated, around.fetched):
         space[f"updated{k}"] = name
-        lines.append(f"    kept[updated{k}] = {texts[f'r{k}']}")
-    lines.append(f"    return [{', '.join(texts[word] for word in results[:fetched])}]")
+        text = texts[k]
+        if not np.ndim(around.kept.get(name, 0.0)):
+            space[f"kind{k}"] = np.asarray(around.kept.get(name, 0.0)).dtype.type
+            text = f"r{k} if type(r{k}) is kind{k} else kind{k}(r{k})" if name in around.kept else f"{text}[()]"
+        lines.append(f"    kept[updated{k}] = {text}")
+    lines.append(f"    return [{', '.join(texts[: around.fetched])}]")
     made: Run = load("\n".join(lines) + "\n", "run", space)
     return made
+
+
+def fits(values: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
+    """A function that says whether others have the shapes and dtypes of these values."""
+    said = [(name, type(value), value.shape, value.dtype) for name, value in values.items()]
+
+    def fit(kept: Mapping[str, Any]) -> bool:
+        found: list[Any] = [kept.get(name) for name, *_ in said]
+        return all(
+            type(value) is kind and [value.shape, value.dtype] == known for value, (_, kind, *known) in zip(found, said, strict=True)
+        )
+
+    return fit
 
 
 def result_texts(code: Compiled, results: Sequence[str]) -> list[str]:
@@ -68,7 +120,7 @@ def result_texts(code: Compiled, results: Sequence[str]) -> list[str]:
     for word, operand in zip(results, code.printed.body.yields, strict=True):
         owner = owner_of(code.printed, operand)
         if isinstance(operand.type, Scalar):
-            texts.append(f"asarray({word})")
+            texts.append(f"array({word})")
         elif owner is None or owner in seen or code.kernels:
             texts.append(f"own({word}, taken)")
         else:

@@ -11,10 +11,10 @@ from symgrad.eager.tensor import Tensor
 from symgrad.errors import BadArgument
 from symgrad.record.compiled import Compiled, Jit, available
 from symgrad.record.recipe import kind_of_value
-from symgrad.record.runner import Run, runner
+from symgrad.record.runner import Around, Run, runner
 from symgrad.static.compiling import compiled, needed, writes, written
 from symgrad.static.program import ABOUT, Parameter, Program, Variable, default_main_program
-from symgrad.static.scope import Scope, global_scope
+from symgrad.static.scope import SCOPES, Scope, global_scope
 
 Array = np.ndarray[Any, Any]
 LIMIT = 512  #: compiled functions, and plans, kept for a program
@@ -47,51 +47,65 @@ class Executor:
 
         ``jit``: True runs a kernel compiled by numba, "auto" only where there can be one; None: as the executor was made.
         """
-        if use_prune:
-            raise BadArgument("use_prune=True is not supported", hint="run program.clone(for_test=True)")
-        program = default_main_program() if program is None else program
-        scope = global_scope() if scope is None else scope
-        jit = self.jit if jit is None else jit
+        results = None
+        key: Any = None
         feed = {} if feed is None else feed
+        fetch_list = [] if fetch_list is None else fetch_list
+        scope = SCOPES[-1] if scope is None else scope
+        if type(feed) is dict and type(fetch_list) is list and type(program) is Program and not use_prune:
+            try:
+                key = (program.version, self.jit if jit is None else jit, tuple(fetch_list), tuple(feed))
+                run = program.plans.get(key)
+            except TypeError:  # what cannot be fetched, or is no name
+                key = run = None
+            if run is not None:
+                results = run(feed, scope)
+        if results is None:
+            if use_prune:
+                raise BadArgument("use_prune=True is not supported", hint="run program.clone(for_test=True)")
+            results = self.slowly(program, feed, fetch_list, scope, self.jit if jit is None else jit, key)
+        return results if return_numpy else [Tensor(array) for array in results]
+
+    def slowly(self, program: Any, feed: Any, fetch_list: Any, scope: Scope, jit: Jit, key: Any) -> list[Any]:
+        """Run with every check; what was prepared is kept for runs like this one, under ``key`` for the next of them."""
+        program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
         if not isinstance(feed, Mapping):
             raise TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}")
+        if program.starts:
+            key = None
+            scope.put({name: parameter.initializer.values(parameter.shape, parameter.dtype) for name, parameter in program.starts.items()})
         for name, rate in program.schedules:
             scope.follow(name, rate())
-        results = None
-        key: tuple[Any, ...] | None
-        try:
-            key = (program.version, jit, tuple(fetch_list or ()), tuple(feed))
-            run = None if program.starts else program.plans.get(key)
-        except TypeError:  # what is to be fetched is one thing, or nothing that can be
-            key = run = None
-        if run is not None:
-            results = run(feed, scope.values)
-        if results is None:
-            run, values = self.prepared(program, feed, listed(fetch_list), scope, available(jit))
-            results = run(values, scope.values)
-            assert results is not None
+        names = tuple([fetched(f, program) for f in listed(fetch_list)])
+        values = self.fed(program, feed, scope)
+        given = {name: value for name, value in values.items() if name in feed}
+        alike = (program.version, jit, names, tuple(given), tuple([(name, value.dtype, value.shape) for name, value in values.items()]))
+        run = program.plans.get(alike)
+        if run is None:
+            run = self.prepared(program, names, values, given, scope, available(jit))
+        results: list[Any] | None = run(given, scope)
+        assert results is not None
+        if all(alike_before(values.get(name), scope.values[name]) for name in written(program)):
+            if len(program.plans) >= LIMIT:
+                program.plans.clear()
+            program.plans[alike] = run
             if key is not None:
                 program.plans[key] = run
-        return results if return_numpy else [Tensor(array) for array in results]
+        else:
+            scope.stamp = object()
+        return results
 
-    def prepared(self, program: Program, feed: Mapping[str, Any], fetch_list: Sequence[Any], scope: Scope,
-                 jit: Jit) -> tuple[Run, dict[str, Any]]:  # fmt: skip
-        """What makes runs like this one, and the values that are fed."""
-        for name, parameter in program.starts.items():
-            scope.values[name] = parameter.initializer.values(parameter.shape, parameter.dtype)
-        names = tuple([fetched(f, program) for f in fetch_list])
-        values = self.fed(program, feed, scope)
+    def prepared(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], given: Mapping[str, Array], scope: Scope,
+                 jit: Jit) -> Run:  # fmt: skip
+        """What makes runs like this one."""
         code, updated = self.code(program, names, values, jit)
-        if len(program.plans) >= LIMIT:
-            program.plans.clear()
         if jit and not code.kernels:
             inputs = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
             code = self.keep(program, names, values, jit, (code.with_kernel(inputs, jit), updated))[0]
-        given = {name: values[name] for name in feed}
-        kept = {name: value for name, value in values.items() if name not in feed and name not in program.constants}
-        return runner(code, given, kept, program.constants, len(names), updated), given
+        kept = {name: scope.values[name] for name in values if name not in given and name not in program.constants}
+        return runner(code, Around(given, kept, program.constants, program.schedules, len(names), updated))
 
     def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Compiled, list[str]]:
         """The compiled function of what is fetched and updated, and what is updated; found by the kinds of values."""
@@ -129,7 +143,7 @@ class Executor:
         kept = scope.values
         for name in [name for name, variable in variables.items() if variable.persistable]:
             if name in kept and name not in feed:
-                values[name] = kept[name]
+                values[name] = np.asarray(kept[name])
         return values | program.constants
 
     def check(self, program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> None:
@@ -143,6 +157,11 @@ class Executor:
                 raise BadArgument(f"there is no variable {name!r} in the program")
             what = "run the startup program first" if variable.persistable else "feed it"
             raise BadArgument(f"{name!r} has no value", hint=what)
+
+
+def alike_before(old: Any, new: Any) -> bool:
+    """Has a new value the shape and dtype of the old one?"""
+    return old is not None and old.shape == new.shape and old.dtype == new.dtype
 
 
 def kinds(program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Any, ...]:
@@ -189,18 +208,19 @@ def state_of(program: Program, mode: str, scope: Scope | None) -> dict[str, Arra
     kept = (global_scope() if scope is None else scope).values
     trained = {v.name for v in program.list_vars() if isinstance(v, Parameter) and not v.stop_gradient}
     names = [v.name for v in program.list_vars() if v.persistable and v.name in kept]
-    return {name: kept[name].copy() for name in names if mode == "all" or (name in trained) == (mode == "param")}
+    return {name: np.array(kept[name]) for name in names if mode == "all" or (name in trained) == (mode == "param")}
 
 
 def set_state(program: Program, state: Mapping[str, Any], scope: Scope | None) -> None:
     """Put values in; they must have the shapes of what they are for."""
-    kept = (global_scope() if scope is None else scope).values
+    found = {}
     for variable in program.list_vars():
         if variable.persistable and variable.name in state:
             value = np.array(state[variable.name], variable.dtype)
             if value.shape != variable.shape:
                 raise ValueError(f"{variable.name} has shape {variable.shape}, and a value of shape {value.shape} is put in")
-            kept[variable.name] = value
+            found[variable.name] = value
+    (global_scope() if scope is None else scope).put(found)
 
 
 ABOUT["state_dict"], ABOUT["set_state_dict"] = state_of, set_state

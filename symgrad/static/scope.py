@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,31 @@ class Scope:
     """Values of parameters and other variables that are kept from run to run."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Array] = {}
-        self.followed: dict[str, tuple[float, Array]] = {}  #: what schedules said last, and the array made of it
+        self.held: dict[str, Any] = {}  #: arrays, and NumPy's scalars in place of arrays without axes
+        self.values: Mapping[str, Any] = MappingProxyType(self.held)  #: to look at
+        self.stamp = object()  #: another one whenever a value has come in that may be of another shape or dtype
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Keep values, which are nobody else's."""
+        for name, value in values.items():
+            self.held[name] = value if type(value) is np.ndarray and value.ndim else np.asarray(value)[()]
+        self.stamp = object()
+
+    def erase(self, names: Iterable[str]) -> None:
+        """Forget values."""
+        for name in names:
+            self.held.pop(name, None)
+        self.stamp = object()
 
     def follow(self, name: str, rate: float) -> None:
         """Give a variable that is there the value that its schedule says."""
-        now, last = self.values.get(name), self.followed.get(name)
-        if now is not None and (last is None or last[1] is not now or last[0] != rate):
-            self.values[name] = made = np.asarray(rate, now.dtype)
-            self.followed[name] = (rate, made)
+        if name in self.held:
+            self.held[name] = self.held[name].dtype.type(rate)
 
     def var(self, name: str) -> Kept:
         """The place of a variable, made if it is not there."""
-        self.values.setdefault(name, np.empty(0, "float32"))
+        if name not in self.held:
+            self.put({name: np.empty(0, "float32")})
         return Kept(self, name)
 
     def find_var(self, name: str) -> Kept | None:
@@ -47,15 +60,14 @@ class Kept:
 
     def set(self, value: Any, place: Any = None) -> None:
         """Put another value there."""
-        self.scope.values[self.name] = np.array(value)
+        self.scope.put({self.name: np.array(value)})
 
     def shape(self) -> list[int]:
         """The extents of the value."""
         return list(self.scope.values[self.name].shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        made = self.scope.values[self.name]
-        return made.copy() if dtype is None else made.astype(dtype)
+        return np.array(self.scope.values[self.name], dtype)
 
 
 SCOPES: list[Scope] = [Scope()]

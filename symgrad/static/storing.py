@@ -57,7 +57,7 @@ def save(program: Program, path: str | Path, scope: Scope | None = None) -> None
     scope = global_scope() if scope is None else scope
     page = described(program)
     kept = [v.name for v in program.global_block().vars.values() if v.persistable and v.name in scope.values]
-    arrays = {f"v{k}": scope.values[name] for k, name in enumerate(kept)}
+    arrays = {f"v{k}": np.asarray(scope.values[name]) for k, name in enumerate(kept)}
     arrays |= {f"c{k}": array for k, array in enumerate(program.constants.values())}
     text = json.dumps({**page, "values": kept}, indent=1, allow_nan=False)
     if any(array.dtype.name not in DTYPES for array in arrays.values()):
@@ -157,7 +157,7 @@ def load(program: Program, path: str | Path, scope: Scope | None = None) -> None
         need(variable is not None and variable.persistable, f"the program has no parameter {name!r}")
         assert variable is not None
         fits(array, variable)
-    scope.values.update(values)
+    scope.put(values)
 
 
 def load_program(path: str | Path) -> Program:

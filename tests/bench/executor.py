@@ -50,7 +50,7 @@ def pair(name: str) -> tuple[Call, Call]:
     executor.run(startup, scope=scope)
     random = np.random.default_rng(0)
     feed = {"x": random.standard_normal((rows, widths[0])).astype("float32"), "y": np.zeros((rows, widths[-1]), "float32")}
-    values = {**scope.values, **feed}
+    values = {name: np.asarray(value) for name, value in {**scope.values, **feed}.items()}
     code = compiled(main, values, [f.name for f in fetch], written(main))
     arguments = [values[k][()] if scalar else values[k] for k, scalar in zip(code.keys, code.scalars, strict=True)]  # type: ignore[index]
     return lambda: executor.run(main, feed=feed, fetch_list=fetch, scope=scope), lambda: code.function(*arguments)

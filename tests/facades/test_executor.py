@@ -10,7 +10,7 @@ import pytest
 
 from symgrad import static
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
-from symgrad.optimizer import SGD, Momentum
+from symgrad.optimizer import SGD, Adam, Momentum
 from symgrad.optimizer.lr import StepDecay
 from symgrad.static import Executor, Program, append_backward, data, program_guard
 from symgrad.static.initializers import Assign
@@ -138,7 +138,7 @@ def test_values_that_are_set_between_runs() -> None:
     assert made.run({})[0] == pytest.approx([6, 8, 10])
     made.executor.run(made.startup, scope=made.scope)
     assert made.run({})[0] == pytest.approx([2, 4])
-    del made.scope.values["w"]
+    made.scope.erase(["w"])
     with pytest.raises(BadArgument, match="run the startup program first"):
         made.run({})
 
@@ -199,3 +199,58 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     assert found == [True] * 4
+
+
+def test_shapes_that_take_turns_are_prepared_once() -> None:
+    made = Made(layer)
+    for rows in (3, 2, 3, 2, 3):
+        made.run({"x": X[:rows]})
+        if rows == 2:
+            known = len(made.main.plans)
+
+    assert len(made.main.plans) == known
+
+
+def test_a_value_of_another_dtype_or_shape_in_the_scope_is_seen() -> None:
+    made, other = Made(layer), Made(layer)
+    first = made.run({"x": X})
+    made.scope.var("b").set(np.zeros(2, "float32"))
+    other.run({"x": X})
+    other.scope.var("b").set(np.zeros(2))
+    for one, two in zip(made.run({"x": X}), other.run({"x": X}), strict=True):
+        assert one == pytest.approx(two)
+    assert first[0] != pytest.approx(made.run({"x": X})[0])
+    with pytest.raises(TypeError):
+        made.scope.values["b"] = X  # type: ignore[index]
+
+
+def test_two_scopes_take_turns() -> None:
+    made = Made(layer)
+    second = static.Scope()
+    made.executor.run(made.startup, scope=second)
+    expected = [made.run({"x": X}) for _ in range(3)]
+    second.var("w")
+    for values in expected:
+        for one, other in zip(made.executor.run(made.main, {"x": X}, made.fetch, second), values, strict=True):
+            assert one == pytest.approx(other)
+        made.run({"x": X})
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_numbers_keep_their_dtype(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def build() -> list[Any]:
+        x = data("x", [], "float32")
+        w = parameter("w", 2.0, "float32")
+        loss = x * w
+        Adam(0.1).minimize(loss)
+        return [loss, w, "w@GRAD"]
+
+    made = Made(build)
+    for _ in range(2):
+        for found in made.run({"x": np.float32(3.0)}, jit=jit):
+            assert (type(found), found.shape, found.dtype) == (np.ndarray, (), np.dtype("float32"))
+    assert {name: value.dtype.name for name, value in made.scope.values.items()} == dict.fromkeys(made.scope.values, "float32")
+    assert made.main.state_dict(scope=made.scope)["w"].shape == ()
