@@ -20,6 +20,7 @@ def buffers(block: Block, writer: Writer) -> None:
         if isinstance(op, For | While):
             if isinstance(op, For):
                 replace_carried(op, block, writer)
+                overwrite_in_place(op, block)
             hoist_arrays(op, block)
 
 
@@ -94,6 +95,23 @@ def replace_carried(loop: For, block: Block, writer: Writer) -> None:
         if may_take_over(loop.body, maker, argument, made):
             loop.body.ops.remove(maker)
             substitute(loop.body, {made: argument})
+
+
+def overwrite_in_place(loop: For, block: Block) -> None:
+    """A carried array that each round hands on itself is the array that the loop begins with."""
+    table: dict[Value, Operand] = {}
+    for k, (init, argument) in enumerate(zip(loop.inits, loop.carried, strict=True)):
+        if isinstance(argument.type, Array) and loop.body.yields[k] is argument and sum(i is init for i in loop.inits) == 1:
+            assert isinstance(init, Value)
+            init.name = argument.name or loop.outs[k].name or init.name
+            table |= {argument: init, loop.outs[k]: init}
+    kept = [k for k, argument in enumerate(loop.carried) if argument not in table]
+    last = [len(loop.carried)] if loop.until else []  # whether to leave, and the rounds
+    loop.body.yields = [loop.body.yields[k] for k in [*kept, *last]]
+    loop.outs = [loop.outs[k] for k in [*kept, *last]]
+    loop.inits = [loop.inits[k] for k in kept]
+    loop.body.args = [loop.index, *(loop.carried[k] for k in kept)]
+    substitute(block, table)
 
 
 def is_new(init: Operand, block: Block, loop: For) -> bool:

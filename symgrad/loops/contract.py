@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value, substitute
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, substitute, walk
 from symgrad.ir.types import INT, Array
 from symgrad.loops.accesses import own_accesses, summary
 from symgrad.loops.writer import Writer, key_of, scalar
@@ -18,11 +18,11 @@ Keys = tuple[object, ...]
 
 def contract(block: Block, writer: Writer) -> None:
     """Contract the arrays of a block and of all inside it."""
-    forward(block, {})
+    forward(block, {}, running_numbers(block))
     for op in [*block.ops]:
         if isinstance(op, Call) and op.name == "empty" and op.outs and not escapes(op.outs[0], block):
             Contraction(op, block, writer).run()
-    forward(block, {})
+    forward(block, {}, running_numbers(block))
     drop_unread(block)
     for op in block.ops:
         for inner in op.blocks:
@@ -32,8 +32,13 @@ def contract(block: Block, writer: Writer) -> None:
 # ------------------------------------------------------------------ forwarding
 
 
-def forward(block: Block, known: dict[Value, dict[Keys, Operand]]) -> None:
-    """Replace reads of what was just stored, in a block and all inside it; ``known`` is what memory holds when it begins."""
+def running_numbers(block: Block) -> set[Operand]:
+    """The numbers that ops of a block change."""
+    return {op.args[0] for op in walk(block) if isinstance(op, Call) and op.name == "let"}
+
+
+def forward(block: Block, known: dict[Value, dict[Keys, Operand]], running: set[Operand]) -> None:
+    """Replace reads of what was just stored or read, in a block and all inside it; ``known`` is what memory holds when it begins."""
     table: dict[Value, Operand] = {}
     kept: list[Op] = []
     for op in block.ops:
@@ -43,6 +48,8 @@ def forward(block: Block, known: dict[Value, dict[Keys, Operand]]) -> None:
             if found is not None:
                 table[op.outs[0]] = found
                 continue
+            if running.isdisjoint(op.args[1:]):
+                known.setdefault(op.args[0], {})[tuple(map(key_of, op.args[1:]))] = op.outs[0]
         kept.append(op)
         if isinstance(op, Call) and op.name == "set_at":
             store(op, known)
@@ -55,7 +62,7 @@ def forward(block: Block, known: dict[Value, dict[Keys, Operand]]) -> None:
             inside = {h: dict(k) for h, k in known.items() if h not in written}
             for inner in op.blocks:
                 substitute(inner, table)
-                forward(inner, {h: dict(k) for h, k in inside.items()})
+                forward(inner, {h: dict(k) for h, k in inside.items()}, running)
             for handle in written:
                 known.pop(handle, None)
     block.ops = kept

@@ -60,8 +60,8 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
                 whitened_tape[k, i, j] = t_10
             terms[i, k] = t_9 - 0.5 * total
         tape_1[k] = 0.5 * t_11
-    t_grad = new_empty((t,))
-    t_grad_1 = new_empty((t_6, t))
+    alphas_grad = new_empty((t,))
+    terms_grad = new_empty((t_6, t))
     t_8 = new_empty((t,))
     for i in range(t_6):
         total = -np.inf
@@ -73,7 +73,7 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
             t_8[j] = t_9
             total_1 = plus(total_1, t_9)
         for j in range(t):
-            t_grad_1[i, j] = 1.0 / total_1 * t_8[j]
+            terms_grad[i, j] = 1.0 / total_1 * t_8[j]
     top = -np.inf
     for i in range(t):
         top = larger(top, alphas[i])
@@ -83,13 +83,11 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
         t_9 = vector_exp(alphas[i] - top)
         t_8[i] = t_9
         total = plus(total, t_9)
-    t_grad_2 = -1.0 * t_6 / total
+    t_grad = -1.0 * t_6 / total
     for i in range(t):
-        t_grad[i] = t_grad_2 * t_8[i]
+        alphas_grad[i] = t_grad * t_8[i]
     means_grad = new_zeros((t_1, t_2))
     inverse_grad = new_zeros((t_3, t_4, t_5))
-    terms_grad = t_grad_1
-    alphas_grad = t_grad
     t = new_empty((t_5,))
     t_2 = new_empty((t_5,))
     t_4 = new_empty((t_6, t_5))

@@ -39,7 +39,6 @@ def lstm_grad_kernel(weights, bias, initial, inputs, targets):
             for j in range(t_9):
                 total = plus(total, weights[i, j] * t_4[j])
             t_11[i] = total
-        cell_1 = new_empty((t_3,))
         tape[t] = t_4
         for i in range(t_3):
             t_4 = vector_exp(-(t_11[i] + bias[i]))
@@ -51,7 +50,7 @@ def lstm_grad_kernel(weights, bias, initial, inputs, targets):
             t_14 = vector_tanh(t_11[t_14] + bias[t_14])
             t_15 = cell[i]
             t_16 = 1.0 / (1.0 + t_4) * t_15 + 1.0 / (1.0 + t_12) * t_14
-            cell_1[i] = t_16
+            cell[i] = t_16
             t_16 = vector_tanh(t_16)
             cell_tape[t, i] = t_15
             tape_1[t, i] = t_4
@@ -60,7 +59,6 @@ def lstm_grad_kernel(weights, bias, initial, inputs, targets):
             change_tape[t, i] = t_14
             tape_4[t, i] = t_16
             hidden[i] = 1.0 / (1.0 + t_13) * t_16
-        cell = cell_1
     cell_grad = new_zeros((t_3,))
     hidden_grad = new_zeros((t_3,))
     bias_grad = new_zeros((t_1,))
