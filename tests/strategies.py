@@ -85,21 +85,16 @@ class Scope:
 
 
 @dataclass
-class Writer:
-    """Writes one function; ``choose(n)`` draws a number below ``n``, of which 0 is the simplest."""
+class Draft:
+    """A function that is being written; ``choose(n)`` draws a number below ``n``, of which 0 is the simplest."""
 
     choose: Callable[[int], int]
     budget: int
-    scope: Scope
+    scope: Any
     lines: list[str] = field(default_factory=list)
-    helpers: dict[str, bool] = field(default_factory=dict)  #: name -> does it give an array?
     depth: int = 1
-    loops: int = 0
-    shared: set[str] = field(default_factory=set)  #: arrays whose memory has another name
     returns: bool = True  #: may it return before its end?
     fresh: Iterator[int] = field(default_factory=count)
-
-    # -------------------------------------------------------------- pieces
 
     def pick(self, items: Any) -> Any:
         options = list(items)
@@ -113,6 +108,37 @@ class Writer:
 
     def write(self, line: str) -> None:
         self.lines.append("    " * self.depth + line)
+
+    def statement(self) -> None:
+        raise NotImplementedError
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Statements one level deeper; names made there are forgotten after it."""
+        outer = self.scope
+        self.scope, self.depth = outer.inner(), self.depth + 1
+        yield
+        self.scope, self.depth = outer, self.depth - 1
+
+    def statements(self, most: int) -> None:
+        before = len(self.lines)
+        for _ in range(1 + self.choose(most)):
+            self.statement()
+            if self.budget <= 0:
+                break
+        if len(self.lines) == before:
+            self.write("pass")
+
+
+@dataclass
+class Writer(Draft):
+    """Writes one function of a vector and a number."""
+
+    helpers: dict[str, bool] = field(default_factory=dict)  #: name -> does it give an array?
+    loops: int = 0
+    shared: set[str] = field(default_factory=set)  #: arrays whose memory has another name
+
+    # -------------------------------------------------------------- pieces
 
     def of_shape(self, shape: Shape) -> list[str]:
         return [name for name, own in self.scope.arrays.items() if own == shape]
@@ -233,23 +259,6 @@ class Writer:
     def statement(self) -> None:
         self.budget -= 1
         STATEMENTS[self.choose(len(STATEMENTS))](self)
-
-    @contextmanager
-    def block(self) -> Iterator[None]:
-        """Statements one level deeper; names made there are forgotten after it."""
-        outer = self.scope
-        self.scope, self.depth = outer.inner(), self.depth + 1
-        yield
-        self.scope, self.depth = outer, self.depth - 1
-
-    def statements(self, most: int) -> None:
-        before = len(self.lines)
-        for _ in range(1 + self.choose(most)):
-            self.statement()
-            if self.budget <= 0:
-                break
-        if len(self.lines) == before:
-            self.write("pass")
 
     def top(self) -> bool:
         return self.depth == 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from array_strategies import array_arguments, array_programs, random_array_program
 from differences import changed, copied, derivative, direction_for, inner, leaves, same
 from hypothesis import HealthCheck, given, settings
 from strategies import arguments, loaded, odd_arguments, programs, random_program
@@ -25,6 +26,11 @@ QUICK, SLOW = 500, 20_000
 FAILED = (200561, 920)
 #: the most of all programs that may be refused
 REFUSED = 0.10
+
+
+def of_numbers(seed: int) -> tuple[str]:
+    """The first kind of programs, which have arguments in common."""
+    return (random_program(seed),)
 
 
 @dataclass
@@ -44,8 +50,8 @@ class Tally:
         return f"{self.right} right, {self.refused} refused, {self.at_a_kink} at a kink, {self.raising} raise by themselves"
 
 
-def check(text: str, tally: Tally) -> None:
-    """Differentiate one program; what is wrong fails with its source."""
+def check(text: str, tally: Tally, arguments: Callable[[], Any] = arguments) -> None:
+    """Differentiate one program by all its arguments; what is wrong fails with its source."""
     with loaded(text) as function:
         try:
             expected = function(*arguments())
@@ -53,7 +59,7 @@ def check(text: str, tally: Tally) -> None:
             tally.raising += 1
             return
         try:
-            derived = symgrad.value_and_grad(function, wrt=(0, 1))
+            derived = symgrad.value_and_grad(function, wrt=tuple(range(len(arguments()))))
             given_arguments = arguments()
             value, gradient = derived(*given_arguments)
         except InvalidIR as fault:
@@ -65,10 +71,10 @@ def check(text: str, tally: Tally) -> None:
             raise AssertionError(f"the derivative of a good program raises\n{text}") from problem
         assert same(given_arguments, arguments()), f"an argument was written to\n{text}"
         assert value == pytest.approx(expected, rel=1e-12, abs=1e-14), f"the value is wrong\n{text}"
-        agree(text, function, gradient, tally)
+        agree(text, function, gradient, tally, arguments)
 
 
-def agree(text: str, function: Any, gradient: Any, tally: Tally) -> None:
+def agree(text: str, function: Any, gradient: Any, tally: Tally, arguments: Callable[[], Any]) -> None:
     """Two directions and two steps; where the steps disagree a branch changes in between, and nothing can be said."""
 
     def value(at: Any) -> Any:
@@ -84,7 +90,7 @@ def agree(text: str, function: Any, gradient: Any, tally: Tally) -> None:
     tally.right += 1
 
 
-def check_further(text: str, tally: Tally) -> None:
+def check_further(text: str, tally: Tally, arguments: Callable[[], Any] = arguments) -> None:
     """The pullback, called twice, and the second derivative along two directions, against differences of the gradient."""
     with loaded(text) as function:
         try:
@@ -92,14 +98,15 @@ def check_further(text: str, tally: Tally) -> None:
         except Exception:
             tally.raising += 1
             return
-        derived = symgrad.grad(function, wrt=(0, 1))
+        wrt = tuple(range(len(arguments())))
+        derived = symgrad.grad(function, wrt=wrt)
         directions = [direction_for(arguments(), np.random.default_rng(seed)) for seed in (2, 3)]
         try:
             gradient = derived(*arguments())
             given_arguments = arguments()
-            _, pullback = symgrad.vjp(function, *given_arguments, wrt=(0, 1))
+            _, pullback = symgrad.vjp(function, *given_arguments, wrt=wrt)
             pulled = [pullback(1.0) for _ in range(2)]
-            _, pullback = symgrad.vjp(derived, *given_arguments, wrt=(0, 1))
+            _, pullback = symgrad.vjp(derived, *given_arguments, wrt=wrt)
             second = pullback(directions[0])
         except InvalidIR as fault:
             raise AssertionError(f"a stage fails in the second derivative\n{text}") from fault
@@ -125,12 +132,15 @@ def check_further(text: str, tally: Tally) -> None:
     tally.right += 1
 
 
-def run(count: int, first: int = 0, checking: Callable[[str, Tally], None] = check, every: int = 1) -> Tally:
+def run(
+    count: int, first: int = 0, checking: Callable[..., None] = check, every: int = 1, draw: Callable[[int], tuple[Any, ...]] = of_numbers
+) -> Tally:
     tally = Tally()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # an underflow or a division in a branch not taken is the program's own affair
         for seed in range(first, first + count, every):
-            checking(random_program(seed), tally)
+            text, *at = draw(seed)
+            checking(text, tally, *at)
     return tally
 
 
@@ -148,6 +158,15 @@ def test_random_programs_have_right_gradients() -> None:
 def test_random_programs_have_right_second_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CHECK", "1")
     assert_few_refused(run(QUICK, 0, check_further, 10))
+
+
+def test_random_programs_of_arrays_have_right_gradients() -> None:
+    assert_few_refused(run(QUICK // 4, draw=random_array_program))
+
+
+def test_random_programs_of_arrays_have_right_second_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")
+    assert_few_refused(run(QUICK, 0, check_further, 40, random_array_program))
 
 
 def compare_forms(seed: int) -> None:
@@ -187,6 +206,11 @@ def test_many_random_programs_have_right_gradients() -> None:
 
 
 @pytest.mark.slow
+def test_many_random_programs_of_arrays_have_right_gradients() -> None:
+    assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")), draw=random_array_program))
+
+
+@pytest.mark.slow
 def test_many_random_programs_have_right_second_derivatives() -> None:
     assert_few_refused(run(SLOW, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")), check_further, 10))
 
@@ -202,6 +226,15 @@ def test_searched_programs_have_right_gradients(text: str) -> None:
         check(text, Tally())
 
 
+@settings(SEARCH, max_examples=30)
+@given(array_programs(size=6))
+def test_searched_programs_of_arrays_have_right_gradients(program: tuple[str, Any]) -> None:
+    text, extents = program
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        check(text, Tally(), lambda: array_arguments(extents))
+
+
 @settings(SEARCH, max_examples=20)
 @given(programs(size=5))
 def test_random_programs_are_functions_of_numpy(text: str) -> None:
@@ -211,3 +244,4 @@ def test_random_programs_are_functions_of_numpy(text: str) -> None:
 
 def test_a_seed_always_gives_the_same_program() -> None:
     assert random_program(12) == random_program(12)
+    assert random_array_program(12)[0] == random_array_program(12)[0]

@@ -172,7 +172,9 @@ class _Folder:
         """Remove stores of this block that nobody reads any more: their memory is stored to once more."""
         for operand in operands:
             maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
-            if isinstance(maker, Call) and ROWS[maker.name].consumes and not self.facts.count.get(operand, 0) and maker in done:  # type: ignore[arg-type]
+            if not isinstance(maker, Call) or not ROWS[maker.name].consumes or any(self.facts.count.get(out, 0) for out in maker.outs):
+                continue  # what is popped beside the operand may be read
+            if maker in done:
                 done.remove(maker)
                 self.facts.reads(maker.args, -1)
 
