@@ -11,6 +11,7 @@ from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, mapped, shown, stored
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.reductions import finish, innermost, reduce, sum_fold
+from symgrad.loops.writer import key_of
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
@@ -85,8 +86,9 @@ def as_matrix(lowering: Context, form: Form) -> Value:
         handle, *index = ops[0].args
         assert isinstance(handle, Value)
         last = index[-2:]
-        if last in ([row, column], [column, row]) and not any(i in (row, column) for i in index[:-2]):
-            lead = index[:-2]
+        lead = index[:-2]
+        straight = last in ([row, column], [column, row]) and not any(i in (row, column) for i in lead)
+        if straight and fills(lowering, form, handle, last[0] is column):
             matrix = writer.call("view", handle, *lead, index="i" * len(lead)) if lead else handle
             return writer.call("view", matrix, index=".T") if last[0] is column else matrix
     turned = innermost(lowering, form) == 0
@@ -94,6 +96,13 @@ def as_matrix(lowering: Context, form: Form) -> Value:
     memory = lowering.give_memory(view, None, "%matrix").memory
     assert memory is not None
     return writer.call("view", memory, index=".T") if turned else memory
+
+
+def fills(lowering: Context, form: Form, handle: Value, turned: bool) -> bool:
+    """Is a matrix as large as the last two axes of the memory that it is read from, and no corner of them?"""
+    same = lowering.writer.same
+    own = [key_of(same(e)) for e in (form.extents[::-1] if turned else form.extents)]
+    return any(handle in (r.memory, *r.cells) and [key_of(same(e)) for e in r.extents[-2:]] == own for r in form.roots())
 
 
 def matmul(lowering: Context, op: Call) -> Thing:

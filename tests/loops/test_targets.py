@@ -82,12 +82,29 @@ def saved_on_one_side(x, w):
     return w * np.sum(np.sin(x)) + np.sum(np.cos(part))
 
 
+def corners(a, b):
+    return np.sum(np.sin(a[:, :2] @ b[:2]) ** 2) + np.sum(np.cos(a[:2] @ b[:, :3]))
+
+
+def states_of_columns(m, v):
+    push = np.zeros_like(v)
+    e = 0.0
+    for _ in range(2):
+        v += push
+        x, y = v[:, 0:1], v[:, 1:2]
+        push = np.hstack(((x.T - x) @ m, (y.T - y) @ m))
+        e = e + np.sum(v * v)
+    return e
+
+
 R = np.random.default_rng(0)
 CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (logsumexp, 0, [(R.random(n),) for n in (5, 1)]),
     (softmax_weighted, (0, 1), [(R.random(s), R.random(s)) for s in ((3, 4), (1, 1), (2, 0, 3))]),
     (jacobi, (0, 1), [(R.random(n), R.random(n), k) for n, k in ((7, 3), (3, 2), (2, 1), (7, 0))]),
     (shifted, 0, [(R.random(n),) for n in (6, 2, 1, 0)]),
+    (corners, (0, 1), [(R.random((4, 4)), R.random((4, 4))), (R.random((5, 3)), R.random((3, 6)))]),
+    (states_of_columns, (0, 1), [(R.random((3, 1)), R.random((3, 2)))]),
     (layers, (0, 1), [(R.random((4, 3)), R.random((3, 2)), R.random((5, 4))), (R.random((1, 1)), R.random((1, 1)), R.random((0, 1)))]),
     (masked, 0, [(R.random(9) + 0.5,)]),
     (gathered, 0, [(R.random((4, 3)), np.array([0, 2, 2, -1]))]),
