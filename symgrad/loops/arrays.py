@@ -51,10 +51,10 @@ def as_float(operand: Operand) -> Operand:
 # ------------------------------------------------------------------ reading
 
 
-def place(lowering: Context, extents: Sequence[Operand], op: Call, given: list[Operand]) -> Place:
-    """The place that an op's path leads to."""
+def place(lowering: Context, x: Form, op: Call, given: list[Operand]) -> Place:
+    """The place in an array that an op's path leads to."""
     index, items = without_masks(lowering, op.settings["index"], [lowering.item(g) for g in given])
-    found = place_of(lowering.writer, extents, index, items)
+    found = place_of(lowering.writer, x.extents, index, items, x.memory is not None)
     found.extents = lowering.known_extents(part_type(lowering, op, given), found.extents)
     return found
 
@@ -77,7 +77,7 @@ def part_type(lowering: Context, op: Call, given: list[Operand]) -> Type:
 def view(lowering: Context, op: Call) -> Thing:
     """A part of an array, or one element."""
     x = lowering.form(op.args[0])
-    where = place(lowering, x.extents, op, op.args[1:])
+    where = place(lowering, x, op, op.args[1:])
     if isinstance(op.outs[0].type, Scalar):
         return x.at(where.at(()))
     made = shown(x, where.extents, where.at, 2 if where.arrays else 0)
@@ -88,7 +88,7 @@ def view(lowering: Context, op: Call) -> Thing:
 def take_written(lowering: Context, op: Call) -> Thing:
     """As ``take``, but zero where a later element names the same cell."""
     x = lowering.form(op.args[0])
-    where = place(lowering, x.extents, op, op.args[1:])
+    where = place(lowering, x, op, op.args[1:])
     if not where.repeats:
         return view(lowering, op)
     stays = last_written(lowering, x.extents, where)
@@ -168,7 +168,7 @@ def item(lowering: Context, op: Call) -> Thing:
         return number_of(lowering, op, x.at((ZERO,) * x.rank))
     if len(given) != x.rank:
         raise OutOfReach("x.item of a flat index", op.loc)
-    return number_of(lowering, op, x.at(tuple(writer.in_range(i, e) for i, e in zip(given, x.extents, strict=True))))
+    return number_of(lowering, op, x.at(tuple(writer.in_range(i, e, x.memory is not None) for i, e in zip(given, x.extents, strict=True))))
 
 
 def number_of(lowering: Context, op: Call, value: Operand) -> Operand:

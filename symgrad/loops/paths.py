@@ -31,20 +31,21 @@ class Place:
         return bool(self.arrays)
 
 
-def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequence[Item]) -> Place:
-    """Where a path leads from an array of these extents."""
+def place_of(writer: Writer, extents: Sequence[Operand], index: str, items: Sequence[Item], in_memory: bool) -> Place:
+    """Where a path leads from an array of these extents, which is memory or a recipe."""
     made = Place(tuple(extents), lambda i: i, whole=True)
     at = 0
     for step, count in steps(index):
-        made = follow(writer, made, step, items[at : at + count])
+        made = follow(writer, made, step, items[at : at + count], in_memory)
+        in_memory = False
         at += count
     return made
 
 
-def follow(writer: Writer, base: Place, step: str, items: Sequence[Item]) -> Place:
+def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_memory: bool) -> Place:
     """One more step."""
     if not step.startswith("."):
-        found = subscript(writer, base.extents, step, items)
+        found = subscript(writer, base.extents, step, items, into_memory)
     elif step == ".T":
         found = Place(base.extents[::-1], lambda i: i[::-1], whole=True)
     elif step == ".transpose":
@@ -68,7 +69,7 @@ def permuted(extents: Sequence[Operand], order: Sequence[int]) -> Place:
 # ------------------------------------------------------------------ brackets
 
 
-def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequence[Item]) -> Place:
+def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequence[Item], into_memory: bool) -> Place:
     """What one pair of brackets picks."""
     letters: list[tuple[str, Sequence[Item]]] = []
     at = 0
@@ -105,7 +106,7 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
         else:
             whole = False
             first = len(out) if first is None else first
-            rules.append(picks(writer, given[0], extents[axis]))
+            rules.append(picks(writer, given[0], extents[axis], into_memory))
     start = 0 if apart or first is None else first
 
     def at_index(index: Index) -> Index:
@@ -120,17 +121,17 @@ def runs(writer: Writer, at: int, begin: Operand, stride: Operand) -> Callable[[
     return lambda own, shared: writer.add(begin, writer.multiply(own[at], stride))
 
 
-def picks(writer: Writer, item: Item, extent: Operand) -> Callable[[Index, Index], Operand]:
+def picks(writer: Writer, item: Item, extent: Operand, into_memory: bool) -> Callable[[Index, Index], Operand]:
     """The index along an axis that a number or an array of numbers says."""
     if item is None:
         raise OutOfReach("an index that is no number", writer.loc)
     if not isinstance(item, Form):
-        place = writer.in_range(item, extent)
+        place = writer.in_range(item, extent, into_memory)
         return lambda own, shared: place
     if item.within is not None:
         writer.require_equal(item.within, extent)
         return lambda own, shared: item.at(broadcast_index(item, shared))
-    return lambda own, shared: writer.in_range(item.at(broadcast_index(item, shared)), extent)
+    return lambda own, shared: writer.in_range(item.at(broadcast_index(item, shared)), extent, into_memory)
 
 
 def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item) -> tuple[Operand, Operand, Operand]:

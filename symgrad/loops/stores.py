@@ -19,7 +19,7 @@ MANY = 6
 def store(lowering: Context, op: Call) -> Thing:
     """``set_at``, ``add_at``, ``add_written``: one loop nest over the part that is written."""
     x = lowering.owned(op.args[0])
-    where = place(lowering, x.extents, op, op.args[2:])
+    where = place(lowering, x, op, op.args[2:])
     if any(x.cells & a.reads() for a in where.arrays):
         raise OutOfReach("an index that is changed by what it says where to store", op.loc)
     value = stored_value(lowering, op, where)

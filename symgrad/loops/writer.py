@@ -321,8 +321,8 @@ class Writer:
         if not self.at_most(ZERO, operand):
             self.check("check_at_least", operand, ZERO)
 
-    def in_range(self, index: Operand, extent: Operand) -> Operand:
-        """An index that lies in an axis, counted from its start."""
+    def in_range(self, index: Operand, extent: Operand, into_memory: bool = False) -> Operand:
+        """An index that lies in an axis, counted from its start, or if it goes straight into memory, perhaps from its end."""
         n = number(index)
         if n is not None and n < 0:
             index = self.add(extent, index)
@@ -334,6 +334,8 @@ class Writer:
                 self.check("check_less", index, extent)
         else:
             self.check("check_index", index, extent)
+            if not into_memory:
+                index = self.pure("where", self.pure("less", index, ZERO), self.add(index, extent), index, via=None)
         return index
 
     # -------------------------------------------------------------- memory
