@@ -1,15 +1,16 @@
 """Names that are unbound on some paths: a bool is carried beside each, and where one is read unbound the kernel is left.
 
-Python raises there. numba would read whatever is in the register.
+Python raises there. numba would read whatever is in the register. On tapes such a name stands as something that nobody reads:
+the backward half asks for it only where the forward half had it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import FALSE, NONE, TRUE, Block, Const, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import BOOL, Array, Scalar, Tape, Type
-from symgrad.ir.unbound import Unbound, is_undefined
+from symgrad.ir.unbound import Unbound, is_absent, is_undefined
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder, symbols
 
@@ -37,12 +38,12 @@ class Bound:
     """The rewriting: which values may be unbound, and the bool beside each."""
 
     unsure: set[Value]
-    flags: dict[Value, Value] = field(default_factory=dict)
+    flags: dict[Value, Operand] = field(default_factory=dict)
     builder: Builder = field(default_factory=Builder)
 
-    def flag(self, operand: Operand) -> Operand:
-        """Is it bound?"""
-        if is_undefined(operand):
+    def flag(self, operand: Operand, slot: Value) -> Operand:
+        """Is it bound, where a value is meant for ``slot``?"""
+        if is_absent(operand, slot.type):
             return FALSE
         return self.flags[operand] if isinstance(operand, Value) and operand in self.unsure else TRUE
 
@@ -79,9 +80,25 @@ class Bound:
                 self.loop(op, known)
             case While():
                 self.loop(op, known)
+            case Call(name="push" | "put"):
+                self.save(op, known)
+            case Call(name="pop" | "get"):
+                self.read(op.operands, known)
+                self.flags.update((out, TRUE) for out in op.outs)
+                known.update(op.outs)
+                self.builder.append(op)
             case _:
                 self.read(op.operands, known)
                 self.builder.append(op)
+
+    def save(self, op: Call, known: set[Value]) -> None:
+        """Put values on a tape, bound or not."""
+        first = 1 if op.name == "push" else 2
+        self.read(op.args[:first], known)
+        tape = op.outs[0].type
+        if isinstance(tape, Tape):
+            op.args[first:] = [self.filled(a, Value(t)) for a, t in zip(op.args[first:], tape.items, strict=True)]
+        self.builder.append(op)
 
     def branch(self, op: If, known: set[Value]) -> None:
         here = [o in self.unsure for o in op.outs]
@@ -94,7 +111,7 @@ class Bound:
     def loop(self, op: For | While, known: set[Value]) -> None:
         slots, count = list(op.carried), len(op.carried)
         here = [s in self.unsure for s in slots]
-        flags = [self.flag(i) for i, unsure in zip(op.inits, here, strict=True) if unsure]
+        flags = [self.flag(i, s) for i, s in zip(op.inits, slots, strict=True) if s in self.unsure]
         op.inits = [self.filled(i, s) for i, s in zip(op.inits, slots, strict=True)] + flags
         blocks = [op.test, op.body] if isinstance(op, While) else [op.body]
         for inner in blocks:
@@ -109,14 +126,14 @@ class Bound:
         """The end of a block: something for what is unbound, and the bools."""
         count = len(slots)
         handed, rest = block.yields[:count], block.yields[count:]
-        flags = [self.flag(y) for y, unsure in zip(handed, here, strict=True) if unsure]
+        flags = [self.flag(y, s) for y, s, unsure in zip(handed, slots, here, strict=True) if unsure]
         with self.builder.inside(block):
             handed = [self.filled(y, s) for y, s in zip(handed, slots, strict=True)]
         block.yields = [*handed, *flags, *rest]
 
     def filled(self, operand: Operand, slot: Value) -> Operand:
         """Something of the slot's type for what is unbound; nobody reads it."""
-        return self.anything(slot.type) if is_undefined(operand) else operand
+        return self.anything(slot.type) if is_absent(operand, slot.type) else operand
 
     def anything(self, type_: Type) -> Operand:
         match type_:

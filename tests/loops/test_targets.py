@@ -97,12 +97,35 @@ def states_of_columns(m, v):
     return e
 
 
+def until_small(x, tolerance):
+    for _ in range(3):
+        e = x * 1.0
+        while e > tolerance:
+            y = np.sin(e) * x
+            e = y * 0.5
+        x = y + 0.3 * x
+    return x
+
+
+def bound_on_one_side(x, n):
+    s = 0.0
+    for i in range(n):
+        if x > 0.5:
+            y = x * x
+        if i >= 2:
+            s += y * x
+        x = x * 0.8
+    return s
+
+
 R = np.random.default_rng(0)
 CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (logsumexp, 0, [(R.random(n),) for n in (5, 1)]),
     (softmax_weighted, (0, 1), [(R.random(s), R.random(s)) for s in ((3, 4), (1, 1), (2, 0, 3))]),
     (jacobi, (0, 1), [(R.random(n), R.random(n), k) for n, k in ((7, 3), (3, 2), (2, 1), (7, 0))]),
     (shifted, 0, [(R.random(n),) for n in (6, 2, 1, 0)]),
+    (until_small, 0, [(0.9, 0.1), (0.9, 0.01)]),
+    (bound_on_one_side, 0, [(0.9, 4), (0.3, 2)]),
     (corners, (0, 1), [(R.random((4, 4)), R.random((4, 4))), (R.random((5, 3)), R.random((3, 6)))]),
     (states_of_columns, (0, 1), [(R.random((3, 1)), R.random((3, 2)))]),
     (layers, (0, 1), [(R.random((4, 3)), R.random((3, 2)), R.random((5, 4))), (R.random((1, 1)), R.random((1, 1)), R.random((0, 1)))]),
