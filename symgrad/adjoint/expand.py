@@ -14,7 +14,7 @@ from typing import Any
 
 from symgrad.adjoint.fit import fitted
 from symgrad.errors import SymgradError
-from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Scalar
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
@@ -66,6 +66,7 @@ class Expansion:
     builder: Builder
     names: dict[str, Any]
     hint: str | None = None
+    by_numpy: bool = False  #: what is differentiated was computed by NumPy, which does not raise
 
     def expand(self, text: str) -> Operand | Absent:
         """The operand that a derivative's text computes; absent where that is linear in what is absent."""
@@ -108,7 +109,7 @@ class Expansion:
             return left
         if isinstance(left, Absent) and isinstance(op, ast.Add | ast.Sub):
             return right if isinstance(op, ast.Add) else negated(self.builder, right, hint)
-        return arithmetic(self.builder, BINARY[type(op)], left, right, hint)
+        return arithmetic(self.builder, BINARY[type(op)], left, right, hint, self.by_numpy)
 
     def compare(self, op: ast.cmpop, left: Any, right: Any, hint: str | None) -> Any:
         """A comparison: of settings now, of operands when the program runs."""
@@ -145,6 +146,9 @@ class Expansion:
             else:
                 settings[keyword.arg] = value.value if isinstance(value, Const) else value
         name = needed_row(row.name, params)
+        if self.by_numpy and name == "slope_power":
+            name, settings = power_by_numpy(self.names["y"], -1)
+            return self.builder.call(name, *params, hint=hint, **settings)
         try:
             return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
         except SymgradError as error:
@@ -158,11 +162,42 @@ def vanishing(row: Row) -> frozenset[str]:
 
 def needed_row(name: str, operands: list[Operand]) -> str:
     """The row of a slope that may be infinite: a plain one where a number of NumPy's is among the operands."""
-    python = all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands)
-    return name if python else SLOPES.get(name, name)
+    return name if are_python(operands) else SLOPES.get(name, name)
 
 
-def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None) -> Any:
+def are_python(operands: list[Operand]) -> bool:
+    """May all of them be Python's numbers?"""
+    return all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands)
+
+
+def is_by_numpy(op: Call) -> bool:
+    """Did NumPy compute it, so that it did not raise?"""
+    return any(not (isinstance(o.type, Scalar) and o.type.dtype in (None, "any")) for o in op.outs)
+
+
+def unraised(name: str, operands: list[Operand]) -> tuple[str, dict[str, Any]]:
+    """The row, and its settings, of an operator that Python refuses where NumPy gives an infinity, if all operands are Python's."""
+    if not are_python(operands):
+        return name, {}
+    match name:
+        case "divide":
+            return "ratio", {}
+        case "power":
+            return power_by_numpy(operands[1])
+        case "floor_divide" | "mod":
+            return name, {"via": "numpy"}
+    return name, {}
+
+
+def power_by_numpy(exponent: Operand, more: int = 0) -> tuple[str, dict[str, Any]]:
+    """The row of a power, with an exponent plus ``more``, that is infinite where Python's operator raises, and never complex."""
+    known = number(exponent)
+    if known is None or known != int(known):
+        return "power", {"via": "numpy"}
+    return ("slope_power", {"infinite": True}) if known + more < 0 else ("power", {})
+
+
+def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | None = None, by_numpy: bool = False) -> Any:
     """``left op right``; two literals are computed at once, and times one is nothing."""
     a, b = number(left), number(right)
     if a is not None and b is not None:
@@ -179,7 +214,9 @@ def arithmetic(builder: Builder, name: str, left: Any, right: Any, hint: str | N
         return left
     if name == "multiply" and a == 1 and keeps_float(right):
         return right
-    return builder.call(name, operand(left), operand(right), hint=hint)
+    operands = [operand(left), operand(right)]
+    name, settings = unraised(name, operands) if by_numpy else (name, {})
+    return builder.call(name, *operands, hint=hint, **settings)
 
 
 def keeps_float(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.adjoint.account import tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Mask, Scope, hinted, in_memory
 from symgrad.adjoint.activity import parameters
-from symgrad.adjoint.expand import Absent, Expansion, arithmetic, needed_row, negated, number, operand, parsed
+from symgrad.adjoint.expand import Absent, Expansion, arithmetic, is_by_numpy, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
@@ -95,7 +95,7 @@ def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent,
             if (pullback := row.pullbacks.get(param)) is not None:
                 kept.add(target, pulled_back(sweep, op, row, names, [grad], pullback, target), mask_of(op, param, target, grad), True)
             continue
-        product, constant = scaled(sweep, grad.value, text, names, hinted(target))
+        product, constant = scaled(sweep, grad.value, text, names, hinted(target), is_by_numpy(op))
         mask = grad.mask
         if mask and not constant:
             product = masked(sweep, product, mask)
@@ -103,13 +103,13 @@ def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent,
     kept.settle()
 
 
-def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: str) -> tuple[Operand, bool]:
+def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: str, by_numpy: bool) -> tuple[Operand, bool]:
     """``grad * partial``, and whether the partial is a literal."""
     node = parsed(text)
-    expansion = Expansion(sweep.builder, names)
+    expansion = Expansion(sweep.builder, names, by_numpy=by_numpy)
     if (found := reciprocal(node)) is not None:
         name, below = found[0], operand(expansion.value(found[1]))
-        return operand(arithmetic(sweep.builder, needed_row(name, [grad, below]), grad, below, hint)), False
+        return operand(arithmetic(sweep.builder, needed_row(name, [grad, below]), grad, below, hint, by_numpy)), False
     partial = expansion.value(node)
     known = number(partial)
     if known == 1:
@@ -140,7 +140,7 @@ def pulled_back(sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: l
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
         zero = partial(sweep.ledger.zero, out)
         table[f"{label}_grad"] = Absent(zero) if grad is None else sweep.ledger.dense(grad.value, out)
-    made = Expansion(sweep.builder, table, hinted(target)).expand(text)
+    made = Expansion(sweep.builder, table, hinted(target), is_by_numpy(op)).expand(text)
     return sweep.ledger.zero(target) if isinstance(made, Absent) else made
 
 

@@ -109,8 +109,11 @@ def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding],
         raise UnsupportedSyntax(f"{len(args)} arguments are given to {len(plain)} parameters", ctx.loc(node))
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = Tup(tuple(extra))
+    by_position = {a.arg for a in arguments.posonlyargs}
     for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
-        if name in left and name not in bound:
+        if name in left and name not in by_position:
+            if name in bound:
+                raise UnsupportedSyntax(f"argument {name!r} is given twice", ctx.loc(node))
             bound[name] = left.pop(name)
         elif name not in bound:
             if name not in defaults:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from typing import Any
 
@@ -14,6 +15,7 @@ from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.source import seen_through
 from symgrad.ir.core import Const
@@ -40,9 +42,11 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         case Tup(items, kind) if kind is not None and attr in kind._fields:
             return items[list(kind._fields).index(attr)]
         case Obj(key) if key.kind == "record":
+            check_reading(ctx, key.cls)
             content = dict(ctx.state.entries(key))
             return content[attr] if attr in content else of_class(ctx, owner, key.cls, attr, node)
         case External(value, text):
+            check_reading(ctx, type(value))
             if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):
                 if not hasattr(value, attr):
                     raise UnsupportedSyntax(f"{type(value).__name__!r} object has no attribute {attr!r}", ctx.loc(node))
@@ -115,6 +119,17 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
     return Bound(owner, attr)
 
 
+def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
+    """A ``functools.cached_property``: made when it is first asked for, then an attribute."""
+    if isinstance(owner, External):
+        return outside(ctx, getattr(owner.value, attr), f"{owner.text}.{attr}", attr)
+    made = ctx.apply(Bound(owner, attr, function), [], {}, node)
+    if not isinstance(owner, Obj):
+        raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
+    ctx.state.heap[owner.key] = (*ctx.state.entries(owner.key), (attr, made))
+    return made
+
+
 def kind_of_instance(binding: Binding) -> type:
     """The class of an instance."""
     if isinstance(binding, Obj):
@@ -137,12 +152,18 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(Static(cls), attr, held.__func__)
                 case property() as held if held.fget is not None:
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
+                case functools.cached_property() as held:
+                    return kept(ctx, owner, attr, held.func, node)
                 case held if seen_through(held) is not None:
                     return Bound(owner, attr, held)
                 case held if followed(get := getattr(type(held), "__get__", None)):
                     return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
+                case functools.partialmethod():
+                    break
                 case held if callable(held) and hasattr(held, "__get__"):
                     return Bound(owner, attr)  # a method that is not written in Python
                 case held:
                     return outside(ctx, held, f"{owner_name(ctx, base)}.{attr}", attr)
-    raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
+    else:
+        raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
+    raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")

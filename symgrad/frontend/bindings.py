@@ -22,6 +22,7 @@ class Location:
 
     name: str | None = None
     owner: Loc = NOWHERE
+    read_only: bool = False  #: NumPy does not let it be written to
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Step:
 
     spec: str
     operands: tuple[Operand, ...] = ()
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

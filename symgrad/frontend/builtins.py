@@ -18,11 +18,12 @@ from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, N
 from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, discard, items_of, known_items
+from symgrad.frontend.iterate import append, discard, indices_of, items_of, known_items
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap
 from symgrad.frontend.operators import binary, comparison, own_method, truth
 from symgrad.frontend.rows import apply_row, call_row
+from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
@@ -144,7 +145,9 @@ def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if known is not None:
         return ctx.new_object("list", enumerate(known))
     if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-        return ctx.new_object("list", ctx.make(ctx.call("list_from", ctx.read(args[0], node))))
+        if (rows := rows_of(ctx, args[0], node)) is not None:
+            return ctx.new_object("list", enumerate(rows))
+        return ctx.list_sharing(ctx.call("list_from", ctx.read(args[0], node)), args[0])
     if isinstance(args[0], Obj):
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None)), args[0])
     raise UnsupportedSyntax("a list of this cannot be made here", ctx.loc(node), "use a comprehension")
@@ -155,7 +158,18 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return Tup(())
     items = items_of(ctx, args[0], node)
+    if not isinstance(items, list) and isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+        items = rows_of(ctx, args[0], node) or items
     return Tup(tuple(items)) if isinstance(items, list) else list_(ctx, args, kwargs, node)
+
+
+def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:
+    """The rows of an array of two axes or more, as views of it, if it is known how many there are."""
+    items = items_of(ctx, array, node)
+    if isinstance(items, list) or getattr(ctx.type_of(array), "rank", None) in (None, 1):
+        return None
+    indices = indices_of(items)
+    return None if indices is None else [items.item(Const(k)) for k in indices]
 
 
 @special(dict)
@@ -434,8 +448,22 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
 
 
 SPECIAL[np.array] = _array(True)
-for _converter in (np.asarray, np.asanyarray, np.ascontiguousarray):
+for _converter in (np.asarray, np.asanyarray):
     SPECIAL[_converter] = _array(False)
+
+
+@special(np.ascontiguousarray)
+def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The array itself if it lies by rows; a copy if it does not; one of the two if that is not known."""
+    made = _array(False)(ctx, args, kwargs, node)
+    type_ = ctx.type_of(made)
+    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
+        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
+    if type_.layout in ("C", "CF"):
+        return made
+    if is_surely_copied(type_):
+        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
+    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
 
 
 @special(np.where)

@@ -15,6 +15,7 @@ from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.opaque import LIBRARIES, opaque
 from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
 from symgrad.signature import DTYPE_NAMES
@@ -25,13 +26,17 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if issubclass(cls, np.generic) and len(args) == 1 and not kwargs:
         return ctx.make(ctx.call("cast", ctx.read(args[0], node), dtype=DTYPE_NAMES[np.dtype(cls)]))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)
-        given = {**dict(zip(fields, args, strict=False)), **kwargs}
+        given = given_fields(ctx, cls, fields, args, kwargs, node)
         for field, value in getattr(cls, "_field_defaults", {}).items():
             given.setdefault(field, outside(ctx, value, f"{owner_name(ctx, cls)}._field_defaults[{field!r}]", field))
+        if missing := [f for f in fields if f not in given]:
+            raise UnsupportedSyntax(f"argument {missing[0]!r} is missing", ctx.loc(node))
         return Tup(tuple(given[f] for f in fields), cls)
     if cls.__module__.split(".")[0] in LIBRARIES:
         return opaque(ctx, cls, name, args, kwargs, node)
+    check_making(ctx, cls)
     made = ctx.new_object("record", (), cls)
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
         ctx.state.heap[made.key] = tuple(dataclass_fields(ctx, cls, args, kwargs, node).items())
@@ -53,8 +58,10 @@ def _has_source(function: Any) -> bool:
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
-    fields = [f for f in dataclasses.fields(cls) if f.init]
-    given = {**dict(zip((f.name for f in fields), args, strict=False)), **kwargs}
+    if any(isinstance(t, dataclasses.InitVar) or t == "InitVar" for c in cls.__mro__ for t in vars(c).get("__annotations__", {}).values()):
+        raise UnsupportedSyntax(f"{cls.__name__} has an InitVar", ctx.loc(node), "write __init__")
+    plain = [f.name for f in dataclasses.fields(cls) if f.init and not f.kw_only]
+    given = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in dataclasses.fields(cls) if f.init and f.kw_only])
     made: dict[str, Binding] = {}
     for field in dataclasses.fields(cls):
         if field.name in given:
@@ -68,6 +75,17 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
         elif field.init:
             raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
     return made
+
+
+def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
+                 by_name: list[str] | None = None) -> dict[str, Binding]:  # fmt: skip
+    """What is given for which field, by position and by name."""
+    given = dict(zip(plain, args, strict=False))
+    if len(args) > len(plain):
+        raise UnsupportedSyntax(f"{cls.__name__} has {len(plain)} fields, and {len(args)} values are given", ctx.loc(node))
+    if wrong := [k for k in kwargs if k in given or k not in (*plain, *(by_name or ()))]:
+        raise UnsupportedSyntax(f"{cls.__name__} takes no {wrong[0]!r}, or has it already", ctx.loc(node))
+    return given | kwargs
 
 
 def super_of(ctx: Lowering, node: ast.AST) -> Binding:

@@ -47,7 +47,8 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
                 raise UnsupportedSyntax("only a dict made in the function can be unpacked with **", ctx.loc(value))
             content.update(dict(ctx.state.heap[merged.key]))  # type: ignore[arg-type]
         else:
-            content[static_key(ctx, ctx.evaluate(key), key)] = ctx.evaluate(value)
+            made = static_key(ctx, ctx.evaluate(key), key)
+            content[made] = ctx.evaluate(value)
     return ctx.new_object("dict", content.items())
 
 

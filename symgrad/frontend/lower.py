@@ -32,6 +32,7 @@ from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recaptur
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import owner_name
+from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
@@ -231,6 +232,8 @@ class Attempt:
         for key, inner in zip(item.names, item.items, strict=True):
             word = str(key) if str(key).isidentifier() else f"{name}_{key}" if str(key).isalnum() else name
             parts.append((key, self.argument(ctx, word, spell(key), inner)))
+        if item.form != "object":
+            (check_named_tuple if item.form == "named" else check_container)(ctx, item.kind)
         match item.form:
             case "named":
                 return Tup(tuple(b for _, b in parts), item.kind)

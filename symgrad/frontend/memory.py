@@ -157,7 +157,8 @@ def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
 
 def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     if index.spec == "i":
-        return ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
+        made = ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
+        return ctx.new_object("list", made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
     if index.spec == "s":
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(owner), *index.operands), owner)
     raise UnsupportedSyntax("a list takes one index", ctx.loc(node))

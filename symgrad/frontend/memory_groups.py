@@ -59,7 +59,7 @@ def memory_groups(func: Func) -> Groups:
                     groups.join(outs[0], args[0])
                 elif row.alias != "fresh":
                     groups.join(*outs, *args)
-                if name in ("list_of", "list_append", "list_set", "list_take", "list_slice", "list_join"):
+                if name in ("list_of", "list_from", "unstack", "list_append", "list_set", "list_take", "list_slice", "list_join"):
                     groups.join(*outs, *[a for a in args if isinstance(a.type, Array | List)])
             case For():
                 for init, arg, end, out in zip(op.inits, op.carried, op.body.yields, op.outs, strict=False):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownFunction, UnsupportedSyntax
+from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
@@ -60,6 +60,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return found(ctx, owner, args, node)
         case Tup(items, kind):
             if name == "_replace" and kind is not None:
+                if wrong := [k for k in kwargs if k not in kind._fields]:
+                    raise UnsupportedSyntax(f"{kind.__name__} has no field {wrong[0]!r}", ctx.loc(node))
                 return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
             if kind is not None and isinstance(getattr(kind, name, None), types.FunctionType):
                 return call_function(ctx, getattr(kind, name), [owner, *args], kwargs, node)
@@ -118,9 +120,22 @@ def array_nonzero(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST)
     return ctx.apply(Static(np.nonzero, "np.nonzero"), [owner, *args], {}, node)
 
 
+@method("array", "conj", "conjugate")
+def array_conjugate(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    """An array that is not complex is given back itself, unlike by ``np.conj``."""
+    kind = getattr(ctx.type_of(owner), "kind", None)
+    if kind in ("float", "int", "bool"):
+        return owner
+    made = ctx.call("conjugate", ctx.read(owner, node))
+    return ctx.make(made) if kind == "complex" else ctx.shared(made, owner)
+
+
 @method("array", "tolist")
 def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
-    made = ctx.make(ctx.call("list_from", ctx.read(owner, node)))
+    rank = getattr(ctx.type_of(owner), "rank", None)
+    if rank is None:
+        raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
+    made = ctx.make(ctx.call("list_from", ctx.read(owner, node), depth=rank))
     return ctx.new_object("list", made) if isinstance(made, Ref) else made
 
 

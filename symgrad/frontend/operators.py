@@ -14,7 +14,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import static_key
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import Array, List, Object, Undefined, Unknown
+from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
@@ -40,6 +40,8 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
+    if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
+        return special
     match a, b:
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
@@ -59,9 +61,6 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
             except ZeroDivisionError:
                 pass  # it is raised when it runs
-    special = own_operator(ctx, kind, a, b, node)
-    if special is not None:
-        return special
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
     p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
@@ -100,17 +99,66 @@ OWN_OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
+OWN_SIGNS: dict[type[ast.AST], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
 SIGNS: dict[type[ast.AST], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 
 
 def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
     """An operator that the user's class defines (``__add__`` and its like)."""
-
     stem = OWN_OPERATORS.get(kind)
-    for owner, other, word in ((a, b, f"__{stem}__"), (b, a, f"__r{stem}__")):
-        if stem and own_method(owner, word) is not None:
-            return ctx.apply_method(owner, word, [other], node)
+    if stem is None:
+        return None
+    words = (f"__{stem}__", f"__r{stem}__")
+    one, two = class_of(a), class_of(b)
+    kept = getattr(one, words[1], None) is getattr(two, words[1], None)  # a derived class is asked first where it says something else
+    tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
+    made = first_answer(ctx, tries, a, node)
+    if made is None and any(own_method(owner, word) is not None for owner, _, word in tries):
+        raise UnsupportedSyntax("what stands here does not define this operator for the other", ctx.loc(node))
+    return made
+
+
+def class_of(binding: Binding) -> type | None:
+    """The class of an instance of the user's, from inside or outside the function."""
+    match binding:
+        case Obj(key) if key.kind == "record":
+            return key.cls  # type: ignore[no-any-return]
+        case External(value):
+            return type(value)
+        case Tup(kind=kind):
+            return kind  # type: ignore[no-any-return]
     return None
+
+
+def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Binding, Binding, str]]:
+    """The methods that Python asks for ``a op b``, in its order: that of a class derived from the other's comes first."""
+    tries = [(a, b, words[0]), (b, a, words[1])]
+    one, two = class_of(a), class_of(b)
+    return tries[::-1] if one is not None and two is not None and one is not two and issubclass(two, one) else tries
+
+
+def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left: Binding, node: ast.AST) -> Binding | None:
+    """What the first of some methods gives that does not return ``NotImplemented``."""
+    for owner, other, word in tries:
+        if own_method(owner, word) is None:
+            continue
+        if owner is not left and not is_left_to(ctx, left, class_of(owner)):
+            what = f"what NumPy makes of an array beside an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
+            raise UnsupportedSyntax(what, ctx.loc(node), "set __array_ufunc__ = None in the class")
+        made = ctx.apply_method(owner, word, [other], node)
+        if not (isinstance(made, Static | External) and made.value is NotImplemented):
+            return made
+    return None
+
+
+def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
+    """Does what stands on the left leave an operator to the class on the right?  An array goes through its elements, unless told not to."""
+    type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
+    if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None:
+        return True
+    if hasattr(cls, "__array_ufunc__"):
+        return getattr(cls, "__array_ufunc__", None) is None
+    return isinstance(type_, Scalar) or getattr(cls, "__array_priority__", 0.0) > 0.0
 
 
 #: the methods that classes define for comparisons, with their mirror images
@@ -136,17 +184,15 @@ def own_method(owner: Binding, word: str) -> Any:
 
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
     """A comparison that the user's class defines."""
-
-    words = COMPARISONS.get(type(op), ("", ""))
-    for owner, other, word in ((a, b, words[0]), (b, a, words[1])):
-        if word and own_method(owner, word) is not None:
-            return ctx.apply_method(owner, word, [other], node)
-    if isinstance(op, ast.NotEq) and any(own_method(x, "__eq__") is not None for x in (a, b)):
-        made = own_comparison(ctx, ast.Eq(), a, b, node)
-        assert made is not None
-        test = truth(ctx, made, node)
+    words = COMPARISONS.get(type(op))
+    made = None if words is None else first_answer(ctx, own_tries(a, b, words), a, node)
+    if made is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
+        test = truth(ctx, equal, node)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
-    return None
+    if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not (isinstance(a, Tup) and isinstance(b, Tup)):
+        same = identical(ctx, a, b)
+        return None if same is None else Num(Const(same))
+    return made
 
 
 def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
@@ -175,8 +221,8 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
     if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
         value = made.operand.value
         return Num(Const(SIGNS[type(node.op)](value)))
-    if isinstance(node.op, ast.USub) and isinstance(made, Obj) and made.key.kind == "record":
-        return ctx.apply_method(made, "__neg__", [], node)
+    if own_method(made, word := OWN_SIGNS[type(node.op)]) is not None:
+        return ctx.apply_method(made, word, [], node)
     return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
 from symgrad.frontend.context import Captured, Lowering, Recapture, expression
+from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Static as StaticArgument
@@ -72,6 +73,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             return capture(ctx, value, text, name_, known)
         case Tree(form="sequence" | "named") if isinstance(value, tuple):
             kind = type(value) if hasattr(value, "_fields") else None
+            (check_named_tuple if kind else check_container)(ctx, type(value))
             return Tup(tuple(outside(ctx, v, f"{text}[{k}]", f"{name_}_{k}") for k, v in enumerate(value)), kind)
         case Tree():
             return External(value, text)

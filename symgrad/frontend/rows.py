@@ -15,6 +15,8 @@ from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
 
+#: rows whose results NumPy does not let one write to
+READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 #: rows whose results NumPy gives as a named tuple
 RESULTS = {
     "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
@@ -65,4 +67,7 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     made = ctx.builder.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
     results = [ctx.shared(value, *owners) for value in made]
+    for result in results if name in READ_ONLY else ():
+        if isinstance(result, Ref):
+            result.location.read_only = True
     return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results), RESULTS.get(name))

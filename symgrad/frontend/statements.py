@@ -73,8 +73,8 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             owner = ctx.evaluate(node.target.value)
             old = attribute_of(ctx, owner, node.target.attr, node.target)
             made = in_place(ctx, old, ctx.evaluate(node.value), node)
-            if made is not None:
-                store_attribute(ctx, owner, node.target, made)
+            # what was changed in place is assigned, too: a setter is called
+            store_attribute(ctx, owner, node.target, old if made is None else made)
 
 
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:

@@ -47,6 +47,8 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     """``owner.name = value`` on an instance made in the function."""
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
+        if not owner.key.cls.__dictoffset__ and inspect.getattr_static(owner.key.cls, name, None) is None:
+            raise UnsupportedSyntax(f"{owner.key.cls.__name__!r} object has no attribute {name!r}", ctx.loc(target))
         if not own_setter(ctx, owner, name, value, target):
             content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
             content[name] = value

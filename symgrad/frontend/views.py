@@ -27,6 +27,15 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
     rank = len(type_.shape)
     axis = settings.get("axis")
     match name:
+        case "moveaxis":
+            moved, places = (axes_of(settings.get(word), rank) for word in ("source", "destination"))
+            if moved is not None and places is not None and len(set(moved)) == len(set(places)) == len(moved) == len(places):
+                order = [k for k in range(rank) if k not in moved]
+                for place, axis_ in sorted(zip(places, moved, strict=True)):
+                    order.insert(place, axis_)
+                return Step(f".transpose:{rank}", tuple(map(Const, order)))
+        case "mT" if rank > 1:
+            return Step(f".transpose:{rank}", tuple(map(Const, (*range(rank - 2), rank - 1, rank - 2))))
         case "flip":
             axes = list(range(rank)) if axis is None else axes_of(axis, rank)
             if axes is not None:
@@ -85,7 +94,7 @@ def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | Non
         return None
     rows, columns = shape
     bounds = (Const(0), Const(min(rows, columns) * (columns + 1)), Const(columns + 1))  # type: ignore[type-var,operator]
-    return Ref(ref.location, (*ref.path, Step(".ravel"), Step("s", bounds)))
+    return Ref(ref.location, (*ref.path, Step(".ravel"), Step("s", bounds, read_only=True)))
 
 
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:

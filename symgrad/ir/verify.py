@@ -354,7 +354,7 @@ class _Borrows:
                 self.allocate(op.outs[0], first.all | kept)
             case "list_take":
                 self.set(op.outs[0], first.held, first.held)
-            case "list_from":
+            case "list_from" | "unstack":
                 self.allocate(op.outs[0], first.own)
             case "opaque" | "opaque_pure":
                 for out in op.outs:

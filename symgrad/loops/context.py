@@ -15,7 +15,7 @@ from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.scalars import is_index_arithmetic, is_python_int, lower_scalar
+from symgrad.loops.scalars import if_zero, is_index_arithmetic, is_python_int, lower_scalar
 from symgrad.loops.writer import BOUNDED, Writer
 from symgrad.ops.build import symbols
 from symgrad.ops.declare import ROWS
@@ -263,6 +263,8 @@ class Context:
             made = self.writer.add(*args) if op.name == "add" else self.writer.subtract(*args)
             return [made]
         if op.name in BOUNDED and is_python_int(*types) and self.writer.stays_small(op.name, args):
+            if op.name == "floor_divide":
+                if_zero(self.writer.build, args[1])
             return [self.writer.pure(op.name, *args, hint=op.outs[0].name, **op.settings)]
         block = self.writer.build.block
         before = len(block.ops)

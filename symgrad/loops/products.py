@@ -33,6 +33,8 @@ def transposed(form: Form) -> Form:
 def product(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
     """``a @ b`` for vectors and matrices."""
     writer, dtype = lowering.writer, dtype_of(op)
+    if dtype == "bool":
+        raise OutOfReach("products of arrays of booleans", op.loc)
     fold = sum_fold(writer, dtype)
     writer.require_equal(a.extents[-1], b.extents[max(b.rank - 2, 0)])
     if (a.rank, b.rank) == (1, 1):
@@ -116,7 +118,7 @@ def matmul(lowering: Context, op: Call) -> Thing:
 
 def stacked(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
     """Products of stacks of matrices, as NumPy broadcasts them."""
-    if op.name == "dot" or min(a.rank, b.rank) < 2:
+    if op.name == "dot" or min(a.rank, b.rank) < 2 or dtype_of(op) == "bool":
         raise OutOfReach("products of stacks of matrices", op.loc)
     writer, dtype = lowering.writer, dtype_of(op)
     writer.require_equal(a.extents[-1], b.extents[-2])

@@ -35,6 +35,8 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
             raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
         if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and op.name not in KEPT:
             raise OutOfReach(f"arithmetic of integers of type {type_.dtype}", op.loc)  # numba's grow to 64 bits, NumPy's wrap
+    if op.name in OF_BOOLEANS and args and all(isinstance(a.type, Scalar) and a.type.kind == "bool" for a in args):
+        op = of_booleans(op, args)
     rule = RULES.get(op.name)
     if rule is None:
         raise OutOfReach(f"{op.name} of numbers", op.loc)
@@ -44,6 +46,21 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
         if isinstance(value, Value) and value not in args and is_wide(value.type) and is_wide(out.type):
             value.type = out.type  # whether Python's or NumPy's, which are one to numba
     return made
+
+
+#: what these are of NumPy's booleans, where it is not what they are of Python's, which are integers
+OF_BOOLEANS = {"add": "logical_or", "multiply": "logical_and", **dict.fromkeys(("subtract", "negative", "positive", "power", "floor_divide",
+               "mod", "left_shift", "right_shift", "abs", "square", "sign"))}  # fmt: skip
+
+
+def of_booleans(op: Call, args: Args) -> Call:
+    """The op that an op on booleans comes to."""
+    if all(isinstance(a.type, Scalar) and a.type.dtype is None for a in args):
+        return op
+    name = OF_BOOLEANS[op.name]
+    if name is None or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
+        raise OutOfReach(f"{op.name} of booleans", op.loc)
+    return Call(op.outs, op.loc, name, op.args, {})
 
 
 # ------------------------------------------------------------------ dtypes

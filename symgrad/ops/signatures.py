@@ -177,7 +177,6 @@ NUMPY = {
         "array, pad_width, mode='constant', *, constant_values=0",
         "pad(array, width=pad_width, mode=mode, constant_values=constant_values)",
     ),
-    "unstack": ("x, /, *, axis=0", "unstack(x, axis=axis)"),
     "argwhere": ("a", "argwhere(a)"),
     "isneginf": ("x, out=None", "isneginf(x)"),
     "isposinf": ("x, out=None", "isposinf(x)"),

@@ -184,7 +184,7 @@ class Facts:
             for out in op.outs[1:] if op.name == "pop" else op.outs:
                 self.join((out, False), first, True)
                 self.join((out, True), first, True)
-        elif op.name == "list_from":
+        elif op.name in ("list_from", "unstack"):
             self.join((op.outs[0], True), first, False)
         if row.consumes or row.alias != "fresh" or op.name in MAY_RETURN_OPERAND:
             for out in op.outs if op.name != "pop" else op.outs[:1]:

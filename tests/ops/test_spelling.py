@@ -174,6 +174,7 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),
         ("cumulative_prod", (V,), {"include_initial": True}), ("vecdot", (X, X), {}), ("matvec", (X, Y), {}), ("vecmat", (Y, X.T), {}), ("row_stack", ((X, Y),), {}),
+        ("unstack", (X,), {}), ("unstack", (X,), {"axis": 1}),
     ] if name in vars(np)),
     *((getattr(np.linalg, name), args, kwargs) for name, args, kwargs in [
         ("vecdot", (X, X), {}), ("cross", (Y, Y[::-1]), {}), ("vector_norm", (X,), {}), ("vector_norm", (X,), {"axis": 1, "keepdims": True}),

@@ -86,6 +86,7 @@ from symgrad.ops.composed.shapes import (
     rollaxis,
     rot90,
     sliding_window_view,
+    unstack,
 )
 from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL
@@ -128,7 +129,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {
     "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
-    "row_stack": vstack, "trapz": trapezoid,
+    "row_stack": vstack, "trapz": trapezoid, "unstack": unstack,
 }  # fmt: skip
 VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
     "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm,

@@ -93,6 +93,8 @@ def norm_along(x: Any, ord: Any, axis: Any) -> Any:
 
 def matrix_power(a: Numbers, n: int) -> Any:
     """``np.linalg.matrix_power`` with ``n`` known while compiling or not."""
+    if n == 1:
+        return a
     base = a if n >= 0 else np.linalg.inv(a)
     made = np.eye(a.shape[-1], dtype=base.dtype)
     for _ in range(abs(n)):

@@ -50,6 +50,11 @@ def atleast_3d(x: Numbers) -> Any:
     return np.expand_dims(x, 2) if np.ndim(x) == 2 else x
 
 
+def unstack(x: Numbers, /, *, axis: int = 0) -> Any:
+    """``np.unstack``: views along an axis."""
+    return tuple(np.moveaxis(x, axis, 0))
+
+
 def rollaxis(a: Numbers, axis: Any, start: Any = 0) -> Any:
     """``np.rollaxis``: an axis moved before another."""
     n = np.ndim(a)

@@ -1,0 +1,68 @@
+"""Classes of the user's that change what Python itself does with instances: what of that is not followed is refused."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.context import Lowering
+
+#: special methods that no construct of ours asks for, or that change no number
+HARMLESS = {"__new__", "__repr__", "__str__", "__format__", "__hash__", "__doc__", "__reduce__", "__getnewargs__", "__class_getitem__",
+            "__init_subclass__", "__copy__", "__deepcopy__", "__annotate__", "__annotate_func__", "__del__", "__replace__"}  # fmt: skip
+#: stems of the operators that are looked up in the class of a named tuple first
+OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "floordiv")
+ASKED = {f"__{r}{stem}__" for stem in OPERATORS for r in ("", "r", "i")} | {
+    "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__pos__", "__invert__", "__abs__", "__bool__", "__contains__",
+}  # fmt: skip
+
+
+def own_names(cls: type, base: type) -> dict[str, Any]:
+    """What the classes between a class and one of its bases define."""
+    order = cls.__mro__
+    return {name: held for c in reversed(order[: order.index(base)]) for name, held in vars(c).items()}
+
+
+def check_named_tuple(ctx: Lowering, cls: type) -> None:
+    """Refuse a named tuple that is not what its fields say: made, unpacked, compared or added in its own way."""
+    base = next(c for c in cls.__mro__ if "_fields" in vars(c))
+    own = own_names(cls, base)
+    fields = (*cls._fields, "_make", "_replace", "_asdict", "__new__")  # type: ignore[attr-defined]
+    peculiar = [n for n, held in own.items() if n in fields or is_special(n) and n not in HARMLESS | ASKED and callable(held)]
+    if peculiar:
+        what = f"{cls.__name__} is a named tuple that defines {peculiar[0]} anew"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "use a class that is no tuple")
+
+
+def check_container(ctx: Lowering, cls: type) -> None:
+    """Refuse a list, tuple or dict of the user's own class that defines a method of theirs anew."""
+    base = next((c for c in cls.__mro__ if c in (list, tuple, dict)), cls)
+    own = own_names(cls, base)
+    peculiar = [n for n, held in own.items() if n not in HARMLESS and callable(held) and (hasattr(base, n) or n == "__missing__")]
+    if peculiar:
+        what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
+        raise UnsupportedSyntax(what, ctx.builder.loc, f"use a plain {base.__name__}")
+
+
+def check_making(ctx: Lowering, cls: type) -> None:
+    """Refuse to make an instance of a class that does more, or something else, than to call ``__init__`` on a new object."""
+    if isinstance(inspect.getattr_static(type(cls), "__call__", None), types.FunctionType):
+        raise UnsupportedSyntax(f"{type(cls).__name__}, the metaclass of {cls.__name__}, defines __call__", ctx.builder.loc)
+    if inspect.getattr_static(cls, "__new__") is not inspect.getattr_static(object, "__new__"):
+        what = f"instances of {cls.__name__} are not made by __init__ alone: it has a __new__ of its own"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "make it a plain class, or make the instance outside the function")
+
+
+def check_reading(ctx: Lowering, cls: type) -> None:
+    """Refuse to read attributes of instances whose class says how that is done."""
+    if isinstance(inspect.getattr_static(cls, "__getattribute__", None), types.FunctionType):
+        raise UnsupportedSyntax(f"{cls.__name__} defines __getattribute__", ctx.builder.loc, "use properties")
+
+
+def is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+__all__ = ["check_container", "check_making", "check_named_tuple", "check_reading"]

@@ -1,0 +1,441 @@
+"""What Python and NumPy mean where it is easily taken for something else: right on both targets, or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import SymgradError
+
+X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
+RIGHT: list[Callable[..., Any]] = []
+REFUSED: list[Callable[..., Any]] = []
+
+
+def right(function: Callable[..., Any]) -> Callable[..., Any]:
+    RIGHT.append(function)
+    return function
+
+
+def refused(function: Callable[..., Any]) -> Callable[..., Any]:
+    REFUSED.append(function)
+    return function
+
+
+# ------------------------------------------------------------------ order
+
+
+@right
+def keys_and_values_in_turn(x):
+    seen = []
+
+    def noted(value):
+        seen.append(value)
+        return value
+
+    held = {noted(1.0): noted(x[0]), noted(2.0): noted(x[1])}
+    return seen[1] * 3 + seen[3] * 5 + held[2.0]
+
+
+@refused
+def an_argument_given_twice(x):
+    def f(p, q, *rest):
+        return p + 2 * q
+
+    return f(x[0], q=x[1], *[x[2]])  # noqa: B026
+
+
+@right
+def setter_after_a_change_in_place(x):
+    class_ = Doubling(x * 1.0)
+    class_.held += x
+    return class_.held[1] * class_.count
+
+
+class Doubling:
+    def __init__(self, held):
+        self.count = 0.0
+        self.held = held
+
+    @property
+    def held(self):
+        return self._held
+
+    @held.setter
+    def held(self, value):
+        self._held = value
+        self.count = self.count + 1.0
+
+
+# ------------------------------------------------------------------ memory
+
+
+@right
+def rows_of_a_list_are_views(x):
+    y = x.reshape(3, 3).copy()
+    rows = list(y)
+    rows[0][1] = rows[1][1] ** 2
+    return np.sum(y * y)
+
+
+@right
+def rows_of_a_tuple_are_views(x):
+    y = x.reshape(3, 3).copy()
+    first, *_ = tuple(y)
+    y[0] = 7.0 * x[4]
+    return np.sum(first**2)
+
+
+@right
+def unstacked_are_views(x):
+    y = x.reshape(3, 3).copy()
+    first, second, _ = np.unstack(y, axis=1)
+    first[0] = second[1] ** 2
+    return np.sum(y * y)
+
+
+@right
+def by_rows_is_a_copy_of_what_lies_by_columns(x):
+    y = x.reshape(3, 3).copy()
+    v = np.ascontiguousarray(y.T)
+    v[0] = 7.0
+    return np.sum(y * y)
+
+
+@right
+def conjugate_of_the_method_is_the_array(x):
+    y = x * 1.0
+    y.conj()[0] = 3.0 * x[1]
+    np.conj(y)[1] = 0.0
+    return np.sum(y * y)
+
+
+@right
+def the_first_power_of_a_matrix_is_the_matrix(x):
+    y = x.reshape(3, 3).copy()
+    v = np.linalg.matrix_power(y, 1)
+    v[0] = 2.0 * x[4]
+    return np.sum(y * y)
+
+
+@right
+def moved_axes_are_views(x):
+    y = x.reshape(3, 3).copy()
+    np.moveaxis(y, 0, 1)[0] = 2.0 * x[4]
+    y.mT[1] *= 3.0
+    return np.sum(y * y * np.arange(9).reshape(3, 3))
+
+
+@right
+def lists_of_lists_are_lists(x):
+    rows = x.reshape(3, 3).tolist()
+    return (rows[0] + rows[1])[4] * x[0]
+
+
+@refused
+def a_diagonal_is_read_only(x):
+    y = x.reshape(3, 3).copy()
+    np.diagonal(y)[0] = 2.0
+    return np.sum(y)
+
+
+@refused
+def what_is_broadcast_is_read_only(x):
+    y = np.broadcast_to(x, (2, 9))
+    y[0, 0] = 2.0
+    return np.sum(y)
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@right
+def sums_of_booleans(x):
+    return np.sum((x > 0) + (x > 0.5)) * x[0] + ((x[0] > 0) + (x[2] > 0)) * x[1] + ((x > 0) @ (x > 0.5)) * x[2]
+
+
+@right
+def products_of_booleans(x):
+    ones = np.ones((3, 3), dtype=bool)
+    return np.matmul(ones, ones[0]).sum() * x[0] + np.vdot(x > 0, x > 1) * x[1] + np.sum((x > 0) * (x > 1)) * x[2]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_an_integer_over_zero_raises(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def f(x, n):
+        return x[0] * (5 // n)
+
+    derived = symgrad.value_and_grad(f, jit=jit)
+    assert derived(X, 2)[0] == pytest.approx(1.4)
+    with pytest.raises(ZeroDivisionError):
+        derived(X, 0)
+
+
+@pytest.mark.parametrize("f", [np.log, np.log10, np.log1p, lambda a: np.float64(2.0) * np.log2(a), lambda a: np.exp(a) / a,
+                               lambda a: np.power(a, -1.0), lambda a: np.float_power(a, -2), lambda a: np.array([a])[0] / a,
+                               lambda a: np.power(a - 1.0, 0.5)])  # fmt: skip
+@pytest.mark.parametrize("jit", [False, True])
+def test_what_numpy_computes_of_python_numbers_does_not_raise(f: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def function(a):
+        return f(a)
+
+    point = -1.0 if f is np.log1p else 0.0
+    with np.errstate(all="ignore"):
+        value, gradient = symgrad.value_and_grad(function, jit=jit)(point)
+        wanted, slope = symgrad.value_and_grad(function, jit=jit)(np.float64(point))
+    assert value == pytest.approx(wanted, nan_ok=True)
+    assert not np.iscomplexobj(gradient)
+    assert np.isnan(slope) or gradient == slope
+
+
+def test_the_slope_of_a_logarithm_at_zero_is_infinite() -> None:
+    with np.errstate(all="ignore"):
+        assert symgrad.grad(lambda a: np.log(a))(0.0) == math.inf
+
+
+# ------------------------------------------------------------------ classes
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float = 2.0
+
+
+class Tenfold(Pair):
+    def __new__(cls, a, b=3.0):
+        return super().__new__(cls, a * 10, b)
+
+
+class Turned(Pair):
+    def __iter__(self):
+        return iter((self.b, self.a))
+
+
+class Summed(Pair):
+    def __add__(self, other):
+        return Summed(self.a + other.a, self.b * other.b)
+
+
+@refused
+def named_tuple_made_anew(x):
+    return Tenfold(x[0]).a * x[1]
+
+
+@refused
+def named_tuple_unpacked_anew(x):
+    a, b = Turned(x[0], x[1])
+    return a + 2 * b
+
+
+@right
+def named_tuple_added_anew(x):
+    made = Summed(x[0], x[1]) + Summed(x[2], x[3])
+    return made.a * made.b
+
+
+@refused
+def named_tuple_given_too_much(x):
+    return Pair(x[0], x[1], x[2]).a
+
+
+@refused
+def named_tuple_given_too_little(x):
+    return Pair(b=x[0]).b
+
+
+class Tripling(type):
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.v = made.v * 3
+        return made
+
+
+class Tripled(metaclass=Tripling):
+    def __init__(self, v):
+        self.v = v
+
+
+class Once:
+    def __new__(cls, v):
+        made = super().__new__(cls)
+        made.v = v * 2
+        return made
+
+    def __init__(self, v):
+        pass
+
+
+class Asked:
+    def __init__(self, v):
+        self.v = v
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name) * 2
+
+
+@refused
+def made_by_a_metaclass(x):
+    return Tripled(x[0]).v * x[1]
+
+
+@refused
+def made_by_new(x):
+    return Once(x[0]).v * x[1]
+
+
+@refused
+def every_attribute_asked_for(x):
+    return Asked(x[0]).v * x[1]
+
+
+@dataclasses.dataclass
+class ByName:
+    a: float = dataclasses.field(kw_only=True)
+    b: float = 1.0
+
+
+@right
+def fields_by_name_only(x):
+    return ByName(x[0], a=x[1]).b * x[1]
+
+
+class Twice:
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args):
+        return self.function(*args) * 2
+
+    def __get__(self, instance, owner=None):
+        return functools.partial(self, instance)
+
+
+class Decorated:
+    @Twice
+    def square(self, v):
+        return v**2
+
+    @functools.cached_property
+    def four(self):
+        self.made = 4.0
+        return self.made
+
+
+OUTSIDE = Decorated()
+
+
+@refused
+def decorator_that_is_a_class(x):
+    return Decorated().square(x[0])
+
+
+@refused
+def decorator_that_is_a_class_outside(x):
+    return OUTSIDE.square(x[0])
+
+
+@right
+def a_property_that_is_kept(x):
+    made = Decorated()
+    return made.four * x[0] + made.four * made.made * x[1] + OUTSIDE.four
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+@refused
+def no_such_slot(x):
+    made = Slotted()
+    made.b = x[0]
+    return made.b
+
+
+class Number:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return NotImplemented
+
+    def __radd__(self, other):
+        return self.v * 5 + other
+
+    def __eq__(self, other):
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __neg__(self):
+        return self.v * 4
+
+    def __invert__(self):
+        return self.v * 6
+
+
+class Derived(Number):
+    def __radd__(self, other):
+        return self.v * 7 + other.v
+
+
+class Plain:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return self.v * 2
+
+
+@right
+def operators_not_implemented(x):
+    same = Number(x[0])
+    return x[0] * (Number(x[1]) != Number(x[1])) + x[1] * (same == same) + (1.0 + Number(x[2])) + -Number(x[3]) + ~Number(x[4])  # noqa: PLR0124
+
+
+@right
+def a_derived_class_is_asked_first(x):
+    return Number(x[0]) + Derived(x[1])
+
+
+@refused
+def the_same_class_is_not_asked_again(x):
+    return Number(x[0]) + Number(x[1])
+
+
+@refused
+def an_array_beside_an_instance(x):
+    return np.sum(x + Number(x[0]))
+
+
+# ------------------------------------------------------------------ the tests
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+def test_right(f: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    value, gradient = symgrad.value_and_grad(f, jit="auto" if jit else False)(X)
+    steps = 1e-6 * np.eye(9)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), abs=1e-6)
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_refused(f: Any) -> None:
+    with pytest.raises(SymgradError):
+        symgrad.grad(f)(X)
