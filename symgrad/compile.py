@@ -5,12 +5,10 @@ With ``pipeline``, whose tables it runs, all that knows the order of the stages.
 
 from __future__ import annotations
 
-import gc
 import inspect
 import itertools
 import types
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -48,6 +46,7 @@ from symgrad.pipeline.emission import (
 )
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.runtime.load import collector_paused
 from symgrad.signature import Compiled, Related, Request, Signature, extent_words
 
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
@@ -74,18 +73,6 @@ def derive_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> F
     func = simplify(func)
     check(func, wrt, [0])
     return simplify(expanded(gradient(func, wrt, value=value, taken=taken)))
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """No search for garbage meanwhile: all that is made stays in use, and looking through it again and again takes a third of the time."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 #: what a stage raises when it meets a program that it was not made for

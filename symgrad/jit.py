@@ -20,7 +20,7 @@ from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
-from symgrad.runtime.load import load
+from symgrad.runtime.load import collector_paused, load
 from symgrad.signature import Compiled, Direct
 
 Jit = bool | Literal["auto"]
@@ -78,20 +78,27 @@ class Pending:
     def compiled(self, read: Read) -> Compiled:
         """Load the kernel and have it compiled for the arguments that ``read`` gives."""
         if self.done is None:
-            made = self.texts()
-            if not isinstance(made, OutOfReach):
-                try:
-                    function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read)
-                    self.done = replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
-                except Exception as fault:
-                    if not is_refusal(fault):
-                        raise
-                    made = OutOfReach(f"what numba says ({first_line(fault)})")
+            with collector_paused():
+                made = self.loaded(read)
             if isinstance(made, OutOfReach):
                 self.done = self.numpy
                 self.tell(made)
-        assert self.done is not None
+            else:
+                self.done = made
         return self.done
+
+    def loaded(self, read: Read) -> Compiled | OutOfReach:
+        """The kernel compiled, or why there is none."""
+        made = self.texts()
+        if isinstance(made, OutOfReach):
+            return made
+        try:
+            function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read)
+        except Exception as fault:
+            if not is_refusal(fault):
+                raise
+            return OutOfReach(f"what numba says ({first_line(fault)})")
+        return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
 
     def tell(self, refusal: OutOfReach) -> None:
         """Give the notice, once for each function."""
@@ -143,7 +150,8 @@ class Again:
         if self.caller is None or kinds in self.kernel.overloads or kinds in self.refused:
             return self.numpy(*arguments)
         try:
-            compile_for(self.kernel, list(kinds))
+            with collector_paused():
+                compile_for(self.kernel, list(kinds))
         except Exception as fault:
             if not is_refusal(fault):
                 raise

@@ -72,11 +72,15 @@ def statements(module: str = "vector") -> dict[str, tuple[ast.stmt, str]]:
     return found
 
 
-def overloads(node: ast.stmt) -> str:
-    """The function for which numba is told this other form, if it is one."""
+#: decorators of numba that say how a function is typed or compiled, by their first argument
+TELLING = ("overload", "type_callable", "lower_builtin")
+
+
+def told_of(node: ast.stmt) -> set[str]:
+    """The functions of which this one tells numba something: another form, a type, or the code."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-    calls = [d for d in decorators if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == "overload"]
-    return next((a.id for call in calls for a in call.args if isinstance(a, ast.Name)), "")
+    calls = [d for d in decorators if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id in TELLING]
+    return {a.id for call in calls for a in call.args[:1] if isinstance(a, ast.Name)}
 
 
 def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> list[str]:
@@ -95,7 +99,7 @@ def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> li
         if name not in wanted:
             wanted.add(name)
             waiting += {n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known}
-            waiting += [other for other, (node, _) in known.items() if overloads(node) == name]
+            waiting += [other for other, (node, _) in known.items() if name in told_of(node)]
     return [name for name in known if name in wanted]
 
 
