@@ -4686,3 +4686,11 @@ def namespace_of_values(x):
         state.position = state.position + 0.1 * state.speed
         state.speed = state.speed - 0.1 * state.position * x[2]
     return state.position**2 + state.speed
+
+
+@made_of_others()
+def placed_by_a_tuple_that_is_made(x):
+    y = np.outer(x, x)
+    numbers = np.array([[0, 1], [1, 0], [0, 1]])
+    np.add.at(y, tuple([numbers[..., k] for k in range(2)]), x[0])
+    return np.sum(np.sin(y[tuple([numbers[..., k] for k in range(2)])]))

@@ -107,7 +107,7 @@ def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
         case Tup(kind=kind):
             return kind or tuple
         case Obj(key):
-            return {"list": list, "dict": dict}.get(key.kind) or key.cls
+            return key.cls if isinstance(key.cls, type) else {"list": list, "dict": dict}[key.kind]
         case External(value) | Static(value):
             return type(value)
         case Fun():
@@ -160,7 +160,12 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     items = items_of(ctx, args[0], node)
     if not isinstance(items, list) and isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
         items = rows_of(ctx, args[0], node) or items
-    return Tup(tuple(items)) if isinstance(items, list) else list_(ctx, args, kwargs, node)
+    if isinstance(items, list):
+        return Tup(tuple(items))
+    made = list_(ctx, args, kwargs, node)
+    if isinstance(made, Obj):
+        made.key.cls = tuple
+    return made
 
 
 def rows_of(ctx: Lowering, array: Ref, node: ast.AST) -> list[Binding] | None:

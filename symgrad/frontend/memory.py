@@ -64,6 +64,9 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "s", [Const(p) for p in (value.start, value.stop, value.step)]
         case Iter(kind="slice", parts=parts):
             return "s", list(parts)
+        case Obj(key) if key.kind == "list" and key.cls is tuple:
+            what = "a tuple of which the length is not known while compiling cannot be an index"
+            raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one: x[i, j]")
         case Obj(key) if key.kind == "list":
             return "i", [ctx.array_of(ctx.read(item, node), None)]
         case Iter(kind="range", parts=parts):

@@ -173,9 +173,10 @@ def nll_loss(input: Tensor, label: Tensor, reduction: str = "mean", ignore_index
     return reduced(losses, reduction)
 
 
-def binary_cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:
-    """``-label * log(input) - (1 - label) * log(1 - input)``."""
-    return reduced(-(label * np.log(input) + (1 - label) * np.log(1 - input)), reduction)
+def binary_cross_entropy(input: Tensor, label: Tensor, weight: Tensor = None, reduction: str = "mean") -> Tensor:
+    """``-label * log(input) - (1 - label) * log(1 - input)``, times the weight."""
+    losses = -(label * np.log(input) + (1 - label) * np.log(1 - input))
+    return reduced(losses if weight is None else losses * weight, reduction)
 
 
 def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, reduction: str = "mean") -> Tensor:

@@ -142,24 +142,27 @@ def abs(x: Tensor) -> Tensor:
     return np.abs(x)
 
 
+# where a function is flat its derivative is 0, and not missing: so what is no number is given as it is
+
+
 def sign(x: Tensor) -> Tensor:
     """-1, 0 or 1; its derivative is 0."""
-    return np.sign(x)
+    return np.where(np.isnan(x), x, np.sign(x))
 
 
 def floor(x: Tensor) -> Tensor:
     """The next integer below; its derivative is 0."""
-    return np.floor(x)
+    return np.where(np.isnan(x), x, np.floor(x))
 
 
 def ceil(x: Tensor) -> Tensor:
     """The next integer above; its derivative is 0."""
-    return np.ceil(x)
+    return np.where(np.isnan(x), x, np.ceil(x))
 
 
 def round(x: Tensor) -> Tensor:
     """The nearest integer; its derivative is 0."""
-    return np.round(x)
+    return np.where(np.isnan(x), x, np.round(x))
 
 
 def sin(x: Tensor) -> Tensor:
@@ -310,11 +313,6 @@ def logsumexp(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
 def cumsum(x: Tensor, axis: int | None = None) -> Tensor:
     """Sums of the first elements."""
     return np.cumsum(x, axis=axis)
-
-
-def norm(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """The Euclidean norm."""
-    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdim))
 
 
 # ------------------------------------------------------------------ products

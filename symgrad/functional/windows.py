@@ -98,8 +98,3 @@ def max_pool1d(x: Tensor, size: int, stride: int, padding: Any = (0, 0)) -> Tens
 def avg_pool1d(x: Tensor, size: int, stride: int, padding: Any = (0, 0), exclusive: bool = True) -> Tensor:
     """The mean of each window of a signal."""
     return np.squeeze(avg_pool2d(np.expand_dims(x, 2), (1, size), (1, stride), (0, 0, padding[0], padding[1]), exclusive), 2)
-
-
-def interpolate(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Images made of some of the rows and columns of others."""
-    return np.take(np.take(x, rows, axis=2), columns, axis=3)

@@ -24,3 +24,8 @@ def draw(shape: Any, axes: Any, p: float, own: int) -> Any:
     """True with probability ``1 - p``, for each element along ``axes`` and alike along the others."""
     drawn = tuple(extent if axis in axes else 1 for axis, extent in enumerate(shape))
     return np.broadcast_to(generator(own).random(drawn) >= p, shape)
+
+
+def uniform(shape: Any, low: float, high: float) -> Any:
+    """Numbers between two bounds."""
+    return generator().uniform(low, high, shape)

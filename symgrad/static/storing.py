@@ -18,7 +18,20 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SaveError
-from symgrad.functional import network, tensors, updates, windows
+from symgrad.functional import (
+    activations,
+    elements,
+    losses,
+    matrices,
+    network,
+    normalisation,
+    resampling,
+    selection,
+    statistics,
+    tensors,
+    updates,
+    windows,
+)
 from symgrad.record.operations import Operation
 from symgrad.static.executor import Executor
 from symgrad.static.program import Apply, Block, Branch, Description, Gradient, Loop, Number, Op, Parameter, Program, Step, Variable
@@ -26,7 +39,10 @@ from symgrad.static.scope import Scope, global_scope
 from symgrad.vocabulary.indexing import reader, writer
 
 FORMAT, VERSION = "symgrad program", 1
-TABLES = {module.__name__.rsplit(".", 1)[1]: module for module in (tensors, network, windows, updates)}
+MODULES = (
+    tensors, network, windows, updates, activations, elements, losses, matrices, normalisation, resampling, selection, statistics,
+)  # fmt: skip
+TABLES = {module.__name__.rsplit(".", 1)[1]: module for module in MODULES}
 #: every function that a file may name
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"{table}.{name}": function

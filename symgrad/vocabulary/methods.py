@@ -6,17 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.functional import tensors as powers
-from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
 
 #: methods that are functions of the same name, the tensor being the first argument
 NAMES = (
-    *tensors.UNARY, *tensors.BINARY, *tensors.REDUCTIONS, "pow", "scale", "clip", "where", "cast", "sum", "prod", "norm", "cumsum",
-    "matmul", "mm", "t", "reshape", "flatten", "transpose", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand",
+    *tensors.UNARY, *tensors.BINARY, *tensors.REDUCTIONS, "pow", "scale", "clip", "where", "cast", "sum", "prod", "cumsum",
+    "matmul", "mm", "bmm", "t", "reshape", "flatten", "transpose", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand",
     "broadcast_to", "expand_as",     "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
+    "take_along_axis", "full_like",
 )  # fmt: skip
+#: the same of further modules, all that they offer but what takes no tensor first
+FURTHER = {
+    name: getattr(module, name) for module in (elements, statistics, selection, matrices) for name in module.__all__
+    if name not in ("add_n", "broadcast_shape", "broadcast_tensors", "meshgrid", "multi_dot", "scatter_nd")
+}  # fmt: skip
 
 
 def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -96,3 +102,5 @@ class Methods:
 
 for method in NAMES:
     setattr(Methods, method, getattr(tensors, method))
+for method, function in FURTHER.items():
+    setattr(Methods, method, function)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from symgrad.functional import losses
 from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
 from symgrad.vocabulary import tensors
 from symgrad.vocabulary.dispatch import apply, extents, pair, unary
+from symgrad.vocabulary.exposed import reduction_of
 from symgrad.vocabulary.tensors import cast
 
 Tensor = Any
@@ -94,13 +94,6 @@ LOSSES = ("mse_loss", "l1_loss")
 globals().update({name: loss(name) for name in LOSSES})
 
 
-def reduction_of(reduction: str) -> str:
-    """Refuse an unknown reduction."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"the reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
-    return reduction
-
-
 def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta: float = 1.0, name: str | None = None) -> Tensor:
     """Half the square near 0, a line beyond ``delta``."""
     return apply(f.smooth_l1_loss, input, label, reduction=reduction_of(reduction), delta=float(delta))
@@ -108,11 +101,14 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
 
 def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
                   soft_label: bool = False, axis: int = -1, use_softmax: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
-    """``-log(softmax(input))`` at the label."""
-    if weight is not None:
-        raise ValueError("weight is not supported")
+    """``-log(softmax(input))`` at the label, for each class with its weight."""
     if not use_softmax:
         input = tensors.log(input)  # type: ignore[attr-defined]
+    if weight is not None:
+        if soft_label:
+            raise ValueError("weight with soft_label is not supported; multiply the labels by it")
+        return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=int(axis),
+                     ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
     return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=int(axis),
                  ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
 
@@ -125,26 +121,24 @@ def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool =
 
 def nll_loss(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
              name: str | None = None) -> Tensor:  # fmt: skip
-    """Minus the input at the label."""
+    """Minus the input at the label, for each class with its weight."""
     if weight is not None:
-        raise ValueError("weight is not supported")
+        return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=1,
+                     ignore_index=int(ignore_index), logs=True)  # fmt: skip
     return apply(f.nll_loss, input, label, reduction=reduction_of(reduction), ignore_index=int(ignore_index))
 
 
 def binary_cross_entropy(input: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """``-label * log(input) - (1 - label) * log(1 - input)``."""
-    if weight is not None:
-        raise ValueError("weight is not supported")
-    return apply(f.binary_cross_entropy, input, label, reduction=reduction_of(reduction))
+    """``-label * log(input) - (1 - label) * log(1 - input)``, times the weight."""
+    return apply(f.binary_cross_entropy, input, label, weight, reduction=reduction_of(reduction))
 
 
-def binary_cross_entropy_with_logits(
-    logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", name: str | None = None
-) -> Tensor:
-    """The binary cross entropy of ``sigmoid(logit)``."""
-    if weight is not None:
-        raise ValueError("weight is not supported")
-    return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))
+def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None,
+                                     name: str | None = None) -> Tensor:  # fmt: skip
+    """The binary cross entropy of ``sigmoid(logit)``, times the weight; ``pos_weight`` is the weight of the label 1."""
+    if weight is None and pos_weight is None:
+        return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))
+    return apply(losses.weighted_binary_entropy, logit, label, weight, pos_weight, reduction=reduction_of(reduction))
 
 
 def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Any = None, total: Any = None) -> Tensor:
@@ -295,37 +289,6 @@ def avg_pool1d(
     return apply(w.avg_pool1d, x, size=size, stride=step, padding=pair(padding), exclusive=bool(exclusive))
 
 
-def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """With borders: pairs for all axes in order, or for the last axes, the last first."""
-    if not data_format.startswith("NC"):
-        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
-    if mode != "constant":
-        raise ValueError(f"the mode {mode!r} is not supported")
-    numbers = extents(pad)
-    rank = len(x.shape)
-    pairs = [(numbers[2 * k], numbers[2 * k + 1]) for k in range(len(numbers) // 2)]
-    if len(pairs) < rank:
-        pairs = [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
-    return apply(w.pad, x, widths=tuple(pairs), value=float(value))
-
-
-def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
-                name: str | None = None) -> Tensor:  # fmt: skip
-    """Images of another size, each pixel that of the nearest."""
-    if mode != "nearest" or align_corners:
-        raise ValueError("only mode='nearest' without align_corners is supported")
-    old = [int(extent) for extent in x.shape[2:]]
-    if min(old) < 0:
-        raise ValueError("interpolate needs to know the extents of the images")
-    if size is None:
-        factors = [scale_factor] * 2 if isinstance(scale_factor, int | float) else list(scale_factor)
-        size = [int(extent * factor) for extent, factor in zip(old, factors, strict=True)]
-    new = pair(size)
-    rows = tuple(int(k * old[0] / new[0]) for k in range(new[0]))
-    columns = tuple(int(k * old[1] / new[1]) for k in range(new[1]))
-    return apply(w.interpolate, x, np.array(rows), np.array(columns))
-
-
 __all__ = [
     *UNARY,
     *LOSSES,
@@ -357,6 +320,4 @@ __all__ = [
     "avg_pool2d",
     "max_pool1d",
     "avg_pool1d",
-    "pad",
-    "interpolate",
 ]

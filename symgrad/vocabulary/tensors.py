@@ -88,13 +88,6 @@ def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, 
     return apply(f.prod, x if dtype is None else cast(x, dtype), axis=axes(axis), keepdim=keepdim)
 
 
-def norm(x: Tensor, p: Any = 2, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The Euclidean norm."""
-    if p not in (2, 2.0, "fro"):
-        raise ValueError(f"the norm with p={p!r} is not supported")
-    return apply(f.norm, x, axis=axes(axis), keepdim=keepdim)
-
-
 def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """Sums of the first elements."""
     return apply(f.cumsum, x if dtype is None else cast(x, dtype), axis=axis)
@@ -280,7 +273,6 @@ __all__ = [
     "cast",
     "sum",
     "prod",
-    "norm",
     "cumsum",
     "matmul",
     "mm",

@@ -544,3 +544,13 @@ def test_third_order_through_a_row_of_unknown_length(rows: int) -> None:
     (second,) = grad(first, x, create_graph=True)
     assert second.numpy() == pytest.approx(np.broadcast_to(2 * v.numpy(), (rows, 4)))
     assert listed(grad(second, v)) == [[2.0 * rows] * 4]
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "round", "sign", "trunc"])
+def test_the_derivative_of_a_flat_function_is_zero_and_not_missing(name: str) -> None:
+    x = Tensor(np.array([0.4, -1.5, np.nan, np.inf]), stop_gradient=False)
+    made = getattr(x, name)()
+    made.sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy()[[0, 1, 3]].tolist() == [0.0, 0.0, 0.0]
+    assert made.numpy() == pytest.approx(getattr(np, name)(x.numpy()), nan_ok=True)

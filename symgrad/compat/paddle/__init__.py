@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.compat.missing import explaining
-from symgrad.compat.paddle import autograd, metric, nn, optimizer, regularizer, static
+from symgrad.compat.paddle import autograd, linalg, metric, nn, optimizer, regularizer, static
 from symgrad.compat.paddle.places import CPUPlace
 from symgrad.eager import Tensor, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled, to_tensor
 from symgrad.eager.creation import arange, eye, full, linspace, normal, ones, rand, randint, randn, seed, uniform, zeros
@@ -16,7 +16,11 @@ from symgrad.eager.storing import load, save
 from symgrad.eager.tensor import default_dtype, set_default_dtype
 from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
 from symgrad.static.parameters import ParamAttr
-from symgrad.vocabulary import tensors
+from symgrad.vocabulary import elements, matrices, selection, statistics, tensors
+from symgrad.vocabulary.elements import *  # noqa: F403
+from symgrad.vocabulary.matrices import *  # noqa: F403
+from symgrad.vocabulary.selection import *  # noqa: F403
+from symgrad.vocabulary.statistics import *  # noqa: F403
 from symgrad.vocabulary.tensors import *  # noqa: F403
 
 float16, float32, float64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
@@ -41,12 +45,11 @@ def is_tensor(x: Any) -> Any:
 
 
 __all__ = [
-    *tensors.__all__, "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static",
-    "eye", "float16", "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "is_grad_enabled",
-    "is_tensor", "linspace", "load", "metric", "nn", "no_grad", "normal", "ones", "optimizer",
-    "rand", "randint", "randn", "regularizer", "save", "seed",
-    "set_default_dtype", "set_device",
-    "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
+    *tensors.__all__, *elements.__all__, *matrices.__all__, *selection.__all__, *statistics.__all__,
+    "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static", "eye", "float16",
+    "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "is_grad_enabled", "is_tensor",
+    "linalg", "linspace", "load", "metric", "nn", "no_grad", "normal", "ones", "optimizer", "rand", "randint", "randn", "regularizer",
+    "save", "seed", "set_default_dtype", "set_device", "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
 ]  # fmt: skip
 
 __getattr__ = explaining("paddle", __all__)

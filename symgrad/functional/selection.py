@@ -1,0 +1,155 @@
+"""Elements in order, and elements by their places, as NumPy functions of arrays and plain settings.
+
+What is not chosen has no derivative; what is chosen several times gets the sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.functional.tensors import Tensor
+
+
+def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """In order along an axis."""
+    if descending:
+        return np.flip(np.sort(x, axis=axis), axis)
+    return np.sort(x, axis=axis)
+
+
+def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """The places of the elements in order."""
+    return np.argsort(-x if descending else x, axis=axis)
+
+
+def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> Tensor:
+    """The ``k`` largest or smallest elements, and their places."""
+    order = np.argsort(-x if largest else x, axis=axis)
+    place = np.moveaxis(np.moveaxis(order, axis, 0)[:k], 0, axis)
+    return np.take_along_axis(x, place, axis), place
+
+
+def kthvalue(x: Tensor, k: int, axis: int = -1, keepdim: bool = False) -> Tensor:
+    """The element that comes as number ``k`` in order, counted from 1, and its place."""
+    order = np.argsort(x, axis=axis)
+    place = np.moveaxis(np.moveaxis(order, axis, 0)[k - 1 : k], 0, axis)
+    found = np.take_along_axis(x, place, axis)
+    if keepdim:
+        return found, place
+    return np.squeeze(found, axis), np.squeeze(place, axis)
+
+
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    """The elements where the mask holds, one after the other."""
+    return x[np.broadcast_to(mask, np.shape(x))]
+
+
+def masked_fill(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    """``x``, and the value where the mask holds."""
+    return np.where(mask, value, x)
+
+
+def places_along(index: Tensor, axis: int) -> Tensor:
+    """What stands at ``index`` along an axis, as numbers for every axis."""
+    rank, shape = np.ndim(index), np.shape(index)
+    return tuple([index if k == axis % rank else np.reshape(np.arange(shape[k]), tuple([-1 if j == k else 1 for j in range(rank)]))
+                  for k in range(rank)])  # fmt: skip
+
+
+def put_along_axis(x: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign") -> Tensor:
+    """``x`` with values at places along an axis: put there, or added to what is there."""
+    made = np.copy(x)
+    if reduce == "add":
+        np.add.at(made, places_along(indices, axis), values)
+    else:
+        made[places_along(indices, axis)] = values
+    return made
+
+
+def numbers(index: Tensor, depth: int) -> Tensor:
+    """The columns of the last axis, which has this extent: one array for each axis that they number."""
+    return tuple([index[..., k] for k in range(depth)])
+
+
+def gather_nd(x: Tensor, index: Tensor, depth: int = 1) -> Tensor:
+    """The parts of ``x`` that the rows of ``index`` number, each of extent ``depth``."""
+    return x[numbers(index, depth)]
+
+
+def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True) -> Tensor:
+    """``x`` with rows put at their numbers, or there summed in place of what was there."""
+    made = np.copy(x)
+    made[index] = updates if overwrite else np.zeros_like(updates)
+    if not overwrite:
+        np.add.at(made, index, updates)
+    return made
+
+
+def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, depth: int = 1) -> Tensor:
+    """``x`` with updates added to the parts that the rows of ``index`` number, each of extent ``depth``."""
+    made = np.copy(x)
+    np.add.at(made, numbers(index, depth), updates)
+    return made
+
+
+def scatter_nd(index: Tensor, updates: Tensor, shape: Any, depth: int = 1) -> Tensor:
+    """Zeros with updates added to the parts that the rows of ``index`` number, each of extent ``depth``."""
+    made = np.zeros(shape, updates.dtype)
+    np.add.at(made, numbers(index, depth), updates)
+    return made
+
+
+def index_add(x: Tensor, index: Tensor, value: Tensor, axis: int = 0) -> Tensor:
+    """``x`` with values added to its parts along an axis, by their numbers."""
+    made = np.copy(np.moveaxis(x, axis, 0))
+    np.add.at(made, index, np.moveaxis(value, axis, 0))
+    return np.moveaxis(made, 0, axis)
+
+
+def index_fill(x: Tensor, index: Tensor, value: Tensor, axis: int = 0) -> Tensor:
+    """``x`` with one number in its parts along an axis, by their numbers."""
+    made = np.copy(np.moveaxis(x, axis, 0))
+    made[index] = value
+    return np.moveaxis(made, 0, axis)
+
+
+def index_put(x: Tensor, value: Tensor, *indices: Tensor, accumulate: bool = False) -> Tensor:
+    """``x`` with values at places, or added there."""
+    made = np.copy(x)
+    if accumulate:
+        np.add.at(made, indices, value)
+    else:
+        made[indices] = value
+    return made
+
+
+def index_sample(x: Tensor, index: Tensor) -> Tensor:
+    """From each row the elements at its own places."""
+    return np.take_along_axis(x, index, 1)
+
+
+def repeat_interleave(x: Tensor, repeats: Tensor, axis: int | None = None) -> Tensor:
+    """Each part along an axis several times, one after the other."""
+    return np.repeat(x, repeats, axis=axis)
+
+
+def repeat_each(x: Tensor, repeats: int = 1, axis: int | None = None) -> Tensor:
+    """Each part along an axis equally often, one after the other."""
+    return np.repeat(x, repeats, axis=axis)
+
+
+def take(x: Tensor, index: Tensor) -> Tensor:
+    """Elements by their numbers in the array as one row."""
+    return np.reshape(x, -1)[index]
+
+
+def searchsorted(sorted_sequence: Tensor, values: Tensor, right: bool = False) -> Tensor:
+    """Where values would stand in a row in order; no derivative."""
+    return np.searchsorted(sorted_sequence, values, "right" if right else "left")
+
+
+def nonzero(x: Tensor) -> Tensor:
+    """The numbers of the elements that are not 0, a row for each; no derivative."""
+    return np.stack(np.nonzero(x), axis=1)

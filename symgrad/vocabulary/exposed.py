@@ -1,0 +1,37 @@
+"""A NumPy function of tensors and settings -> the function that users call, with the same parameters and ``name``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from symgrad.frontend.source import from_source
+from symgrad.record.operations import frozen
+from symgrad.vocabulary.dispatch import apply
+
+
+def reduction_of(reduction: str) -> str:
+    """Refuse an unknown reduction."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"the reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
+    return reduction
+
+
+def exposed(function: Callable[..., Any]) -> Any:
+    """The function that users call: what is annotated as a tensor is an input, all else a setting."""
+    words = inspect.signature(function).parameters.values()
+    head = ", ".join([p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in words] + ["name=None"])
+    inputs = [p.name for p in words if p.annotation == "Tensor"]
+    settings = [f"{p.name}={'reduction_of' if p.name == 'reduction' else 'frozen'}({p.name})" for p in words if p.annotation != "Tensor"]
+    text = f"def {function.__name__}({head}):\n    return apply(function, {', '.join(inputs + settings)})\n"
+    space = {"apply": apply, "frozen": frozen, "reduction_of": reduction_of, "function": function, "__name__": __name__}
+    made = from_source(text, globals=space)
+    made.__doc__ = function.__doc__
+    return made
+
+
+def table(module: ModuleType, names: Iterable[str]) -> dict[str, Any]:
+    """The functions that users call, by name."""
+    return {name: exposed(getattr(module, name)) for name in names}

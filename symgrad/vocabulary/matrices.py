@@ -1,0 +1,71 @@
+"""Products and factors of matrices, under the documented names and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.functional import matrices as f
+from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.exposed import table
+
+Tensor = Any
+
+NAMES = (
+    "mv", "inner", "kron", "addmm", "trace", "diagonal", "diag", "diag_embed", "det", "slogdet", "solve", "triangular_solve", "cholesky",
+    "eigvalsh", "matrix_power", "inv", "tensordot",
+)  # fmt: skip
+globals().update(table(f, NAMES))
+
+
+def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
+    """The vector product along an axis of extent 3, by default the first such one."""
+    if axis == 9:
+        found = [k for k, extent in enumerate(x.shape) if extent == 3]
+        if not found:
+            raise ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}")
+        axis = found[0]
+    return apply(f.cross, x, y, axis=int(axis))
+
+
+def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
+    """The matrix that has all elements on a diagonal."""
+    return apply(f.diag, x.reshape([-1]), offset=int(offset))
+
+
+def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
+    """The product of several matrices."""
+    return apply(f.multi_dot, *x)
+
+
+def pinv(x: Tensor, rcond: float = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
+    """The pseudo-inverse."""
+    if rcond != 1e-15 or hermitian:
+        raise ValueError("rcond and hermitian are not supported")
+    return apply(f.pinv, x)
+
+
+def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> list[Tensor]:
+    """Columns that are orthonormal, and a triangle, of which the product is ``x``."""
+    if mode != "reduced":
+        raise ValueError(f"qr with mode={mode!r} is not supported")
+    return apply(f.qr, x)  # type: ignore[no-any-return]
+
+
+def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> list[Tensor]:
+    """Singular vectors and values."""
+    if full_matrices:
+        raise ValueError("full_matrices=True is not supported")
+    return apply(f.svd, x)  # type: ignore[no-any-return]
+
+
+def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> list[Tensor]:
+    """The eigenvalues of a symmetric matrix, and its eigenvectors."""
+    if UPLO != "L":
+        raise ValueError("eigh reads the lower triangle: UPLO='L'")
+    return apply(f.eigh, x)  # type: ignore[no-any-return]
+
+
+inverse = inv  # type: ignore[name-defined]  # noqa: F821
+
+__all__ = ["cross", "diagflat", "eigh", "inverse", "multi_dot", "pinv", "qr", "svd", *NAMES]

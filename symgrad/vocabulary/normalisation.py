@@ -1,0 +1,63 @@
+"""More normalisations, and attention, under the documented names and arguments (``nn.functional``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symgrad.functional import normalisation as f
+from symgrad.vocabulary.dispatch import apply, extents
+from symgrad.vocabulary.exposed import table
+
+Tensor = Any
+
+NAMES = ("normalize", "bilinear")
+globals().update(table(f, NAMES))
+
+
+def channels_second(data_format: str) -> None:
+    """Refuse channels that come last."""
+    if not data_format.startswith("NC"):
+        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
+
+
+def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor = None, bias: Tensor = None, data_format: str = "NCHW",
+               name: str | None = None) -> Tensor:  # fmt: skip
+    """Centred and scaled in groups of channels."""
+    channels_second(data_format)
+    if x.shape[1] % num_groups:
+        raise ValueError(f"{x.shape[1]} channels cannot be put in {num_groups} equal groups")
+    return apply(f.group_norm, x, weight, bias, num_groups=int(num_groups), epsilon=float(epsilon))
+
+
+def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = None, weight: Tensor = None, bias: Tensor = None,
+                  use_input_stats: bool = True, momentum: float = 0.9, eps: float = 1e-5, data_format: str = "NCHW",
+                  name: str | None = None) -> Tensor:  # fmt: skip
+    """Centred and scaled in each channel of each image."""
+    channels_second(data_format)
+    if not use_input_stats:
+        raise ValueError("use_input_stats=False is not supported")
+    return apply(f.instance_norm, x, weight, bias, eps=float(eps))
+
+
+def rms_norm(x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5,
+             name: str | None = None) -> Tensor:  # fmt: skip
+    """Over the root of the mean square of the last axes."""
+    return apply(f.rms_norm, x, weight, bias, axes=len(extents(normalized_shape)), epsilon=float(epsilon))
+
+
+def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW",
+                        name: str | None = None) -> Tensor:  # fmt: skip
+    """Over a power of the mean square of neighbouring channels."""
+    channels_second(data_format)
+    return apply(f.local_response_norm, x, size=int(size), alpha=float(alpha), beta=float(beta), k=float(k))
+
+
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: float = 0.0,
+                                 is_causal: bool = False, training: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
+    """Scaled products of queries and keys as shares of values; (batch, length, heads, width)."""
+    if dropout_p and training:
+        raise ValueError("dropout_p is not supported; apply dropout to the result")
+    return apply(f.attention, query, key, value, attn_mask, causal=bool(is_causal))
+
+
+__all__ = ["group_norm", "instance_norm", "local_response_norm", "rms_norm", "scaled_dot_product_attention", *NAMES]

@@ -1,0 +1,213 @@
+"""Elements in order, and elements by their places, under the documented names and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.functional import selection as f
+from symgrad.functional import tensors as functions
+from symgrad.vocabulary import tensors
+from symgrad.vocabulary.dispatch import apply, extents
+from symgrad.vocabulary.exposed import table
+
+Tensor = Any
+
+NAMES = ("masked_select", "masked_fill", "index_sample", "nonzero")
+globals().update(table(f, NAMES))
+
+
+def unstable(stable: bool) -> None:
+    """Refuse a stable order."""
+    if stable:
+        raise ValueError("stable=True is not supported: equal elements may stand in any order")
+
+
+def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
+    """In order along an axis."""
+    return apply(f.sort, x, axis=int(axis), descending=bool(descending))
+
+
+def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
+    """The places of the elements in order."""
+    unstable(stable)
+    return apply(f.argsort, x.detach(), axis=int(axis), descending=bool(descending))
+
+
+def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> list[Tensor]:
+    """The ``k`` largest or smallest elements, in order, and their places."""
+    axis = -1 if axis is None else int(axis)
+    if not 1 <= int(k) <= x.shape[axis] != -1:
+        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {x.shape[axis]}, not {k}")
+    return apply(f.topk, x, k=int(k), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
+
+
+def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> list[Tensor]:
+    """The element that comes as number ``k`` in order, counted from 1, and its place."""
+    axis = -1 if axis is None else int(axis)
+    if not 1 <= int(k) <= x.shape[axis] != -1:
+        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {x.shape[axis]}, not {k}")
+    return apply(f.kthvalue, x, k=int(k), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
+
+
+def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign", include_self: bool = True,
+                   broadcast: bool = True) -> Tensor:  # fmt: skip
+    """``arr`` with values at places along an axis: put there, or added to what is there."""
+    if reduce not in ("assign", "add") or not include_self:
+        raise ValueError(
+            f"put_along_axis with reduce={reduce!r}, include_self={include_self} is not supported; reduce is 'assign' or 'add'"
+        )
+    if isinstance(values, int | float):
+        values = tensors.full_like(indices, float(values), arr.dtype)
+    return apply(f.put_along_axis, arr, indices, values, axis=int(axis), reduce=reduce)
+
+
+def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
+    """The parts of ``x`` that the rows of ``index`` number."""
+    return apply(f.gather_nd, x, index, depth=int(index.shape[-1]))
+
+
+def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
+    """``x`` with rows put at their numbers, or there summed in place of what was there."""
+    if len(index.shape) == 2:
+        index = tensors.reshape(index, [-1])
+    return apply(f.scatter, x, index, updates, overwrite=bool(overwrite))
+
+
+def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
+    """``x`` with updates added to the parts that the rows of ``index`` number."""
+    return apply(f.scatter_nd_add, x, index, updates, depth=int(index.shape[-1]))
+
+
+def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros with updates added to the parts that the rows of ``index`` number."""
+    return apply(f.scatter_nd, index, updates, shape=extents(shape), depth=int(index.shape[-1]))
+
+
+def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
+    """``x`` with values added to its parts along an axis, by their numbers."""
+    return apply(f.index_add, x, index, value, axis=int(axis))
+
+
+def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
+    """``x`` with one number in its parts along an axis, by their numbers."""
+    return apply(f.index_fill, x, index, value, axis=int(axis))
+
+
+def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
+    """``x`` with values at places, or added there."""
+    return apply(f.index_put, x, value, *indices, accumulate=bool(accumulate))
+
+
+def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Each part along an axis several times, one after the other."""
+    if isinstance(repeats, int):
+        return apply(f.repeat_each, x, repeats=repeats, axis=axis)
+    return apply(f.repeat_interleave, x, repeats, axis=axis)
+
+
+def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
+    """Elements by their numbers in the tensor as one row."""
+    if mode != "raise":
+        raise ValueError(f"take with mode={mode!r} is not supported")
+    return apply(f.take, x, index)
+
+
+def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
+    """Where values would stand in a row in order."""
+    found = apply(f.searchsorted, sorted_sequence.detach(), values.detach(), right=bool(right))
+    return tensors.cast(found, "int32") if out_int32 else found
+
+
+def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
+    """Between which elements of a row in order each element stands."""
+    return searchsorted(sorted_sequence, x, out_int32, right)
+
+
+def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
+    """The coordinates of the points of a grid, given those along each axis."""
+    given = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+    shape = [int(x.shape[0]) if len(x.shape) else 1 for x in given]
+    made = []
+    for k, x in enumerate(given):
+        made.append(tensors.expand(tensors.reshape(x, [shape[j] if j == k else 1 for j in range(len(given))]), shape))
+    return made
+
+
+def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
+    """With axes at other places."""
+    rank = len(x.shape)
+    old, new = [a % rank for a in extents(source)], [a % rank for a in extents(destination)]
+    order = [k for k in range(rank) if k not in old]
+    for place, axis in sorted(zip(new, old, strict=True)):
+        order.insert(place, axis)
+    return tensors.transpose(x, order)
+
+
+def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
+    """With two axes in each other's place."""
+    order = list(range(len(x.shape)))
+    order[axis0], order[axis1] = order[axis1], order[axis0]
+    return tensors.transpose(x, order)
+
+
+def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
+    """Turned by right angles, from the first of two axes to the second."""
+    first, second = int(axes[0]), int(axes[1])
+    turns = k % 4
+    if turns == 2:
+        return tensors.flip(x, [first, second])
+    if turns == 0:
+        return apply(functions.assign, x)
+    return tensors.flip(swapaxes(x, first, second), first) if turns == 1 else tensors.flip(swapaxes(x, first, second), second)
+
+
+def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
+    """Repeated to a common shape."""
+    shape = broadcast_shape(*[list(x.shape) for x in input])
+    return [tensors.expand(x, shape) for x in input]
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> list[int]:
+    """The common shape of several."""
+    rank = max(map(len, shapes))
+    made = []
+    for column in zip(*[[1] * (rank - len(s)) + list(s) for s in shapes], strict=True):
+        wide = {extent for extent in column if extent != 1}
+        if len(wide) > 1:
+            raise ValueError(f"shapes {', '.join(map(str, map(list, shapes)))} do not fit one another")
+        made.append(wide.pop() if wide else 1)
+    return made
+
+
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None, name: str | None = None) -> Tensor:
+    """Differences of neighbours along an axis, ``n`` times."""
+    parts = [part for part in (prepend, x, append) if part is not None]
+    made = x if len(parts) == 1 else tensors.concat(parts, axis)
+    for _ in range(n):
+        length = int(made.shape[axis])
+        made = tensors.slice(made, [axis], [1], [length]) - tensors.slice(made, [axis], [0], [length - 1])
+    return made
+
+
+def strided_slice(x: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int],
+                  name: str | None = None) -> Tensor:  # fmt: skip
+    """A part along each of some axes, in steps."""
+    index: list[Any] = [slice(None)] * len(x.shape)
+    for axis, start, end, step in zip(axes, starts, ends, strides, strict=True):
+        index[axis] = slice(int(start), int(end), int(step))
+    return x[tuple(index)]
+
+
+def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
+    """The parts along an axis, without it."""
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"axis {axis} has extent {x.shape[axis]}, not {num}")
+    return tensors.unbind(x, axis)
+
+
+__all__ = [
+    "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill", "index_put", "kthvalue",
+    "meshgrid", "moveaxis", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd", "scatter_nd_add", "searchsorted",
+    "sort", "strided_slice", "swapaxes", "take", "topk", "unstack", *NAMES,
+]  # fmt: skip
