@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Call, Op, Operand, Value
-from symgrad.ir.types import Array
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import Array, Scalar
 from symgrad.loops.writer import Writer, key_of
 from symgrad.ops.declare import ROWS
 
@@ -26,25 +26,30 @@ class Access:
 
 @dataclass(slots=True)
 class Summary:
-    """What an op, with all inside it, reads and writes."""
+    """What an op, with all inside it, reads and writes; ``alias`` names one for all values that may be the same array."""
 
     defined: set[Value] = field(default_factory=set)
     used: set[Value] = field(default_factory=set)
     accesses: list[Access] = field(default_factory=list)
     checks: bool = False
+    alias: Mapping[Value, Value] = field(default_factory=dict)
 
     @property
     def written(self) -> set[Value]:
-        return {a.handle for a in self.accesses if a.writes}
+        return {self.alias.get(a.handle, a.handle) for a in self.accesses if a.writes}
 
     @property
     def touched(self) -> set[Value]:
-        return {a.handle for a in self.accesses}
+        return {self.alias.get(a.handle, a.handle) for a in self.accesses}
+
+    def of(self, handle: Value) -> list[Access]:
+        """The accesses of an array, by whatever name."""
+        return [a for a in self.accesses if self.alias.get(a.handle, a.handle) is handle]
 
 
-def summary(op: Op) -> Summary:
+def summary(op: Op, alias: Mapping[Value, Value] | None = None) -> Summary:
     """Gather what an op does."""
-    made = Summary(set(op.outs))
+    made = Summary(set(op.outs), alias=alias or {})
     made.used.update(o for o in op.operands if isinstance(o, Value))
     made.accesses += own_accesses(op)
     made.checks = isinstance(op, Call) and op.name != "let" and ROWS[op.name].effect
@@ -58,6 +63,36 @@ def summary(op: Op) -> Summary:
             made.accesses += part.accesses
             made.checks = made.checks or part.checks
     return made
+
+
+def handed_on(block: Block) -> dict[Value, Value]:
+    """One name for all values that loops and branches, in a block and all inside it, may hand the same array to."""
+    names: dict[Value, Value] = {}
+
+    def name(value: Value) -> Value:
+        while (other := names.get(value, value)) is not value:
+            value = other
+        return value
+
+    for op in walk(block):
+        slots: list[Sequence[Operand]] = []
+        if isinstance(op, For | While):
+            slots += zip(op.carried, op.inits, op.body.yields, op.outs, strict=False)
+            if isinstance(op, While):
+                slots += zip(op.carried, op.test.args, strict=True)
+        elif isinstance(op, If):
+            slots += zip(op.outs, op.then.yields, op.orelse.yields, strict=True)
+        for slot in slots:
+            same = [name(v) for v in slot if isinstance(v, Value) and not isinstance(v.type, Scalar)]
+            names |= {other: same[0] for other in same[1:] if other is not same[0]}
+    return {value: name(value) for value in [*names, *names.values()]}
+
+
+def seen_from(block: Block, names: Mapping[Value, Value]) -> dict[Value, Value]:
+    """The same for the ops of one block: what is made there is no array that was handed in, unless one of its loops hands it on."""
+    further = {names[out] for op in block.ops if op.blocks for out in op.outs if out in names}
+    made = {op.outs[0] for op in block.ops if isinstance(op, Call) and op.name in ("empty", "zeros")}
+    return {value: name for value, name in names.items() if value not in made or name in further}
 
 
 def own_accesses(op: Op) -> Iterator[Access]:

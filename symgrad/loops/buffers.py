@@ -135,7 +135,7 @@ def same_extents(maker: Call, init: Operand, block: Block, writer: Writer) -> bo
 
 
 def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
-    """Is each element of the old array read for the last time no later than the same element of the new one is written?"""
+    """Is each element of the old array looked at for the last time no later than the same element of the new one is written?"""
     began = False
     for op in body.ops:
         if op is maker:
@@ -145,35 +145,16 @@ def may_take_over(body: Block, maker: Op, old: Value, new: Value) -> bool:
             return False
         if old in summary(op).used and not found:
             return False
-        olds, news = [a for a in found if a.handle is old], [a for a in found if a.handle is new]
-        if began and olds:
+        olds, news = (any(a.handle is handle for a in found) for handle in (old, new))
+        if began and olds or olds and news and not in_step(op, maker, found, old, new):
             return False
-        if news:
-            began = True
-            if olds and not in_step(op, old, new, olds, news):
-                return False
+        began = began or news
     return True
 
 
-def in_step(op: Op, old: Value, new: Value, olds: list[Access], news: list[Access]) -> bool:
-    """In one nest: are all at one index, in one innermost block, the reads before the store?"""
-    indices = {tuple(map(key_of, a.index or ())) for a in [*olds, *news]}
-    if len(indices) != 1 or any(a.writes for a in olds):
-        return False
-    block = innermost(op)
-    if block is None:
-        return False
-    order = [inner.args[0] for inner in block.ops if isinstance(inner, Call) and inner.name in ("take", "set_at", "add_at")]
-    order = [h for h in order if h in (old, new)]
-    count = sum(1 for _ in olds) + sum(1 for _ in news)
-    return len(order) == count and old not in order[order.index(new) :]
-
-
-def innermost(op: Op) -> Block | None:
-    """The block at the bottom of a perfect nest."""
+def in_step(op: Op, maker: Op, found: list[Access], old: Value, new: Value) -> bool:
+    """Is it a loop of which each round looks at elements of its own, and at each of the old ones before it stores the new one?"""
     if not isinstance(op, For):
-        return None
-    loops = [inner for inner in op.body.ops if inner.blocks]
-    if not loops:
-        return op.body
-    return innermost(loops[0]) if len(loops) == 1 else None
+        return False
+    axes = range(min(len(a.index or ()) for a in found))
+    return any(all(a.index and a.index[k] is op.index for a in found) for k in axes) and may_take_over(op.body, maker, old, new)

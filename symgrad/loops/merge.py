@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, For, If, Op, Operand, Value, While, substitute, walk
-from symgrad.loops.accesses import Access, Summary, arrays, conflict, is_apart, linear, summary
+from symgrad.loops.accesses import Access, Summary, arrays, conflict, handed_on, is_apart, linear, seen_from, summary
 from symgrad.loops.writer import Writer, key_of
 
 #: how far back a nest is looked for
@@ -24,7 +24,7 @@ STREAMS = 24
 
 def merge(block: Block, writer: Writer) -> None:
     """Merge what may be merged, in a block and all inside it."""
-    Merging(writer, occurrences(block), apart(block)).block(block)
+    Merging(writer, occurrences(block), apart(block), handed_on(block)).block(block)
 
 
 def apart(block: Block) -> set[Value]:
@@ -64,11 +64,13 @@ class Merging:
     writer: Writer
     count: dict[Value, int]
     apart: set[Value]
+    names: dict[Value, Value]  #: one for what may be the same array
 
     def block(self, block: Block) -> None:
         done: list[tuple[Op, Summary]] = []
+        alias = seen_from(block, self.names)
         for op in block.ops:
-            made = summary(op)
+            made = summary(op, alias)
             if not (isinstance(op, For) and op in self.writer.nests and self.joined(op, made, done)):
                 done.append((op, made))
         block.ops = [op for op, _ in done]
@@ -99,7 +101,7 @@ class Merging:
                     substitute(op.body, {op.index: other.index})
                     other.body.ops += op.body.ops
                     k = next(k for k, (each, _) in enumerate(done) if each is other)
-                    done[k] = (other, summary(other))
+                    done[k] = (other, summary(other, own.alias))
                     return True
             if theirs.checks and conflict(theirs, own):
                 return False
@@ -137,9 +139,7 @@ class Merging:
         written = theirs.written | own.written
         shared = theirs.touched & own.touched & written
         for handle in shared:
-            mine = [a for a in theirs.accesses if a.handle is handle]
-            others = [a for a in own.accesses if a.handle is handle]
-            if not self.same_round(mine, first.index, others, second.index):
+            if not self.same_round(theirs.of(handle), first.index, own.of(handle), second.index):
                 return False
         if theirs.defined & own.used:
             return False

@@ -119,6 +119,17 @@ def bound_on_one_side(x, n):
 
 
 R = np.random.default_rng(0)
+
+
+def read_before_a_loop_changes_it(x, n):
+    for _ in range(n):
+        x += x
+    y = np.sin(x)
+    for _ in range(n):
+        x += x
+    return np.sum(y) + np.sum(x)
+
+
 CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (logsumexp, 0, [(R.random(n),) for n in (5, 1)]),
     (softmax_weighted, (0, 1), [(R.random(s), R.random(s)) for s in ((3, 4), (1, 1), (2, 0, 3))]),
@@ -133,6 +144,7 @@ CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (gathered, 0, [(R.random((4, 3)), np.array([0, 2, 2, -1]))]),
     (picked, 0, [(R.random(4),)]),
     (columns, 0, [(R.random((4, 3)),), (R.random((6, 8))[::2, ::3],), (np.asfortranarray(R.random((4, 3))),)]),
+    (read_before_a_loop_changes_it, 0, [(R.random(4), n) for n in (0, 1, 2)]),
     (carried, 0, [(R.random(4), 5), (R.random(4), 0), (R.random(8)[::2], 2)]),
     (saved_on_one_side, (0, 1), [(R.standard_normal(5), 1.0), (R.standard_normal(5), -1.0), (R.standard_normal(2), -1.0)]),
 ]

@@ -194,7 +194,6 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
         product_into(motion_grad_1, t_grad_4, t_8.T)
         spread_grad = new_empty((t_1, t_1))
         product_into(spread_grad, motion.T, t_grad_4)
-        state_grad_2 = new_empty((t_1,))
         for i in range(t_3):
             state_grad_1[i] += state_grad[i]
             for j in range(t_3):
@@ -202,12 +201,11 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
                 motion_grad[i, j] += motion_grad_1[i, j]
                 t_8 = state_grad_1[i] * state_tape[i_1, j]
                 motion_grad[i, j] += t_8
-            state_grad_2[i] = 0.0
+            state_grad[i] = 0.0
         for i in range(t_3):
             for j in range(t_3):
-                t_8 = plus(state_grad_2[j], state_grad_1[i] * motion[i, j])
-                state_grad_2[j] = t_8
-        state_grad = state_grad_2
+                t_8 = plus(state_grad[j], state_grad_1[i] * motion[i, j])
+                state_grad[j] = t_8
     return motion_grad, noise_grad, error_grad
 
 
