@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, Const, For, Func, If, Op, Operand, Value, While
-from symgrad.ir.types import BOOL, Array, Scalar, Tape, Type
+from symgrad.ir.types import BOOL, Array, List, Scalar, Tape, Type
 from symgrad.ir.unbound import Unbound, is_absent, is_undefined
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder, symbols
@@ -143,4 +143,6 @@ class Bound:
                 return self.builder.call("zeros", *[Const(0)] * len(shape), dtype=dtype)
             case Tape():
                 return self.builder.call("tape")
+            case List():
+                return self.builder.call("list_of")
         raise OutOfReach(f"a name that is unbound on some path, else {type_}", self.builder.loc)

@@ -11,7 +11,7 @@ from typing import Any
 
 from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
-from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type
+from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach
@@ -50,8 +50,21 @@ class Slots:
     counts: tuple[Operand, ...]
 
 
+@dataclass(slots=True)
+class Listing:
+    """A list of numba's, of numbers or of arrays; no ``handle`` while nothing is in it."""
+
+    item: Scalar | Array | Undefined
+    handle: Value | None = None
+
+    @property
+    def known(self) -> Value:
+        assert self.handle is not None
+        return self.handle
+
+
 #: what a value of the program has become
-Thing = Form | Operand | tuple[Operand, ...] | Stacks | Slots
+Thing = Form | Operand | tuple[Any, ...] | Stacks | Slots | Listing
 
 
 @dataclass(slots=True)
@@ -80,6 +93,7 @@ class Context:
         self.params: list[Value] = []  #: what stands for the parameters
         self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
         self.wants = memory_wanted(func)
+        self.stored_arrays = stored_arrays(func, self.facts)
         self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
         self.waiting: list[Any] = []  #: those of one group that have not been carried out
         self.integers = known_extents(func)
@@ -166,7 +180,7 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Form) and found.rank == 0:
             return found.at(())
-        if isinstance(found, Form | tuple | Stacks | Slots):
+        if isinstance(found, Form | tuple | Stacks | Slots | Listing):
             raise OutOfReach("an array where a number is needed", self.writer.loc)
         return found
 
@@ -175,10 +189,9 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Form):
             return found
-        if isinstance(found, tuple | Stacks | Slots) or not isinstance(found.type, Scalar):
-            raise OutOfReach(
-                f"{found.type if not isinstance(found, tuple | Stacks | Slots) else 'a shape'} where an array is needed", self.writer.loc
-            )
+        if isinstance(found, tuple | Stacks | Slots | Listing) or not isinstance(found.type, Scalar):
+            what = "a shape or a list" if isinstance(found, tuple | Stacks | Slots | Listing) else str(found.type)
+            raise OutOfReach(f"{what} where an array is needed", self.writer.loc)
         kind = {"float": "f64", "int": "i64", "bool": "bool"}
         dtype = found.type.dtype if found.type.dtype not in (None, "any") else kind.get(found.type.kind)
         return Form(refuse_dtype(dtype), (), lambda index: found)
@@ -190,7 +203,7 @@ class Context:
             return found
         if isinstance(found, Form):
             return found.extents
-        if isinstance(found, Stacks | Slots):
+        if isinstance(found, Stacks | Slots | Listing):
             raise OutOfReach("a shape that is not known", self.writer.loc)
         return (found,)
 
@@ -199,7 +212,7 @@ class Context:
         found = self.thing(operand)
         if isinstance(found, Const) and found.value is None:
             return None
-        if isinstance(found, tuple | Stacks | Slots):
+        if isinstance(found, tuple | Stacks | Slots | Listing):
             raise OutOfReach("an index that is a tuple", self.writer.loc)
         return found
 
@@ -250,8 +263,8 @@ class Context:
             return made
         if isinstance(found, tuple):
             return self.writer.call("shape_from", *found)
-        if isinstance(found, Stacks | Slots):
-            raise OutOfReach("a result that is a tape", self.func.loc)
+        if isinstance(found, Stacks | Slots | Listing):
+            raise OutOfReach("a result that is a tape or a list", self.func.loc)
         return found
 
     # -------------------------------------------------------------- numbers
@@ -283,6 +296,12 @@ def is_nothing(operand: Operand) -> bool:
 OF_MATRICES = frozenset(
     {"matmul", "dot", "matmul_left", "matmul_right", "dot_left", "dot_right", "inv", "det", "slogdet", "cofactors", "cholesky", "solve"}
 )
+
+
+def stored_arrays(func: Func, facts: Facts) -> set[tuple[Value, bool]]:
+    """The memory of arrays that anything is stored to, as its classes say it."""
+    first = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].consumes]
+    return {facts.find((v, False)) for v in first if isinstance(v, Value) and isinstance(v.type, Array)}
 
 
 def is_computed(operand: Operand, makers: dict[Value, Op]) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ZERO, Call, Const, Operand
-from symgrad.ir.types import Array, Scalar
+from collections.abc import Sequence
+from typing import Any
+
+from symgrad.ir.core import ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import UNDEFINED, Array, List, Scalar
+from symgrad.loops import lists
 from symgrad.loops.arrays import axes, constant_in, dtype_of
-from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import cast_to, shown
+from symgrad.loops.context import Context, Listing, Thing
+from symgrad.loops.forms import Form, cast_to, shown
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.writer import number
 
@@ -80,43 +84,79 @@ def stack_part(lowering: Context, op: Call) -> Thing:
 
 # ------------------------------------------------------------------ lists
 
+#: how many elements of a vector are written out where a list of them is asked for
+FEW = 16
+
 
 def list_of(lowering: Context, op: Call) -> Thing:
-    """A list of numbers that is written out, as long as nothing is put into it."""
-    if not op.args or not all(isinstance(a.type, Scalar) for a in op.args):
+    """A list that is written out: its numbers, as long as nothing is put into it, or others in their turn."""
+    found = tuple(lowering.thing(a) for a in op.args)
+    if not found:
+        return Listing(UNDEFINED)
+    if all(isinstance(a.type, Scalar) or isinstance(f, tuple) and isinstance(a.type, List) for a, f in zip(op.args, found, strict=True)):
+        return found
+    out = op.outs[0].type
+    if not isinstance(out, List):
         raise OutOfReach(f"list_of of {', '.join(str(a.type) for a in op.args)}", op.loc)
-    return tuple(lowering.number(a) for a in op.args)
+    lists.settled(lowering, op)
+    made = lists.begun(lowering, out.item, op.outs[0].name)
+    for each, operand in zip(found, op.args, strict=True):
+        lists.append(lowering, made, each, operand)
+    return made
 
 
 def array_of(lowering: Context, op: Call) -> Thing:
-    """The array of a list that is written out."""
+    """The array of a list that is written out, or of one that has grown."""
     found, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
+    if not isinstance(found, tuple):
+        return lists.array_of(lowering, op)
+    lengths: list[int] = []
+    inner: Any = found
+    while isinstance(inner, tuple):
+        lengths.append(len(inner))
+        inner = inner[0] if inner else None
+    extents = [Const(length) for length in lengths]
     type_ = op.outs[0].type
-    if not isinstance(found, tuple) or not isinstance(type_, Array) or type_.rank != 1:
+    if not isinstance(type_, Array) or type_.rank != len(extents):
         raise OutOfReach("the array of a list", op.loc)
-    extents = (Const(len(found)),)
     handle = writer.empty(dtype, extents, op.outs[0].name)
-    for place_, element in enumerate(found):
-        value = constant_in(element, dtype) if isinstance(element, Const) else cast_to(writer, element, dtype)
-        writer.store(handle, value, (Const(place_),))
+    store_nested(lowering, op, handle, found, lengths)
     return lowering.memory(handle, op.outs[0], extents)
 
 
+def store_nested(lowering: Context, op: Call, handle: Value, found: Any, lengths: Sequence[int], index: tuple[Operand, ...] = ()) -> None:
+    """Store numbers of a nest of tuples, all of them as long as the first."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    if len(index) < len(lengths):
+        if not isinstance(found, tuple) or len(found) != lengths[len(index)]:
+            raise OutOfReach("the array of lists that are not alike", op.loc)
+        for k, each in enumerate(found):
+            store_nested(lowering, op, handle, each, lengths, (*index, Const(k)))
+        return
+    if isinstance(found, tuple | Form | Listing):
+        raise OutOfReach("the array of lists that are not alike", op.loc)
+    writer.store(handle, constant_in(found, dtype) if isinstance(found, Const) else cast_to(writer, found, dtype), index)
+
+
 def list_from(lowering: Context, op: Call) -> Thing:
-    """The elements of a vector of known length, as they are now."""
+    """The elements of a vector, as they are now: written out where there are few."""
     x = lowering.form(op.args[0])
     count = number(x.extents[0]) if x.rank == 1 else None
-    if count is None or op.settings["depth"] != 1:
-        raise OutOfReach(f"list_from of {op.args[0].type}", op.loc)
+    if count is None or count > FEW or op.settings["depth"] != 1:
+        return lists.list_from(lowering, op)
     return tuple(x.at((Const(k),)) for k in range(count))
 
 
 def list_take(lowering: Context, op: Call) -> Thing:
-    """One of a list that is written out."""
+    """One of a list."""
     found, place_ = lowering.thing(op.args[0]), number(op.args[1])
-    if not isinstance(found, tuple) or place_ is None or not -len(found) <= place_ < len(found):
-        raise OutOfReach("an element of a list", op.loc)
-    return found[place_]
+    if not isinstance(found, tuple):
+        return lists.list_take(lowering, op)
+    if place_ is None:
+        return lists.list_take(lowering, op)
+    if not -len(found) <= place_ < len(found):
+        raise OutOfReach("an element that a list does not have", op.loc)
+    return found[place_]  # type: ignore[no-any-return]
 
 
 RULES = {

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
-from symgrad.ir.types import Array, Dim, Object, Scalar, ShapeOf, Tape, Undefined
+from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Undefined
+from symgrad.loops import lists
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
-from symgrad.loops.context import Context, Frame, Stacks, is_nothing
+from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
@@ -200,6 +201,8 @@ class Lowering(Context):
                 return []
             case Tape(items=items):
                 return parts_of(self, items, value.name)
+            case List(item=item):
+                return [Value(List(lists.kept(self, item)), value.name)]
             case Undefined() | Object():
                 return []
         raise OutOfReach(f"a variable that is {value.type}", self.writer.loc)
@@ -216,6 +219,11 @@ class Lowering(Context):
                 pass
             case Tape(items=items):
                 self.env[value] = Stacks(tuple(items), parts)
+            case List():
+                (handle,) = parts
+                assert isinstance(handle.type, List)
+                assert isinstance(handle.type.item, Scalar | Array)
+                self.env[value] = Listing(handle.type.item, handle)
             case Undefined() | Object():
                 self.env[value] = Const(None)
 
@@ -241,6 +249,8 @@ class Lowering(Context):
             case Tape(items=items):
                 assert isinstance(found, Stacks)
                 return given_lists(self, found, items)
+            case List(item=item):
+                return [lists.listed(self, operand, item).known]
         raise AssertionError(slot)
 
     def init(self, operand: Operand, slot: Value) -> list[Operand]:

@@ -362,8 +362,8 @@ class Writer:
         """A row that stores a whole array."""
         self.build.block.ops.append(Call([], self.loc, name, [handle, *args], {}))
 
-    def keep(self, handle: Value, place: Operand, item: Value) -> None:
-        """Put an array into a list."""
+    def keep(self, handle: Value, place: Operand, item: Operand) -> None:
+        """Put an array or a number into a list."""
         self.build.block.ops.append(Call([], self.loc, "list_set", [handle, place, item], {}))
 
     def let(self, handle: Value, value: Operand) -> None:

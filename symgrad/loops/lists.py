@@ -1,0 +1,302 @@
+"""table: lists that grow, shrink or are long: lists of numba's, of numbers or of arrays by rows.
+
+A list that is written out and only read is the tuple of its numbers (``joining``); it becomes a list where one is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import Array, List, Scalar, Type, Undefined
+from symgrad.loops import arrays
+from symgrad.loops.arrays import as_float, dtype_of
+from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
+from symgrad.loops.forms import Form, cast_to, mapped, refuse, refuse_dtype
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.slots import DTYPES
+
+
+def kept(context: Context, item: Type) -> Scalar | Array:
+    """How an item lies in a list."""
+    match item:
+        case Scalar(kind="float" | "int" | "bool" as kind, dtype=dtype):
+            refuse_dtype(DTYPES[kind] if dtype in (None, "any") else dtype)
+            return item
+        case Array(dtype=dtype, shape=shape):
+            return Array(refuse(item), shape, "C")
+    raise OutOfReach(f"a list of what is {item}", context.writer.loc)
+
+
+def begun(context: Context, item: Type, name: str | None = None) -> Listing:
+    """A new list, with nothing in it yet."""
+    writer, held = context.writer, kept(context, item)
+    some: Operand
+    if isinstance(held, Array):
+        assert held.dtype is not None
+        some = writer.empty(held.dtype, (ZERO,) * len(held.shape or ()), "%nothing")
+    else:
+        assert isinstance(held, Scalar)
+        some = cast_to(writer, zero(held), held.dtype) if is_sized(held) and held.dtype else zero(held)
+    made = writer.call("list_of_same", some, ZERO, hint=name)
+    made.type = List(held)
+    return Listing(held, made)
+
+
+def zero(type_: Scalar) -> Const:
+    return Const({"float": 0.0, "int": 0, "bool": False}[type_.kind])
+
+
+def is_sized(type_: Scalar) -> bool:
+    """Is it a number of NumPy's, other than those that are Python's too?"""
+    return type_.dtype not in (None, "any", "f64", "i64", "bool")
+
+
+def listed(context: Context, operand: Operand, item: Type | None = None) -> Listing:
+    """An operand as a list of such items; one that has nothing in it, or is written out, begins here."""
+    found = context.thing(operand)
+    if isinstance(found, Listing) and found.handle is not None:
+        if item is not None and kept(context, item) != found.item and not isinstance(item, Undefined):
+            return same_kind(context, found, item)
+        return found
+    if not isinstance(found, Listing | tuple):
+        raise OutOfReach(f"a list that is {operand.type}", context.writer.loc)
+    if item is None and isinstance(operand.type, List):
+        item = operand.type.item
+    if item is None or isinstance(item, Undefined):
+        raise OutOfReach(f"a list that is {operand.type}", context.writer.loc)
+    made = begun(context, item, operand.name if isinstance(operand, Value) else None)
+    for element in found if isinstance(found, tuple) else ():
+        append(context, made, element)
+    return made
+
+
+def same_kind(context: Context, found: Listing, item: Type) -> Listing:
+    """The list where a slot takes such items: the extents that types tell may differ, numbers may not."""
+    wanted = kept(context, item)
+    match found.item, wanted:
+        case Array(dtype=a, shape=s), Array(dtype=b, shape=t) if a == b and len(s or ()) == len(t or ()):
+            return found
+        case Scalar(kind=a), Scalar(kind=b) if a == b and not is_sized(found.item) and not is_sized(wanted):
+            return found
+    raise OutOfReach("a list whose items change", context.writer.loc)
+
+
+def put_in(context: Context, listing: Listing, found: Thing, operand: Operand | None = None) -> Operand:
+    """What stands in the list for an item: a number, or memory by rows."""
+    if isinstance(listing.item, Scalar):
+        return number_for(context, listing.item, found)
+    assert isinstance(listing.item, Array)
+    if not isinstance(found, Form) or found.rank != len(listing.item.shape or ()) or found.dtype != listing.item.dtype:
+        raise OutOfReach("a list of arrays of several kinds", context.writer.loc)
+    memory = context.materialised(operand).memory if operand is not None else None
+    return context.new_array(found) if memory is None or memory in context.params else memory
+
+
+def number_for(context: Context, item: Scalar, found: Thing) -> Operand:
+    """A number as the list holds it."""
+    value = found.at(()) if isinstance(found, Form) and not found.rank else found
+    if isinstance(value, Form | tuple | Stacks | Slots | Listing):
+        raise OutOfReach("a list of numbers and of others", context.writer.loc)
+    if item.kind == "float":
+        return cast_to(context.writer, as_float(value), item.dtype if is_sized(item) and item.dtype else "f64")
+    if getattr(value.type, "kind", None) != item.kind:
+        raise OutOfReach("a list of numbers of several kinds", context.writer.loc)
+    return value
+
+
+def append(context: Context, listing: Listing, found: Thing, operand: Operand | None = None) -> None:
+    context.writer.whole("list_append", listing.known, put_in(context, listing, found, operand))
+
+
+def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thing:
+    """One item."""
+    made = context.writer.call("list_take", listing.known, place, hint=out.name)
+    if isinstance(listing.item, Scalar):
+        made.type = listing.item if isinstance(out.type, Scalar) and out.type.kind != listing.item.kind else out.type
+        return made
+    made.type = listing.item
+    return context.memory(made, out, context.extents_at(made, out)) if isinstance(out.type, Array) else made
+
+
+@contextmanager
+def over(context: Context, listing: Listing) -> Iterator[Operand]:
+    """A loop over the places of a list."""
+    with context.writer.loop(context.writer.call("list_len", listing.known)) as place:
+        yield place
+
+
+def settled(context: Context, op: Call) -> None:
+    """Leave arrays in lists to the NumPy target where any of them is written to: they may be others under another name."""
+    for value in (*op.args, *op.outs):
+        if isinstance(value, Value) and isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Undefined):
+            if context.facts.find((value, True)) in context.stored_arrays:
+                raise OutOfReach("arrays in a list that are stored to", op.loc)
+
+
+# ------------------------------------------------------------------ rules
+
+
+def list_append(context: Context, op: Call) -> Thing:
+    settled(context, op)
+    out = op.outs[0].type
+    if not isinstance(out, List):
+        raise OutOfReach(f"a list that is {out}", op.loc)
+    made = listed(context, op.args[0], out.item)
+    append(context, made, context.thing(op.args[1]), op.args[1])
+    return made
+
+
+def list_drop(context: Context, op: Call) -> Thing:
+    made = listed(context, op.args[0])
+    context.writer.whole("list_drop", made.known)
+    return made
+
+
+def list_set(context: Context, op: Call) -> Thing:
+    settled(context, op)
+    out = op.outs[0].type
+    made = listed(context, op.args[0], out.item if isinstance(out, List) else None)
+    context.writer.keep(made.known, context.number(op.args[1]), put_in(context, made, context.thing(op.args[2]), op.args[2]))
+    return made
+
+
+def list_add_at(context: Context, op: Call) -> Thing:
+    """A new item in the place of an old one: arrays are not added to in place."""
+    settled(context, op)
+    writer, made, place = context.writer, listed(context, op.args[0]), context.number(op.args[1])
+    old = writer.call("list_take", made.known, place)
+    old.type = made.item
+    if isinstance(made.item, Scalar):
+        total = writer.call("add", old, number_for(context, made.item, context.thing(op.args[2])))
+        writer.keep(made.known, place, number_for(context, made.item, total))
+        return made
+    assert isinstance(made.item, Array)
+    assert made.item.dtype is not None
+    form = Form(made.item.dtype, read_extents(context, old, made.item), lambda index: writer.read(old, index), cells=frozenset({old}))
+    summed = mapped(writer, form.dtype, [form, context.form(op.args[2])], lambda e: cast_to(writer, writer.call("add", *e), form.dtype), 1)
+    if summed.rank != form.rank:
+        raise OutOfReach("a list of arrays of several kinds", op.loc)
+    writer.keep(made.known, place, context.new_array(summed))
+    return made
+
+
+def read_extents(context: Context, handle: Value, type_: Array) -> tuple[Operand, ...]:
+    return tuple(context.writer.pure("extent", handle, axis=k) for k in range(len(type_.shape or ())))
+
+
+def list_len(context: Context, op: Call) -> Thing:
+    found = context.thing(op.args[0])
+    if isinstance(found, tuple):
+        return Const(len(found))
+    if isinstance(found, Listing) and found.handle is None:
+        return ZERO
+    return context.writer.call("list_len", listed(context, op.args[0]).known)
+
+
+def list_zeros(context: Context, op: Call) -> Thing:
+    """As many zeros, of the shapes of the items."""
+    writer, like = context.writer, listed(context, op.args[0])
+    made = begun(context, like.item)
+    with over(context, like) as place:
+        if isinstance(like.item, Scalar):
+            writer.whole("list_append", made.known, zero(like.item))
+        elif isinstance(like.item, Array):
+            item = writer.call("list_take", like.known, place)
+            item.type = like.item
+            nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
+            writer.whole("list_append", made.known, nothing)
+    return made
+
+
+def copied(context: Context, op: Call) -> Thing:
+    """A list of the same items; what else is copied is no matter of lists."""
+    found = context.thing(op.args[0])
+    if not isinstance(op.outs[0].type, List):
+        return arrays.copied(context, op)
+    if isinstance(found, tuple) or isinstance(found, Listing) and found.handle is None:
+        return found
+    settled(context, op)
+    old = listed(context, op.args[0])
+    made = context.writer.call("list_slice", old.known, NONE, NONE, NONE)
+    made.type = List(old.item)
+    return Listing(old.item, made)
+
+
+def list_slice(context: Context, op: Call) -> Thing:
+    settled(context, op)
+    old = listed(context, op.args[0])
+    bounds = [context.number(a) for a in op.args[1:]]
+    made = context.writer.call("list_slice", old.known, *bounds, hint=op.outs[0].name)
+    made.type = List(old.item)
+    return Listing(old.item, made)
+
+
+def list_join(context: Context, op: Call) -> Thing:
+    settled(context, op)
+    out = op.outs[0].type
+    item = out.item if isinstance(out, List) else None
+    first, second = (listed(context, a, item) for a in op.args)
+    made = context.writer.call("list_join", first.known, second.known, hint=op.outs[0].name)
+    made.type = List(first.item)
+    return Listing(first.item, made)
+
+
+def list_from(context: Context, op: Call) -> Thing:
+    """The elements or rows of an array, as they are now."""
+    x, out = context.form(op.args[0]), op.outs[0].type
+    if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0 or not isinstance(out, List) or not x.rank:
+        raise OutOfReach(f"{op.name} of {op.args[0].type}", op.loc)
+    settled(context, op)
+    made = begun(context, out.item, op.outs[0].name)
+    with context.writer.loop(x.extents[0]) as row:
+        part = Form(x.dtype, x.extents[1:], lambda index: x.at((row, *index)), (x,))
+        append(context, made, part)
+    return made
+
+
+def array_of(context: Context, op: Call) -> Thing:
+    """An array with the items as its elements or rows, which must be alike."""
+    if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0:
+        raise OutOfReach("the array of a list of lists", op.loc)
+    writer, found, dtype = context.writer, listed(context, op.args[0]), dtype_of(op)
+    extents: list[Operand] = [writer.call("list_len", found.known)]
+    if isinstance(found.item, Array):
+        writer.check("check_at_least", extents[0], ONE)
+        first = writer.call("list_take", found.known, ZERO)
+        first.type = found.item
+        extents += read_extents(context, first, found.item)
+    handle = writer.empty(dtype, extents, op.outs[0].name)
+    with over(context, found) as place:
+        item = writer.call("list_take", found.known, place)
+        item.type = found.item
+        if isinstance(found.item, Scalar):
+            writer.store(handle, cast_to(writer, item, dtype), (place,))
+        elif isinstance(found.item, Array):
+            for mine, wanted in zip(read_extents(context, item, found.item), extents[1:], strict=True):
+                writer.check("check_equal", mine, wanted)
+            with writer.nest(extents[1:]) as index:
+                writer.store(handle, cast_to(writer, writer.read(item, index), dtype), (place, *index))
+    return context.memory(handle, op.outs[0], extents)
+
+
+def list_take(context: Context, op: Call) -> Thing:
+    settled(context, op)
+    return taken(context, listed(context, op.args[0]), context.number(op.args[1]), op.outs[0])
+
+
+RULES: dict[str, Any] = {
+    "copy": copied,
+    "list_append": list_append,
+    "list_drop": list_drop,
+    "list_set": list_set,
+    "list_add_at": list_add_at,
+    "list_len": list_len,
+    "list_zeros": list_zeros,
+    "list_slice": list_slice,
+    "list_join": list_join,
+    "unstack": list_from,
+    "stack_list": array_of,
+}
