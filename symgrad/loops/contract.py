@@ -181,7 +181,10 @@ def escapes(handle: Value, block: Block) -> bool:
 
 
 #: ops that look at whole arrays, or store to them, without keeping them
-BORROWS = frozenset({"product_into", "add_product", "inverse_into", "cofactors_into", "determinant", "view"})
+BORROWS = frozenset(
+    {"product_into", "add_product", "inverse_into", "cofactors_into", "triangular_into", "determinant", "view"}
+    | {f"product_at{places}" for places in (1, 2, 3)}
+)
 
 
 def borrows(op: Op) -> bool:

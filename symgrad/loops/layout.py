@@ -10,6 +10,7 @@ from symgrad.loops.forms import Form, Index, cast_to, filled, shown, stored
 from symgrad.loops.paths import Place, permuted, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.writer import number
+from symgrad.ops.arrays import pad_widths
 
 
 def shown_at(form: Form, where: Place) -> Form:
@@ -49,6 +50,8 @@ def transpose(lowering: Context, op: Call) -> Thing:
             order = [k for k in order if k not in source]
             for to, come in sorted(zip(target, source, strict=True)):
                 order.insert(to, come)
+        case "stack_array":
+            order.insert(axes(op, s["axis"], rank)[0], order.pop(0))
     return shown_at(x, permuted(x.extents, order))
 
 
@@ -111,13 +114,78 @@ def triangle(lowering: Context, op: Call) -> Thing:
     x, writer = lowering.form(op.args[0]), lowering.writer
     if x.rank < 2:
         raise OutOfReach(f"{op.name} of a vector", op.loc)
-    keeps = "greater_equal" if op.name == "triu" else "less_equal"
+    upper = op.name == "triu" or op.name == "triangle" and not op.settings["lower"]
+    keeps = "greater_equal" if upper else "less_equal"
 
     def at(index: Index) -> Operand:
-        test = writer.call(keeps, writer.subtract(index[-1], Const(op.settings["k"])), index[-2])
+        test = writer.call(keeps, writer.subtract(index[-1], Const(op.settings.get("k", 0))), index[-2])
         return cast_to(writer, writer.call("where", test, x.at(index), constant(x.dtype, 0), via=None), x.dtype)
 
     return Form(x.dtype, x.extents, at, (x,), 1)
+
+
+def half_tril(lowering: Context, op: Call) -> Thing:
+    """The lower triangle with half the diagonal."""
+    x, writer = lowering.form(op.args[0]), lowering.writer
+
+    def at(index: Index) -> Operand:
+        element, zero = x.at(index), constant(x.dtype, 0)
+        below = writer.call("where", writer.call("less", index[-1], index[-2]), element, zero, via=None)
+        half = writer.call("multiply", Const(0.5), element, via=None)
+        return cast_to(writer, writer.call("where", writer.call("equal", index[-1], index[-2]), half, below, via=None), x.dtype)
+
+    return Form(x.dtype, x.extents, at, (x,), 2)
+
+
+def symmetric(lowering: Context, op: Call) -> Thing:
+    """The mean of a matrix and its transpose."""
+    x, writer = lowering.form(op.args[0]), lowering.writer
+    x = x if x.cost == 0 else lowering.give_memory(x, op.args[0])
+
+    def at(index: Index) -> Operand:
+        both = writer.call("add", x.at(index), x.at((*index[:-2], index[-1], index[-2])), via=None)
+        return cast_to(writer, writer.call("multiply", Const(0.5), both, via=None), x.dtype)
+
+    return Form(x.dtype, x.extents, at, (x,), 2)
+
+
+def joined_rows(lowering: Context, op: Call) -> Thing:
+    """The items of an array laid behind one another, and their cotangent as items: the first two axes as one, or apart."""
+    x = lowering.form(op.args[0])
+    if op.settings["axis"] != 0:
+        raise OutOfReach(f"{op.name} along another axis than the first", op.loc)
+    if op.name == "split_array":
+        wanted = list(lowering.extents(op.args[1]))
+    else:
+        wanted = [lowering.writer.multiply(x.extents[0], x.extents[1]), *x.extents[2:]]
+    return shown_at(x, reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, wanted)))
+
+
+def pad(lowering: Context, op: Call) -> Thing:
+    """One value around what there is."""
+    x, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
+    value = op.settings["constant_values"]
+    if op.settings["mode"] != "constant" or not isinstance(value, int | float):
+        raise OutOfReach("np.pad with other than one value", op.loc)
+    widths = pad_widths(op.settings["width"], x.rank)
+    extents = [writer.add(e, Const(before + after)) for e, (before, after) in zip(x.extents, widths, strict=True)]
+    around = constant(dtype, 0) if value == 0 else Const(float(value)) if dtype[0] == "f" else None
+    if around is None:
+        raise OutOfReach(f"np.pad of {dtype}", op.loc)
+    handle = lowering.new_array(filled(dtype, extents, around), op.outs[0].name)
+    with writer.nest(x.extents) as index:
+        place = tuple(writer.add(i, Const(before)) for i, (before, _) in zip(index, widths, strict=True))
+        writer.store(handle, cast_to(writer, x.at(index), dtype), place)
+    return stored(writer, handle, dtype, extents, frozenset({handle}))
+
+
+def pad_back(lowering: Context, op: Call) -> Thing:
+    """What was padded."""
+    g, writer = lowering.form(op.args[0]), lowering.writer
+    if op.settings["mode"] != "constant":
+        raise OutOfReach("np.pad with other than one value", op.loc)
+    widths = pad_widths(op.settings["width"], g.rank)
+    return shown(g, lowering.extents(op.args[1]), lambda i: tuple(writer.add(k, Const(b)) for k, (b, _) in zip(i, widths, strict=True)))
 
 
 def diagonal(lowering: Context, op: Call) -> Thing:
@@ -181,12 +249,17 @@ def diagonal_place(lowering: Context, op: Call) -> Thing:
 
 RULES = {
     **dict.fromkeys(("reshape", "ravel", "flatten"), reshape),
-    **dict.fromkeys(("transpose", "untranspose", "mT", "swapaxes", "moveaxis"), transpose),
+    **dict.fromkeys(("transpose", "untranspose", "mT", "swapaxes", "moveaxis", "stack_array"), transpose),
+    **dict.fromkeys(("concatenate_array", "split_array"), joined_rows),
+    "half_tril": half_tril,
+    "symmetric": symmetric,
+    "pad": pad,
+    "pad_back": pad_back,
     "expand_dims": expand_dims,
     "squeeze": squeeze,
     "flip": flip,
     "roll": roll,
-    **dict.fromkeys(("triu", "tril"), triangle),
+    **dict.fromkeys(("triu", "tril", "triangle"), triangle),
     **dict.fromkeys(("diag", "diagonal"), diagonal),
     **dict.fromkeys(("diagonal_place", "diag_back", "trace_back"), diagonal_place),
 }

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Type, Undefined
 from symgrad.loops import arrays
 from symgrad.loops.arrays import as_float, dtype_of
@@ -167,8 +167,7 @@ def list_add_at(context: Context, op: Call) -> Thing:
     """A new item in the place of an old one: arrays are not added to in place."""
     settled(context, op)
     writer, made, place = context.writer, listed(context, op.args[0]), context.number(op.args[1])
-    old = writer.call("list_take", made.known, place)
-    old.type = made.item
+    old = item_of(context, made, place)
     if isinstance(made.item, Scalar):
         total = writer.call("add", old, number_for(context, made.item, context.thing(op.args[2])))
         writer.keep(made.known, place, number_for(context, made.item, total))
@@ -204,8 +203,7 @@ def list_zeros(context: Context, op: Call) -> Thing:
         if isinstance(like.item, Scalar):
             writer.whole("list_append", made.known, zero(like.item))
         elif isinstance(like.item, Array):
-            item = writer.call("list_take", like.known, place)
-            item.type = like.item
+            item = item_of(context, like, place)
             nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
             writer.whole("list_append", made.known, nothing)
     return made
@@ -220,18 +218,56 @@ def copied(context: Context, op: Call) -> Thing:
         return found
     settled(context, op)
     old = listed(context, op.args[0])
-    made = context.writer.call("list_slice", old.known, NONE, NONE, NONE)
-    made.type = List(old.item)
-    return Listing(old.item, made)
+    return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
+
+
+def part_of(context: Context, listing: Listing, start: Operand, stop: Operand, name: str | None = None) -> Listing:
+    """A new list of some of the items."""
+    made = context.writer.call("list_part", listing.known, start, stop, hint=name)
+    made.type = List(listing.item)
+    return Listing(listing.item, made)
 
 
 def list_slice(context: Context, op: Call) -> Thing:
     settled(context, op)
     old = listed(context, op.args[0])
-    bounds = [context.number(a) for a in op.args[1:]]
-    made = context.writer.call("list_slice", old.known, *bounds, hint=op.outs[0].name)
-    made.type = List(old.item)
-    return Listing(old.item, made)
+    start, stop, step = (context.number(a) for a in op.args[1:])
+    if not isinstance(step, Const) or step.value not in (None, 1):
+        raise OutOfReach("a part of a list in steps", op.loc)
+    start = ZERO if is_none(start) else start
+    stop = context.writer.call("list_len", old.known) if is_none(stop) else stop
+    return part_of(context, old, start, stop, op.outs[0].name)
+
+
+def is_none(operand: Operand) -> bool:
+    return isinstance(operand, Const) and operand.value is None
+
+
+def list_add_slice(context: Context, op: Call) -> Thing:
+    """Numbers added to a part of a list of numbers."""
+    writer, made, added = context.writer, listed(context, op.args[0]), listed(context, op.args[4])
+    bounds = [context.number(a) for a in op.args[1:4]]
+    if not isinstance(made.item, Scalar) or not all(isinstance(b, Const) for b in bounds):
+        raise OutOfReach("a part of a list that is added to", op.loc)
+    start, _, step = (b.value for b in bounds if isinstance(b, Const))
+    if step not in (None, 1) or type(start) not in (int, type(None)):
+        raise OutOfReach("a part of a list in steps", op.loc)
+    length = writer.call("list_len", made.known)
+    first: Operand = ZERO if start is None else Const(start) if start >= 0 else writer.add(length, Const(start))
+    if start is not None and start < 0:
+        first = writer.larger(first, ZERO)
+    with over(context, added) as k:
+        place = writer.add(first, k)
+        total = writer.call("add", item_of(context, made, place), item_of(context, added, k))
+        writer.keep(made.known, place, number_for(context, made.item, total))
+    return made
+
+
+def item_of(context: Context, listing: Listing, place: Operand) -> Value:
+    """What stands at a place."""
+    made = context.writer.call("list_take", listing.known, place)
+    made.type = listing.item
+    return made
 
 
 def list_join(context: Context, op: Call) -> Thing:
@@ -265,13 +301,11 @@ def array_of(context: Context, op: Call) -> Thing:
     extents: list[Operand] = [writer.call("list_len", found.known)]
     if isinstance(found.item, Array):
         writer.check("check_at_least", extents[0], ONE)
-        first = writer.call("list_take", found.known, ZERO)
-        first.type = found.item
+        first = item_of(context, found, ZERO)
         extents += read_extents(context, first, found.item)
     handle = writer.empty(dtype, extents, op.outs[0].name)
     with over(context, found) as place:
-        item = writer.call("list_take", found.known, place)
-        item.type = found.item
+        item = item_of(context, found, place)
         if isinstance(found.item, Scalar):
             writer.store(handle, cast_to(writer, item, dtype), (place,))
         elif isinstance(found.item, Array):
@@ -297,6 +331,7 @@ RULES: dict[str, Any] = {
     "list_zeros": list_zeros,
     "list_slice": list_slice,
     "list_join": list_join,
+    "list_add_slice": list_add_slice,
     "unstack": list_from,
     "stack_list": array_of,
 }

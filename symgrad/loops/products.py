@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from symgrad.ir.core import ONE, Block, Call, Operand, Value
-from symgrad.ir.types import INT, Array, Scalar
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
+from symgrad.ir.types import Array, Scalar
+from symgrad.loops import contractions
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, mapped, shown, stored
+from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
+from symgrad.loops.matrices import as_matrix, bases, transposed
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.reductions import finish, innermost, reduce, sum_fold
-from symgrad.loops.writer import key_of
+from symgrad.loops.reductions import finish, reduce, sum_fold
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
@@ -24,10 +23,6 @@ def expanded(form: Form, axis: int) -> Form:
     """A form with an axis of one element more."""
     extents = [*form.extents[:axis], ONE, *form.extents[axis:]]
     return shown(form, extents, lambda index: (*index[:axis], *index[axis + 1 :]))
-
-
-def transposed(form: Form) -> Form:
-    return shown(form, form.extents[::-1], lambda index: index[::-1])
 
 
 def product(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
@@ -66,77 +61,13 @@ def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
     return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
 
 
-def bases(lowering: Context, matrices: Sequence[Operand]) -> list[Operand]:
-    """The arrays that matrices are views of."""
-    found: list[Operand] = []
-    for matrix in matrices:
-        maker = lowering.writer.maker.get(matrix) if isinstance(matrix, Value) else None
-        if maker is not None and maker.name == "view":
-            found += [maker.args[0], *bases(lowering, maker.args[:1])]
-    return found
-
-
-def as_matrix(lowering: Context, form: Form) -> Value:
-    """A matrix as memory, seen from the side if that is how it lies."""
-    writer = lowering.writer
-    row, column = Value(INT), Value(INT)
-    trial = Block()
-    with writer.inside(trial):
-        found = form.at((row, column))
-    ops = [o for o in trial.ops if isinstance(o, Call)]
-    if len(ops) == len(trial.ops) == 1 and ops[0].name == "take" and ops[0].outs[0] is found:
-        handle, *index = ops[0].args
-        assert isinstance(handle, Value)
-        last = index[-2:]
-        lead = index[:-2]
-        straight = last in ([row, column], [column, row]) and not any(i in (row, column) for i in lead)
-        if straight and fills(lowering, form, handle, last[0] is column):
-            matrix = writer.call("view", handle, *lead, index="i" * len(lead)) if lead else handle
-            return writer.call("view", matrix, index=".T") if last[0] is column else matrix
-    turned = innermost(lowering, form) == 0
-    view = transposed(form) if turned else shown(form, form.extents, lambda i: i)
-    memory = lowering.give_memory(view, None, "%matrix").memory
-    assert memory is not None
-    return writer.call("view", memory, index=".T") if turned else memory
-
-
-def fills(lowering: Context, form: Form, handle: Value, turned: bool) -> bool:
-    """Is a matrix as large as the last two axes of the memory that it is read from, and no corner of them?"""
-    same = lowering.writer.same
-    own = [key_of(same(e)) for e in (form.extents[::-1] if turned else form.extents)]
-    return any(handle in (r.memory, *r.cells) and [key_of(same(e)) for e in r.extents[-2:]] == own for r in form.roots())
-
-
 def matmul(lowering: Context, op: Call) -> Thing:
     a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
     if op.name == "dot" and (a.rank == 0 or b.rank == 0):
         return finish(lowering, op, multiplied(lowering, a, b, dtype_of(op)))
-    if max(a.rank, b.rank) > 2:
-        return stacked(lowering, op, a, b)
+    if max(a.rank, b.rank) > 2 and op.name == "matmul" and min(a.rank, b.rank) >= 1:
+        return contractions.stacks(lowering, op)
     return product(lowering, op, a, b)
-
-
-def stacked(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
-    """Products of stacks of matrices, as NumPy broadcasts them."""
-    if op.name == "dot" or min(a.rank, b.rank) < 2 or dtype_of(op) == "bool":
-        raise OutOfReach("products of stacks of matrices", op.loc)
-    writer, dtype = lowering.writer, dtype_of(op)
-    writer.require_equal(a.extents[-1], b.extents[-2])
-    stack = broadcast_extents(writer, [a.extents[:-2], b.extents[:-2]])
-    a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
-    extents = (*stack, a.extents[-2], b.extents[-1])
-    handle = writer.call("zeros", *extents, dtype=dtype)
-
-    def part(form: Form, outer: tuple[Operand, ...], row: Operand, column: Operand) -> Operand:
-        lead = Form(form.dtype, form.extents[:-2], lambda i: row)
-        return form.at((*broadcast_index(lead, outer), row, column))
-
-    with writer.nest((*stack, a.extents[-2], a.extents[-1])) as index:
-        *outer, i, k = index
-        factor = part(a, tuple(outer), i, k)
-        with writer.loop(b.extents[-1]) as j:
-            writer.store(handle, writer.call("multiply", factor, part(b, tuple(outer), k, j), via=None), (*outer, i, j), "add_at")
-    return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
 
 
 def left(lowering: Context, op: Call) -> Thing:
@@ -144,6 +75,8 @@ def left(lowering: Context, op: Call) -> Thing:
     extents = lowering.extents(op.args[2])
     g, b = lowering.form(op.args[0]), lowering.form(op.args[1])
     dtype = dtype_of(op)
+    if max(len(extents), b.rank) > 2 and op.name == "matmul_left":
+        return contractions.stacks_part(lowering, op, True)
     match (len(extents), b.rank):
         case (0, 0) | (1, 1):
             made = multiplied(lowering, g, b, dtype)
@@ -163,6 +96,8 @@ def right(lowering: Context, op: Call) -> Thing:
     extents = lowering.extents(op.args[2])
     g, a = lowering.form(op.args[0]), lowering.form(op.args[1])
     dtype = dtype_of(op)
+    if max(len(extents), a.rank) > 2 and op.name == "matmul_right":
+        return contractions.stacks_part(lowering, op, False)
     match (len(extents), a.rank):
         case (0, 0) | (1, 1):
             made = multiplied(lowering, g, a, dtype)
@@ -187,13 +122,6 @@ def outer(lowering: Context, op: Call) -> Thing:
     if (a.rank, b.rank) != (1, 1):
         raise OutOfReach("np.outer of what are not vectors", op.loc)
     return multiplied(lowering, expanded(a, 1), b, dtype_of(op))
-
-
-def tensordot(lowering: Context, op: Call) -> Thing:
-    a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
-    if op.settings["axes"] == 1 and max(a.rank, b.rank) <= 2 and min(a.rank, b.rank) >= 1:
-        return product(lowering, op, a, b)
-    raise OutOfReach("np.tensordot", op.loc)
 
 
 #: what is done by loops where matrices are small, into memory that is there
@@ -239,6 +167,23 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     return results
 
 
+def triangular(lowering: Context, op: Call) -> Thing:
+    """A system of a triangle, into a new array."""
+    writer = lowering.writer
+    a, b = (lowering.form(x) for x in op.args)
+    if (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
+        raise OutOfReach("a system of a triangle that is no matrix of float64", op.loc)
+    writer.require_equal(*a.extents)
+    writer.require_equal(a.extents[0], b.extents[0])
+    columns = b if b.rank == 2 else expanded(b, 1)
+    given = as_matrix(lowering, a), as_matrix(lowering, columns)
+    made = writer.empty("f64", columns.extents, op.outs[0].name)
+    turned = op.name == "solve_transposed"
+    writer.whole("triangular_into", made, *given, Const(bool(op.settings["lower"])), Const(turned), *bases(lowering, given))
+    found = stored(writer, made, "f64", columns.extents, frozenset({made}))
+    return found if b.rank == 2 else shown(found, b.extents, lambda index: (*index, ZERO))
+
+
 def over_matrix(lowering: Context, op: Call) -> Thing:
     """A number for each matrix of a stack."""
     if isinstance(op.outs[0].type, Scalar):
@@ -252,7 +197,7 @@ RULES = {
     **dict.fromkeys(("matmul_left", "dot_left"), left),
     **dict.fromkeys(("matmul_right", "dot_right"), right),
     "outer": outer,
-    "tensordot": tensordot,
     **dict.fromkeys(("inv", "solve", "det", "slogdet", "cholesky", "cofactors"), library),
+    **dict.fromkeys(("solve_triangular", "solve_transposed"), triangular),
     "over_matrix": over_matrix,
 }

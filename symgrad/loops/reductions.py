@@ -401,27 +401,6 @@ def unbroadcast(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
 
 
-def running(lowering: Context, op: Call) -> Thing:
-    """``cumsum`` and ``cumprod``."""
-    writer, dtype = lowering.writer, dtype_of(op)
-    x, axis = lowering.form(op.args[0]), op.settings["axis"]
-    if axis is None and x.rank != 1:
-        where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
-        x = shown(x, where.extents, where.at)
-    (gone,) = axes(op, 0 if axis is None else axis, x.rank)
-    name = "add" if op.name == "cumsum" else "multiply"
-    handle = writer.empty(dtype, x.extents, own_name(op))
-    kept = [k for k in range(x.rank) if k != gone]
-    with writer.nest([x.extents[k] for k in kept]) as outer:
-        total = writer.running(scalar(dtype), constant(dtype, 0 if name == "add" else 1), "%total")
-        with writer.loop(x.extents[gone]) as i:
-            index = dict(zip(kept, outer, strict=True)) | {gone: i}
-            cell = tuple(index[k] for k in range(x.rank))
-            writer.let(total, cast_to(writer, writer.call(name, total, x.at(cell), via=None), dtype))
-            writer.store(handle, total, cell)
-    return stored(writer, handle, dtype, x.extents, frozenset({handle}))
-
-
 RULES = {
     "sum": plain(lambda writer, dtype, name: sum_fold(writer, dtype)),
     "prod": plain(lambda writer, dtype, name: product_fold(writer, dtype)),
@@ -433,5 +412,4 @@ RULES = {
     **dict.fromkeys(("argmax", "argmin"), argument_of_extreme),
     "extreme_share": extreme_share,
     "unbroadcast": unbroadcast,
-    **dict.fromkeys(("cumsum", "cumprod"), running),
 }

@@ -8,7 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.ir.core import Call, Const, Operand
-from symgrad.loops import arrays, joining, layout, lists, making, masks, products, reductions, slots, stores, tapes
+from symgrad.loops import (
+    arrays,
+    contractions,
+    joining,
+    layout,
+    lists,
+    making,
+    masks,
+    picking,
+    products,
+    reductions,
+    running,
+    slots,
+    stores,
+    tapes,
+)
 from symgrad.loops.context import Context, Thing
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.vector_text import VECTOR
@@ -31,8 +46,8 @@ PRICES = {
 }  # fmt: skip
 RULES: dict[str, Rule] = {
     **arrays.RULES, **making.RULES, **layout.RULES, **lists.RULES, **joining.RULES,
-    **masks.RULES, **products.RULES, **reductions.RULES, **stores.RULES, "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
-    "slots": slots.slots, "put": slots.put, "get": slots.get,
+    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **stores.RULES,
+    "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop, "slots": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 
 

@@ -239,6 +239,16 @@ def special(build: Builder, op: Call, args: Args) -> list[Operand]:
     return made
 
 
+def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """The first two derivatives of ``lgamma``; NumPy code tells what they are where they are not finite."""
+    order = 0 if op.name == "digamma" else args[0].value if isinstance(args[0], Const) else None
+    if order not in (0, 1):
+        raise OutOfReach("higher derivatives of the gamma function", op.loc)
+    made = build.call("trigamma_of" if order else "digamma_of", build.call("cast", args[-1], dtype="f64"))
+    unless_finite(build, made)
+    return settled(build, op, made)
+
+
 def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The sign as two choices: of a zero it is 0.0 whatever the zero's own."""
     (x,) = args
@@ -380,6 +390,7 @@ RULES: dict[str, Rule] = {
         again,
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
+    **dict.fromkeys(("digamma", "polygamma"), gammas),
     "clip": clipped,
     "number": converted,
     "invert": inverted,

@@ -53,6 +53,19 @@ for _name in ("arctan2", "power"):
 # ``bases``: the arrays that the operands are views of
 for _given in ("product_into(out, a, b", "add_product(out, a, b", "inverse_into(out, a", "cofactors_into(out, a"):
     constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", statement=True, consumes=True)
+# the same for one matrix of a stack
+for _places in ("i", "i, j", "i, j, k"):
+    constant(
+        f"product_at{_places.count(',') + 1}(out, a, b, {_places}, *bases)",
+        lambda types, settings, dim: types[0],
+        emit=f"product_into(out[{_places}], a, b)",
+        statement=True,
+        consumes=True,
+    )
+constant("triangular_into(out, a, b, lower, turned, *bases)", lambda types, settings, dim: types[0],
+         emit="triangular_into(out, a, b, lower, turned)", statement=True, consumes=True)  # fmt: skip
+constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="digamma_of(x)")
+constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="trigamma_of(x)")
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
 
 # new arrays of float64, known to overlap nothing
@@ -65,6 +78,8 @@ for _name in ("new_empty", "new_zeros"):
 
 # places for arrays, before these are made
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
+
+constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
 
 # shapes that are handed in and out
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)

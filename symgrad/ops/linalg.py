@@ -56,7 +56,7 @@ def _factor_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     return array_or_scalar(_product_dtype([t for t in types if not isinstance(t, ShapeOf)]), shape)
 
 
-def _contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The axes of the two operands that a ``tensordot`` sums over."""
     if isinstance(axes, int):
         axes = (tuple(range(-axes, 0)), tuple(range(axes)))
@@ -67,7 +67,7 @@ def _contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, 
 def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
     dtype = _product_dtype(types)
-    found = None if a is None or b is None else _contracted(settings["axes"], len(a), len(b))
+    found = None if a is None or b is None else contracted(settings["axes"], len(a), len(b))
     if a is None or b is None or found is None:
         return Array(dtype, None)
     left = tuple(e for k, e in enumerate(a) if k not in found[0])

@@ -15,7 +15,10 @@ KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),
     **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
     **dict.fromkeys(("new_empty", "new_zeros"), "symgrad.runtime.memory"),
-    **dict.fromkeys(("product_into", "add_product", "inverse_into", "determinant", "cofactors_into"), "symgrad.runtime.matrices"),
+    **dict.fromkeys(
+        ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into"), "symgrad.runtime.matrices"
+    ),
+    **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
 }
 
 

@@ -290,3 +290,38 @@ def cofactors_into(out: Any, a: Any) -> None:
                 for m in range(n):
                     others *= s[m] if m != k else 1.0
                 out[i, j] += u[i, k] * others * vh[k, j]
+
+
+@plainly
+def triangular_into(out: Any, a: Any, b: Any, lower: bool, turned: bool) -> None:
+    """Store the solution of ``a @ x = b``, or of ``a.T @ x = b`` if ``turned``, where only one triangle of ``a`` counts.
+
+    As SciPy does, it raises where a number is not finite, or one on the diagonal is zero.
+
+    >>> out = np.empty((2, 1))
+    >>> triangular_into(out, np.array([[2.0, 9.0], [1.0, 4.0]]), np.array([[2.0], [5.0]]), True, False)
+    >>> out
+    array([[1.],
+           [1.]])
+    """
+    n, columns = b.shape
+    for i in range(n):
+        if a[i, i] == 0.0:
+            raise ArithmeticError
+        for j in range(n):
+            if not np.isfinite(a[i, j]):
+                raise ArithmeticError
+        for j in range(columns):
+            if not np.isfinite(b[i, j]):
+                raise ArithmeticError
+    for step in range(n):
+        i = step if lower != turned else n - 1 - step
+        first, last = (0, i) if lower != turned else (i + 1, n)
+        for c in range(columns):
+            out[i, c] = b[i, c]
+        for j in range(first, last):
+            factor = a[j, i] if turned else a[i, j]
+            for c in range(columns):
+                out[i, c] -= factor * out[j, c]
+        for c in range(columns):
+            out[i, c] /= a[i, i]

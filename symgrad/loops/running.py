@@ -1,0 +1,90 @@
+"""table: what runs along an axis: sums and products so far, and those that derivatives of products need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from symgrad.ir.core import Call, Const, Operand
+from symgrad.loops.arrays import axes, constant, dtype_of
+from symgrad.loops.context import Context, Thing
+from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, shown, stored
+from symgrad.loops.paths import reshape_extents, reshaped
+from symgrad.loops.reductions import own_name
+from symgrad.loops.writer import Writer, scalar
+
+Step = Callable[[Writer, Operand, list[Operand]], Operand]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What it starts from, how the elements at a place are taken in, from which end, and whether a place has its own or what was before."""
+
+    start: int
+    step: Step
+    backward: bool = False
+    before: bool = True
+
+
+def plus(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
+    return writer.call("add", total, elements[0], via=None)
+
+
+def times(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
+    return writer.call("multiply", total, elements[0], via=None)
+
+
+def weighted(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
+    """With the weights ``g`` after the factors ``x``: ``g + x * total``."""
+    x, g = elements
+    return writer.call("add", g, writer.call("multiply", x, total, via=None), via=None)
+
+
+RUNS = {
+    "cumsum": Run(0, plus, before=False),
+    "cumprod": Run(1, times, before=False),
+    "product_before": Run(1, times),
+    "product_after": Run(1, times, backward=True),
+    "weighted_before": Run(0, weighted),
+    "weighted_after": Run(0, weighted, backward=True),
+}
+
+
+def running(lowering: Context, op: Call) -> Thing:
+    """A running number for each line along the axis."""
+    writer, dtype, run = lowering.writer, dtype_of(op), RUNS[op.name]
+    forms, axis = [lowering.form(a) for a in op.args], op.settings["axis"]
+    extents = broadcast_extents(writer, [f.extents for f in forms])
+    shape = extents
+    if axis is None and len(extents) != 1:
+        (flat,) = extents = reshape_extents(writer, shape, [Const(-1)])
+        forms = [laid_flat(writer, f, shape, (flat,)) for f in forms]
+    (gone,) = axes(op, 0 if axis is None else axis, len(extents))
+    handle = writer.empty(dtype, extents, own_name(op))
+    kept = [k for k in range(len(extents)) if k != gone]
+    with writer.nest([extents[k] for k in kept]) as outer:
+        total = writer.running(scalar(dtype), constant(dtype, run.start), "%total")
+        with writer.loop(extents[gone]) as i:
+            place = writer.subtract(writer.add(extents[gone], Const(-1)), i) if run.backward else i
+            index = dict(zip(kept, outer, strict=True)) | {gone: place}
+            cell = tuple(index[k] for k in range(len(extents)))
+            if run.before:  # as a number of its own: the running one goes on
+                writer.store(handle, writer.call("positive", total), cell)
+            writer.let(total, cast_to(writer, run.step(writer, total, [f.at(broadcast_index(f, cell)) for f in forms]), dtype))
+            if not run.before:
+                writer.store(handle, total, cell)
+    made = stored(writer, handle, dtype, extents, frozenset({handle}))
+    if len(extents) != len(shape) and not op.name.startswith("cum"):
+        where = reshaped(writer, extents, shape)
+        return shown(made, where.extents, where.at)
+    return made
+
+
+def laid_flat(writer: Writer, form: Form, shape: tuple[Operand, ...], flat: tuple[Operand, ...]) -> Form:
+    """The elements in one line, as broadcast."""
+    whole = shown(form, shape, lambda index: broadcast_index(form, index))
+    where = reshaped(writer, shape, flat)
+    return shown(whole, where.extents, where.at)
+
+
+RULES = dict.fromkeys(RUNS, running)

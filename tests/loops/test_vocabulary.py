@@ -1,0 +1,219 @@
+"""Kernels for one row or construct each: contractions, lists, what is computed on whole arrays; both targets agree, and differences do."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from differences import derivative, direction_for, inner
+from scipy import linalg, special
+
+import symgrad
+from symgrad.errors import NotCompiled
+
+pytest.importorskip("numba")
+R = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+
+
+# ------------------------------------------------------------------ contractions
+
+
+def attention(q, k, v):
+    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    p = np.exp(s - np.max(s, axis=-1, keepdims=True))
+    return np.sum(((p / np.sum(p, axis=-1, keepdims=True)) @ v) ** 2)
+
+
+def heads(q, k):
+    return np.sum(np.tanh(np.einsum("bihd,bjhd->bhij", q, k)) ** 2)
+
+
+def matrix_of(x, y):
+    return np.sum(np.einsum("ij,jk->ik", x, y) ** 2)
+
+
+def turned(x, y):
+    return np.sum(np.einsum("ij,jk->ki", x, y) ** 2)
+
+
+def rows_of(x, y):
+    return np.sum(np.einsum("ij,ij->i", x, y) ** 3)
+
+
+def diagonal_of(x):
+    return np.sum(np.einsum("ii->i", x) ** 2) + np.einsum("ii", x)
+
+
+def form_of(x, y, z):
+    return np.einsum("i,ij,j->", x, y, z)
+
+
+def batched(x, y):
+    return np.sum(np.einsum("bij,jk->bik", x, y) ** 2)
+
+
+def tensors(x, y):
+    return np.sum(np.tensordot(x, y, axes=([0, 2], [1, 0])) ** 2)
+
+
+def stack_by_vector(x, y):
+    return np.sum((x @ y) ** 2)
+
+
+def broadcast_stack(x, y):
+    return np.sum(np.tanh(x @ y))
+
+
+# ------------------------------------------------------------------ lists
+
+
+def grown(x):
+    found = []
+    for v in x:
+        found.append(v * v + 1.0)
+    return np.sum(np.array(found) ** 1.5)
+
+
+def comprehended(x):
+    return sum([math.exp(-v) for v in x])
+
+
+def states(x):
+    held = [x]
+    for _ in range(4):
+        held.append(np.tanh(held[-1] * 1.1 + held[0]))
+    return sum(np.sum(h * h) for h in held)
+
+
+def replaced(x):
+    found = [0.0] * len(x)
+    for k in range(len(x)):
+        found[k] = found[k - 1] * 0.5 + x[k]
+    return found[-1] * found[0]
+
+
+def kept_if(x):
+    found = []
+    for v in x:
+        if v > 0.0:
+            found.append(v * 2.0)
+    total = 0.0
+    for k in range(len(found)):
+        total = total + found[k] ** 2
+    return total
+
+
+def sliced(x):
+    found = list(x * x)
+    return sum(found[1:]) * found[0] + sum(found[:2] + found[-2:])
+
+
+def nested(x):
+    return np.sum(np.take_along_axis(x.reshape(2, 2), np.array([[1], [0]]), 1)) ** 2
+
+
+# ------------------------------------------------------------------ matrices, orders, products, edges
+
+A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
+
+
+def log_determinant(x):
+    factor = np.linalg.cholesky(A + np.outer(x, x))
+    return np.sum(np.log(np.diag(factor))) + np.sum(factor[1:] ** 2)
+
+
+def triangles(x):
+    factor = np.linalg.cholesky(A + np.outer(x, x))
+    half = linalg.solve_triangular(factor, x, lower=True)
+    upper = linalg.solve_triangular(np.triu(A) + np.eye(3), np.outer(half, x))
+    turned_one = linalg.solve_triangular(factor, x * x, lower=True, trans=1)
+    return half @ half + np.sum(upper**2) + np.sum(turned_one)
+
+
+def multiplied(x):
+    return np.prod(x) + np.sum(np.cumprod(x) ** 2) + np.sum(np.prod(x.reshape(-1, 1) * x, axis=0))
+
+
+def edged(x):
+    p = np.pad(x, 1)
+    return np.sum((p[2:] - 2.0 * p[1:-1] + p[:-2]) ** 2) + np.sum(np.pad(x.reshape(-1, 1), ((1, 0), (2, 1)), constant_values=3.0) ** 3)
+
+
+def interpolated(x):
+    return np.sum(np.interp(x, np.array([-2.0, 0.0, 1.0, 3.0]), np.array([0.0, 1.0, 4.0, 2.0])) ** 2)
+
+
+def looked_up(x):
+    edges = np.array([-0.5, 0.0, 0.5])
+    return x[np.searchsorted(edges, 0.2, side="right")] * x[0] + np.sum(x * np.searchsorted(edges, x))
+
+
+def gathered_along(x):
+    order = np.array([[2, 0], [1, -1], [0, 0]])
+    return np.sum(np.take_along_axis(np.outer(x, x[:3]), order, 1) ** 2)
+
+
+def gamma_functions(x):
+    return np.sum(special.gammaln(x + 3.0)) + np.sum(special.digamma(np.abs(x) + 0.2) ** 2) + math.lgamma(x[0] + 4.0)
+
+
+def m(*shape: int) -> Any:
+    return R.standard_normal(shape)
+
+
+CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
+    (attention, [(m(2, 3, 4, 5), m(2, 3, 6, 5), m(2, 3, 6, 5)), (m(1, 4, 2), m(1, 3, 2), m(1, 3, 3))]),
+    (heads, [(m(2, 3, 2, 4), m(2, 5, 2, 4)), (m(2, 3, 1, 4), m(2, 3, 1, 4)), (m(0, 3, 2, 2), m(0, 3, 2, 2))]),
+    (matrix_of, [(m(3, 4), m(4, 2)), (m(3, 0), m(0, 2)), (m(1, 4), m(4, 1))]),
+    (turned, [(m(3, 4), m(4, 2))]),
+    (rows_of, [(m(3, 4), m(3, 4)), (m(3, 4)[:, ::-1], np.asfortranarray(m(3, 4)))]),
+    (diagonal_of, [(m(3, 3),), (m(1, 1),)]),
+    (form_of, [(m(3), m(3, 2), m(2)), (m(1), m(1, 2), m(2))]),
+    (batched, [(m(2, 3, 4), m(4, 5)), (m(0, 3, 4), m(4, 5))]),
+    (tensors, [(m(2, 3, 4), m(4, 2))]),
+    (stack_by_vector, [(m(2, 3, 4), m(4))]),
+    (broadcast_stack, [(m(2, 1, 3, 4), m(5, 4, 2)), (m(3, 4), m(5, 4, 2))]),
+    (grown, [(m(5),), (m(1),)]),
+    (comprehended, [(m(5),), (m(1),), (m(0),)]),
+    (states, [(m(4),), (m(1),), (m(2, 3),)]),
+    (replaced, [(m(4),), (m(1),)]),
+    (kept_if, [(m(9),), (-np.ones(3),), (m(0),)]),
+    (sliced, [(m(5),), (m(2),)]),
+    (nested, [(m(4),)]),
+    (log_determinant, [(m(3),)]),
+    (triangles, [(m(3),)]),
+    (multiplied, [(m(4),), (m(1),), (np.array([0.5, 0.0, 2.0]),), (m(8)[::2],)]),
+    (edged, [(m(4),), (m(1),)]),
+    (interpolated, [(2.0 * m(7),), (m(1),)]),
+    (looked_up, [(m(4),)]),
+    (gathered_along, [(m(3),)]),
+    (gamma_functions, [(m(5),)]),
+]
+
+
+@pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
+    wrt = tuple(range(len(calls[0])))
+    compiled, plain = (symgrad.value_and_grad(function, wrt=wrt, jit=jit) for jit in (True, False))
+    for arguments in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", NotCompiled)
+            value, gradients = compiled(*arguments)
+        expected, others = plain(*arguments)
+
+        assert value == pytest.approx(expected, rel=1e-12, abs=1e-14)
+        for one, other in zip(gradients, others, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
+        direction = direction_for(arguments, R)
+        assert inner(gradients, direction) == pytest.approx(
+            float(derivative(lambda a: function(*a), arguments, direction)), rel=1e-6, abs=1e-8
+        )
