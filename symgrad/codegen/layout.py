@@ -15,7 +15,7 @@ from functools import lru_cache
 from symgrad.codegen.expressions import text_of, times_named
 from symgrad.codegen.memory import Cell, Memory, memory_of
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
-from symgrad.ir.types import Tape
+from symgrad.ir.types import Array, Scalar, Tape
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
@@ -122,7 +122,7 @@ class Planner:
             if value is None or value not in user:
                 continue
             use = user[value]
-            if use is None and value not in ends:
+            if use is None and (value not in ends or is_drop(op) and any(map(self.layout.is_root, block.ops[k + 1 :]))):
                 continue
             if use is not None and not self.accepts(use, value, op):
                 continue
@@ -377,6 +377,11 @@ def is_gain(value: Value, op: Op, use: Op | None) -> bool:
     if value.name is None or not value.name.endswith("_grad") or not isinstance(use, Call) or use.loc.line != op.loc.line:
         return False
     return value.name in [o.name for o in use.outs]
+
+
+def is_drop(op: Op) -> bool:
+    """Does the op make a number of an array, which is kept for longer if that is done later?"""
+    return isinstance(op, Call) and isinstance(op.outs[0].type, Scalar) and any(isinstance(a.type, Array) for a in op.args)
 
 
 def plan(func: Func, nest_results: bool = True) -> Layout:

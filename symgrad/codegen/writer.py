@@ -365,11 +365,11 @@ class Writer:
         return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
 
     def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
-        """``total += v`` for a number of the backward half that is given a new value."""
-        if op not in self.layout.backward or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
+        """``total += v`` for a number that is given a new value."""
+        if len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
             return None
         name = self.name_of[op.outs[0]]
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.left, ast.Name) and value.left.id == name:
+        if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:
             return ast.AugAssign(value.left, value.op, value.right)
         return None
 

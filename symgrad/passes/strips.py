@@ -1,26 +1,30 @@
-"""Computes long chains of elementwise ops on long vectors piece by piece, so that what is in between stays in the cache. Works in place.
+"""Computes long chains of ops on large arrays some rows at a time, so that what is in between stays in the cache. Works in place.
 
     t = x * y; t = np.exp(t); z = t + x      ->      for k in range(0, n, 8192): ... z[k:k + 8192] = t + x[k:k + 8192]
 
-Shorter vectors take the statements as they stood: which way is decided at each call. The result is printed, not differentiated.
+What is smaller takes the statements as they stood: which way is decided at each call. Sums over everything add up the sums of the
+parts. The result is printed, not differentiated.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from symgrad.ir.core import NONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, clone_block, substitute
-from symgrad.ir.types import BOOL, INT, Array, Dim, Scalar, same_extent
+from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, clone_block, substitute
+from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, Type, same_extent, same_shape
+from symgrad.location import Loc
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.facts import halves_kept
 from symgrad.passes.places import Places
+from symgrad.passes.rowwise import Part, Rows, first_extent
 from symgrad.passes.telling import tell
 
 BLOCK = 8192  #: elements of a piece: some of them fit a second-level cache, and none is large enough to be fetched from the system
-LEAST = 8 * BLOCK  #: elements of a vector for which it pays
+ROWS_BLOCK = 2 * BLOCK  #: the same for arrays of more axes, where each row costs something as well
+LEAST = 8 * BLOCK  #: elements of an array for which it pays
 OPS = 8  #: ops for each result of a chain for which it pays
-#: rows that are no ufuncs, and work element by element
-ALSO = frozenset({"copy", "accumulate"})
+NEAR = 4 * OPS  #: ops that a search may go through at no cost to the next one
 
 
 def strips(func: Func) -> Func:
@@ -32,14 +36,53 @@ def strips(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Chain:
-    """Ops of one extent, and what stands between them."""
+    """Ops on the same rows, and what stands between them."""
 
-    extent: Dim
+    rows: Rows
     ops: list[Call] = field(default_factory=list)
-    made: set[Value] = field(default_factory=set)
+    parts: dict[Call, Part] = field(default_factory=dict)
     before: list[Op] = field(default_factory=list)  #: what needs nothing of the chain
     after: list[Op] = field(default_factory=list)  #: what needs something of it
     late: set[Value] = field(default_factory=set)
+
+    def enter(self, op: Call) -> bool:
+        """Take an op into the chain, or around it; False if neither can be."""
+        reads = [a for a in op.args if isinstance(a, Value)]
+        part = None if any(a in self.late for a in reads) else self.rows.part(op)
+        if part is not None and (op.name != "accumulate" or op.args[0] in self.rows.made):
+            self.ops.append(op)
+            self.parts[op] = part
+            self.rows.extents += [e for e in part.news if not any(same_extent(e, known) for known in self.rows.extents)]
+            (self.late if part.total else self.rows.made).update(op.outs)
+            return True
+        row = ROWS[op.name]
+        if row.consumes or row.effect or row.statement or op.name in USER_ROWS:
+            return False
+        if any(a in self.rows.made or a in self.late for a in reads):
+            self.after.append(op)
+            self.late.update(op.outs)
+        else:
+            self.before.append(op)
+        return True
+
+    def inputs(self) -> list[Value]:
+        """The arrays of which the chain reads rows."""
+        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
+                                  if along and isinstance(a, Value) and a not in self.rows.made))  # fmt: skip
+
+    def others(self) -> list[Value]:
+        """The arrays that the chain reads as a whole."""
+        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
+                                  if not along and isinstance(a, Value) and isinstance(a.type, Array)))  # fmt: skip
+
+    def widest(self) -> tuple[Extent, ...]:
+        """What one row of the largest arrays measures."""
+        values = [*self.inputs(), *(out for op in self.ops for out in op.outs if out in self.rows.made)]
+        return max((row_of(v) for v in values), key=size_rank)
+
+    def is_wide(self, value: Operand, widest: tuple[Extent, ...]) -> bool:
+        """Is a value one of the largest?"""
+        return isinstance(value.type, Array) and bool(value.type.shape) and size_rank(row_of(value)) == size_rank(widest)
 
 
 class _Strips:
@@ -55,55 +98,51 @@ class _Strips:
         done: list[Op] = []
         todo = list(self.func.body.ops)
         while todo:
-            extent = extent_of(todo[0]) if todo[0].operands else None
-            chain = None if extent is None else self.chain(todo, extent)
-            if chain is None:
-                rest = 1 if extent is None else 1 + self.looked // OPS  # searches that find nothing take time linear in all ops
+            op = todo[0]
+            extent = first_extent(op) if isinstance(op, Call) and op.args else None
+            made = None if extent is None else self.chain(todo, extent)
+            if made is None:
+                rest = 1 + max(self.looked - NEAR, 0) // OPS  # searches that find nothing take time linear in all ops
                 done += todo[:rest]
                 del todo[:rest]
+                self.looked = 0
                 continue
+            chain, choice = made
             del todo[: len(chain.before) + len(chain.ops) + len(chain.after)]
-            done += [*chain.before, *self.choice(chain), *chain.after]
+            done += [*chain.before, *choice, *chain.after]
         self.func.body.ops = done
         substitute(self.func.body, self.table)
 
     # -------------------------------------------------------------- finding
 
-    def chain(self, ops: list[Op], extent: Dim) -> _Chain | None:
-        """The chain that begins with the first op, if it pays."""
-        found = _Chain(extent)
+    def chain(self, ops: list[Op], extent: Dim) -> tuple[_Chain, list[Op]] | None:
+        """The chain that begins with the first op, and what it becomes, if it pays."""
+        found = _Chain(Rows([extent]))
         self.looked = 0
         for op in ops:
-            if not isinstance(op, Call) or not self.enter(op, found):
+            if not isinstance(op, Call) or not found.enter(op) or not found.ops:
                 break
             self.looked += 1
         results = self.results(found)
-        if not self.inputs(found) or not results:
+        if len(found.ops) < OPS or not found.inputs() or not results or not storable(found, results):
             return None
-        if len(found.ops) >= OPS * len(results):
-            return found
-        if len(found.ops) >= OPS:
+        widest = found.widest()
+        count = sum(any(found.is_wide(v, widest) for v in (*op.operands, *op.outs)) for op in found.ops if op.name != "stop_gradient")
+        wide = sum(found.is_wide(r, widest) for r in results)
+        if count < OPS:
+            return None
+        if count < OPS * wide:
             tell(self.func.notes, ops[0], "is done at once, however long the vectors are: too many results would have to be put together")
-        return None
-
-    def enter(self, op: Call, found: _Chain) -> bool:
-        """Take an op into a chain, or around it; False if neither can be."""
-        own = extent_of(op)
-        reads = [a for a in op.args if isinstance(a, Value)]
-        if own is not None and same_extent(own, found.extent) and not any(a in found.late for a in reads):
-            if op.name != "accumulate" or op.args[0] in found.made:
-                found.ops.append(op)
-                found.made.update(op.outs)
-                return True
-        row = ROWS[op.name]
-        if row.consumes or row.effect or row.statement or op.name in USER_ROWS:
-            return False
-        if any(a in found.made or a in found.late for a in reads):
-            found.after.append(op)
-            found.late.update(op.outs)
-        else:
-            found.before.append(op)
-        return True
+            return None
+        made = _Pieces(found, results, widest).choice()
+        if made is None:
+            return None
+        outs, choice = made
+        self.table.update(zip(results, outs, strict=True))
+        size = f"{BLOCK}" if not widest else f"about {ROWS_BLOCK}"
+        tell(self.func.notes, found.ops[0],
+             f"{count} ops on {'arrays' if widest else 'vectors'} of more than {LEAST} elements are done in pieces of {size}")  # fmt: skip
+        return found, choice
 
     def results(self, found: _Chain) -> list[Value]:
         """What the chain computes for others."""
@@ -111,82 +150,167 @@ class _Strips:
         return [out for op in found.ops for out in op.outs
                 if out in self.places.yielded or any(reader not in inside for reader in self.places.readers.get(out, ()))]  # fmt: skip
 
-    def inputs(self, found: _Chain) -> list[Value]:
-        """The vectors that the chain reads."""
-        return list(dict.fromkeys(a for op in found.ops for a in op.args if isinstance(a, Value) and isinstance(a.type, Array)
-                                  and a not in found.made))  # fmt: skip
 
-    # -------------------------------------------------------------- rewriting
+class _Pieces:
+    """A chain as a branch: a loop over its pieces, or what it was."""
 
-    def choice(self, found: _Chain) -> list[Op]:
-        """A branch for long vectors, and one for the others."""
-        loc, inputs, results = found.ops[0].loc, self.inputs(found), self.results(found)
-        tell(self.func.notes, found.ops[0], f"{len(found.ops)} ops on vectors of more than {LEAST} elements are done in pieces of {BLOCK}")
-        count, test = Value(INT, "n"), Value(BOOL)
-        outs = [Value(r.type, r.name) for r in results]
-        short = Block([], list(found.ops), list(results))
-        long = self.pieces(found, inputs, results, count)
-        self.table.update(zip(results, outs, strict=True))
-        return [
-            Call([count], loc, "extent", [inputs[0]], dict(ROWS["extent"].settings)),
-            Call([test], loc, "greater", [count, Const(LEAST)], dict(ROWS["greater"].settings)),
-            If(outs, loc, test, long, clone_block(short, {})),
-        ]
+    def __init__(self, chain: _Chain, results: list[Value], widest: tuple[Extent, ...]) -> None:
+        self.chain = chain
+        self.results = results
+        self.widest = widest
+        self.loc: Loc = chain.ops[0].loc
+        self.ops: list[Op] = []  #: those under way
+        self.count = Value(INT, "n")
 
-    def pieces(self, found: _Chain, inputs: list[Value], results: list[Value], count: Value) -> Block:
-        """The loop over pieces, after the results have been allocated."""
-        loc = found.ops[0].loc
-        made = Block()
-        whole = [Value(r.type, r.name) for r in results]
-        for value, result in zip(whole, results, strict=True):
-            dtype = result.type.dtype if isinstance(result.type, Array) else None
-            made.ops.append(Call([value], loc, "empty_like", [inputs[0]], {**ROWS["empty_like"].settings, "dtype": dtype}))
-        begin, end = Value(INT, "k"), Value(INT)
-        inside = [Value(r.type, r.name) for r in results]
-        body = Block([begin, *inside], [Call([end], loc, "add", [begin, Const(BLOCK)], dict(ROWS["add"].settings))])
-        piece = Dim(f"{found.extent.symbol}_piece")
-        table: dict[Value, Operand] = {}
-        for value in inputs:
-            table[value] = part = Value(sliced(value, piece), value.name)
-            body.ops.append(Call([part], loc, "view", [value, begin, end, NONE], {**ROWS["view"].settings, "index": "s"}))
-        for op in found.ops:
-            (out,) = op.outs
-            table[out] = Value(sliced(out, piece), out.name)
-            args = [table.get(a, a) if isinstance(a, Value) else a for a in op.args]
-            body.ops.append(Call([table[out]], op.loc, op.name, args, dict(op.settings)))  # type: ignore[list-item]
-        for slot, result in zip(inside, results, strict=True):
-            stored = Value(slot.type, slot.name)
-            settings = {**ROWS["set_at"].settings, "index": "s"}
-            body.ops.append(Call([stored], loc, "set_at", [slot, table[result], begin, end, NONE], settings))
-            body.yields.append(stored)
-        after = [Value(r.type, r.name) for r in results]
-        made.ops.append(For(after, loc, ZERO, count, Const(BLOCK), list(whole), body))
-        made.yields = list(after)
-        return made
+    def call(self, type_: Type, row: str, *args: Operand, word: str | None = None, **settings: Any) -> Value:
+        """Add an op."""
+        out = Value(type_, word)
+        self.ops.append(Call([out], self.loc, row, list(args), {**ROWS[row].settings, **settings}))
+        return out
 
-
-def extent_of(op: Op) -> Dim | None:
-    """The extent of the vector that an op computes element by element, from vectors as long and numbers."""
-    if not isinstance(op, Call) or len(op.outs) != 1 or op.settings.get("via") is not None:
-        return None
-    out = op.outs[0].type
-    if not (ROWS[op.name].elementwise or op.name in ALSO) or op.name in USER_ROWS or not isinstance(out, Array) or out.rank != 1:
-        return None
-    (extent,) = out.shape or (1,)
-    if out.dtype not in ("f64", "f32", "bool") or not isinstance(extent, Dim):
-        return None
-    for operand in op.args:
-        type_ = operand.type
-        vector = isinstance(type_, Array) and type_.rank == 1 and type_.dtype in ("f64", "f32", "bool")
-        if not (isinstance(type_, Scalar) or vector and isinstance(type_, Array) and type_.shape and same_extent(type_.shape[0], extent)):
+    def choice(self) -> tuple[list[Value], list[Op]] | None:
+        """A branch for large arrays, and one for the others; None if their extents are not at hand."""
+        inputs = self.chain.inputs()
+        self.count = self.call(INT, "extent", inputs[0], word="n")
+        size = self.count
+        width: Operand | None = None
+        for extent in self.widest:
+            one = self.extent(extent)
+            if one is None:
+                return None
+            if one is not ONE:
+                width = one if width is None else self.call(INT, "multiply", width, one)
+        if isinstance(width, Value):
+            width.name = "width"
+        if width is not None:
+            size = self.call(INT, "multiply", self.count, width)
+        test = self.call(BOOL, "greater", size, Const(LEAST))
+        for other in self.unproved(inputs):
+            test = self.alike(test, other)
+        ahead, self.ops = self.ops, []
+        short = Block([], list(self.chain.ops), list(self.results))
+        long = self.pieces(inputs, width)
+        if long is None:
             return None
-    return extent
+        outs = [Value(r.type, r.name) for r in self.results]
+        return outs, [*ahead, If(outs, self.loc, test, long, clone_block(short, {}))]
+
+    def alike(self, test: Value, other: Value) -> Value:
+        """``test and other.shape[0] == n``."""
+        own, both = Value(INT), Value(BOOL)
+        extent = Call([own], self.loc, "extent", [other], dict(ROWS["extent"].settings))
+        equal = Call([Value(BOOL)], self.loc, "equal", [own, self.count], dict(ROWS["equal"].settings))
+        self.ops.append(If([both], self.loc, test, Block([], [extent, equal], [equal.outs[0]]), Block([], [], [test])))
+        return both
+
+    def unproved(self, inputs: list[Value]) -> list[Value]:
+        """One array for each extent that must be looked at."""
+        seen: list[Extent] = []
+        found = []
+        for value in inputs:
+            extent = rows_of(value)
+            if not any(same_extent(extent, known) for known in seen):
+                seen.append(extent)
+                found.append(value)
+        return found[1:]
+
+    def extent(self, extent: Extent) -> Operand | None:
+        """An extent as an operand."""
+        if isinstance(extent, int):
+            return Const(extent) if extent != 1 else ONE
+        for value in [*self.chain.inputs(), *self.chain.others()]:
+            assert isinstance(value.type, Array)
+            for axis, have in enumerate(value.type.shape or ()):
+                if same_extent(have, extent):
+                    return self.call(INT, "extent", value, axis=axis)
+        return None
+
+    def pieces(self, inputs: list[Value], width: Operand | None) -> Block | None:
+        """The loop over pieces, after the results have been allocated."""
+        step: Operand = Const(BLOCK)
+        if width is not None:
+            step = self.call(INT, "maximum", ONE, self.call(INT, "floor_divide", Const(ROWS_BLOCK), width), word="step", via="math")
+        made = [self.allocated(r, inputs) for r in self.results]
+        if any(m is None for m in made):
+            return None
+        inits = [m for m in made if m is not None]
+        ahead, self.ops = self.ops, []
+        begin = Value(INT, "k")
+        inside = {r: Value(r.type, r.name) for r in self.results}
+        body = Block([begin, *inside.values()], self.ops)
+        end = self.call(INT, "add", begin, step, word="end")
+        piece = Dim(f"{self.chain.rows.extents[0].symbol}_piece")
+        table: dict[Value, Operand] = {v: self.call(sliced(v, piece), "view", v, begin, end, NONE, word=v.name, index="s") for v in inputs}
+        for op in self.chain.ops:
+            self.again(op, table, piece)
+            (out,) = op.outs
+            slot = inside.get(out)
+            if slot is None:
+                continue
+            if self.chain.parts[op].total:
+                inside[out] = self.call(slot.type, "add", slot, table[out], word=slot.name)
+            else:
+                inside[out] = self.call(slot.type, "set_at", slot, table[out], begin, end, NONE, word=slot.name, index="s")
+        body.yields = list(inside.values())
+        after = [Value(r.type, r.name) for r in self.results]
+        loop = For(after, self.loc, ZERO, self.count, step, inits, body)
+        return Block([], [*ahead, loop], list(after))
+
+    def again(self, op: Call, table: dict[Value, Operand], piece: Dim) -> None:
+        """An op of the chain, on a piece."""
+        (out,) = op.outs
+        part = self.chain.parts[op]
+        args = [table[a] if along and isinstance(a, Value) else a for a, along in zip(op.args, part.along, strict=True)]
+        made = Value(out.type if part.total else sliced(out, piece), out.name)
+        self.ops.append(Call([made], op.loc, op.name, args, dict(op.settings)))
+        table[out] = made
+
+    def allocated(self, result: Value, inputs: list[Value]) -> Operand | None:
+        """What a result begins as."""
+        if not isinstance(result.type, Array):
+            return Const(0.0)
+        dtype, row = result.type.dtype, row_of(result)
+        for value in inputs:
+            assert isinstance(value.type, Array)
+            if same_shape(row_of(value), row) and (not row or result.type.layout in ("?", value.type.layout)):
+                other = None if dtype == value.type.dtype else dtype
+                return self.call(result.type, "empty_like", value, word=result.name, dtype=other)
+        extents = [self.count, *(self.extent(e) for e in row)]
+        if any(e is None for e in extents) or result.type.layout not in ("?", "C"):
+            return None
+        return self.call(result.type, "empty", *(e for e in extents if e is not None), word=result.name, dtype=dtype)
+
+
+def storable(found: _Chain, results: list[Value]) -> bool:
+    """May all results be put together?  Not what is a view, nor what the chain overwrites."""
+    consumed = {op.args[0] for op in found.ops if ROWS[op.name].consumes}
+    makers = {out: op for op in found.ops for out in op.outs}
+    return not any(r in consumed or ROWS[makers[r].name].alias != "fresh" for r in results)
+
+
+def rows_of(value: Value) -> Extent:
+    """How many rows an array has."""
+    assert isinstance(value.type, Array)
+    assert value.type.shape
+    return value.type.shape[0]
+
+
+def row_of(value: Operand) -> tuple[Extent, ...]:
+    """The shape of one row."""
+    assert isinstance(value.type, Array)
+    assert value.type.shape
+    return value.type.shape[1:]
+
+
+def size_rank(row: tuple[Extent, ...]) -> tuple[int, int]:
+    """A measure by which rows are compared whose extents are not known: by rank, and by axes of more than one."""
+    return sum(e != 1 for e in row), len(row)
 
 
 def sliced(value: Value, piece: Dim) -> Array:
-    """The type of a piece of a vector."""
+    """The type of some rows."""
     assert isinstance(value.type, Array)
-    return Array(value.type.dtype, (piece,))
+    return Array(value.type.dtype, (piece, *row_of(value)))
 
 
 __all__ = ["strips"]

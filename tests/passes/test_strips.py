@@ -26,6 +26,7 @@ def test_pieces_of_three_elements(program: Program, monkeypatch: pytest.MonkeyPa
     entry = derived._entry(tuple(args), {}, None)
     wanted = derived(*args)
     monkeypatch.setattr(strips, "BLOCK", 3)
+    monkeypatch.setattr(strips, "ROWS_BLOCK", 7)
     monkeypatch.setattr(strips, "LEAST", 0)
     monkeypatch.setattr(strips, "OPS", 1)
     made = derived._make(derived._function, entry.signature, entry.compiled.pins)

@@ -31,7 +31,7 @@ def heat_3d_grad_kernel(start, steps):
                     t_14 = A[t_10, t_11, t_13]
                     t_15 = 2.0 * t_14
                     t_16 = 0.125 * (A[t_9, t_11, t_13] - t_15 + A[i, t_11, t_13])
-                    t_16 = t_16 + 0.125 * (A[t_10, t_12, t_13] - t_15 + A[t_10, j, t_13])
+                    t_16 += 0.125 * (A[t_10, t_12, t_13] - t_15 + A[t_10, j, t_13])
                     t_15 = t_16 + 0.125 * (A[t_10, t_11, k + 2] - t_15 + A[t_10, t_11, k])
                     B[t_10, t_11, t_13] = t_15 + t_14
         for i in range(t_3):
@@ -45,7 +45,7 @@ def heat_3d_grad_kernel(start, steps):
                     t_14 = B[t_10, t_11, t_13]
                     t_15 = 2.0 * t_14
                     t_16 = 0.125 * (B[t_9, t_11, t_13] - t_15 + B[i, t_11, t_13])
-                    t_16 = t_16 + 0.125 * (B[t_10, t_12, t_13] - t_15 + B[t_10, j, t_13])
+                    t_16 += 0.125 * (B[t_10, t_12, t_13] - t_15 + B[t_10, j, t_13])
                     t_15 = t_16 + 0.125 * (B[t_10, t_11, k + 2] - t_15 + B[t_10, t_11, k])
                     A[t_10, t_11, t_13] = t_15 + t_14
     A_grad = new_empty((t, t_1, t_2))
@@ -76,15 +76,15 @@ def heat_3d_grad_kernel(start, steps):
                 t_9 = j + 2
                 for k in range(t_2):
                     t_10 = padded[t_6, t_8, k + 2] * 0.125
-                    t_10 = t_10 + padded[t_6, t_8, k] * 0.125
+                    t_10 += padded[t_6, t_8, k] * 0.125
                     t_11 = k + 1
-                    t_10 = t_10 + padded[t_6, t_9, t_11] * 0.125
-                    t_10 = t_10 + padded[t_6, j, t_11] * 0.125
-                    t_10 = t_10 + padded[t_7, t_8, t_11] * 0.125
-                    t_10 = t_10 + padded[i, t_8, t_11] * 0.125
+                    t_10 += padded[t_6, t_9, t_11] * 0.125
+                    t_10 += padded[t_6, j, t_11] * 0.125
+                    t_10 += padded[t_7, t_8, t_11] * 0.125
+                    t_10 += padded[i, t_8, t_11] * 0.125
                     t_11 = padded[t_6, t_8, t_11]
                     t_12 = t_11 * 0.125
-                    t_10 = t_10 + ((-t_12 - t_12 - t_12) * 2.0 + t_11)
+                    t_10 += (-t_12 - t_12 - t_12) * 2.0 + t_11
                     B_grad[i, j, k] += t_10
         for i in range(t_3):
             t_6 = i + 1
@@ -105,15 +105,15 @@ def heat_3d_grad_kernel(start, steps):
                 t_9 = j + 2
                 for k in range(t_2):
                     t_10 = padded_1[t_6, t_8, k + 2] * 0.125
-                    t_10 = t_10 + padded_1[t_6, t_8, k] * 0.125
+                    t_10 += padded_1[t_6, t_8, k] * 0.125
                     t_11 = k + 1
-                    t_10 = t_10 + padded_1[t_6, t_9, t_11] * 0.125
-                    t_10 = t_10 + padded_1[t_6, j, t_11] * 0.125
-                    t_10 = t_10 + padded_1[t_7, t_8, t_11] * 0.125
-                    t_10 = t_10 + padded_1[i, t_8, t_11] * 0.125
+                    t_10 += padded_1[t_6, t_9, t_11] * 0.125
+                    t_10 += padded_1[t_6, j, t_11] * 0.125
+                    t_10 += padded_1[t_7, t_8, t_11] * 0.125
+                    t_10 += padded_1[i, t_8, t_11] * 0.125
                     t_11 = padded_1[t_6, t_8, t_11]
                     t_12 = t_11 * 0.125
-                    t_10 = t_10 + ((-t_12 - t_12 - t_12) * 2.0 + t_11)
+                    t_10 += (-t_12 - t_12 - t_12) * 2.0 + t_11
                     A_grad[i, j, k] += t_10
     for i in range(t):
         for j in range(t_1):

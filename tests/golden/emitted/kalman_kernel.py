@@ -168,7 +168,7 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
         for i in range(t_7):
             for j in range(t_7):
                 t_10 = t_grad_5 * t_2[i, j] - t_12[i] * tape_3[i_1, j]
-                t_10 = t_10 - t_5[i, j]
+                t_10 -= t_5[i, j]
                 innovation_grad[i, j] = t_10
                 t_8[i, j] = innovation_tape[i_1, j, i]
                 error_grad[i, j] += t_10

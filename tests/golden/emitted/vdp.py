@@ -7,9 +7,9 @@ def vdp_grad(x, v, stiffness, h, steps):
         middle_x = x + t * v
         middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
         tape[_] = v, x, middle_v
-        x = x + h * middle_v
+        x += h * middle_v
         t_1 = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
-        v = v + h * t_1
+        v += h * t_1
 
     # backward
     v_grad = math.cos(v)
@@ -27,7 +27,7 @@ def vdp_grad(x, v, stiffness, h, steps):
         middle_v_grad += x_grad * h            # 74: x = x + h * middle_v
         v_grad += middle_v_grad                # 73: middle_v = v + 0.5 * h * (stiffness *...
         t_grad = middle_v_grad * t
-        x_grad = x_grad - t_grad
+        x_grad -= t_grad
         t_grad_1 = t_grad * v
         t_1 = 1.0 - x * x
         v_grad += t_grad * (stiffness * t_1)

@@ -10,9 +10,9 @@ def vdp_grad_kernel(x, v, stiffness, h, steps):
         x_tape[_] = x
         middle_x = x + t * v
         middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
-        x = x + h * middle_v
+        x += h * middle_v
         t_2 = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
-        v = v + h * t_2
+        v += h * t_2
     v_grad = math.cos(v)
     if not math.isfinite(v_grad):
         raise ArithmeticError
@@ -29,20 +29,20 @@ def vdp_grad_kernel(x, v, stiffness, h, steps):
         middle_x = x + t * v
         t_3 = 1.0 - middle_x * middle_x
         middle_v_grad = t_grad * (stiffness * t_3)
-        stiffness_grad = stiffness_grad + t_grad_1 * t_3
-        t_grad_1 = t_grad_1 * stiffness
+        stiffness_grad += t_grad_1 * t_3
+        t_grad_1 *= stiffness
         middle_x_grad = t_grad_1 * middle_x * -2 - t_grad
-        middle_v_grad = middle_v_grad + x_grad * h
-        v_grad = v_grad + middle_v_grad
+        middle_v_grad += x_grad * h
+        v_grad += middle_v_grad
         t_grad = middle_v_grad * t
-        x_grad = x_grad - t_grad
+        x_grad -= t_grad
         t_grad_1 = t_grad * v
-        v_grad = v_grad + t_grad * t_2
-        stiffness_grad = stiffness_grad + t_grad_1 * t_1
+        v_grad += t_grad * t_2
+        stiffness_grad += t_grad_1 * t_1
         t_grad = t_grad_1 * stiffness
-        x_grad = x_grad + t_grad * x * -2
-        x_grad = x_grad + middle_x_grad
-        v_grad = v_grad + middle_x_grad * t
+        x_grad += t_grad * x * -2
+        x_grad += middle_x_grad
+        v_grad += middle_x_grad * t
     return x_grad, v_grad, stiffness_grad
 
 

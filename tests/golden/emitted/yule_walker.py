@@ -51,7 +51,7 @@ def yule_walker_grad(correlations):
         reflection_1 = reflection_2
     reflection_grad += coefficients_grad[0]      # 124: coefficients[0] = reflection
     t_grad = reflection_grad / error             # 122: reflection = -correlations[1] / corre...
-    error_grad = error_grad - t_grad * reflection
+    error_grad -= t_grad * reflection
     correlations_grad[0] += error_grad
     correlations_grad[1] -= t_grad
     return correlations_grad,

@@ -54,7 +54,7 @@ def yule_walker_grad_kernel(correlations):
     error_grad = 0.0
     reflection_grad = 0.0
     for k in range(t_4, 0, -1):
-        reflection_grad = reflection_grad + coefficients_grad[k]
+        reflection_grad += coefficients_grad[k]
         coefficients_grad[k] = 0.0
         error = error_tape[k]
         reflection_2 = reflection_tape[k]
@@ -73,7 +73,7 @@ def yule_walker_grad_kernel(correlations):
             t_4 = t_2 + -i
             reflection_grad_1 = plus(reflection_grad_1, t_3 * coefficients[t_4])
             coefficients_grad[t_4] += t_3 * reflection_1
-        reflection_grad = reflection_grad + reflection_grad_1
+        reflection_grad += reflection_grad_1
         t_2 = 1.0 - reflection_2 * reflection_2
         error_1 = error * t_2
         t_grad = reflection_grad / error_1
@@ -90,9 +90,9 @@ def yule_walker_grad_kernel(correlations):
         t_grad = error_grad_1 * error
         reflection_grad = t_grad * reflection_2 * -2
         reflection_1 = reflection_2
-    reflection_grad = reflection_grad + coefficients_grad[0]
+    reflection_grad += coefficients_grad[0]
     t_grad = reflection_grad / error_2
-    error_grad = error_grad - t_grad * reflection
+    error_grad -= t_grad * reflection
     correlations_grad[0] += error_grad
     t_grad = -t_grad
     correlations_grad[1] += t_grad

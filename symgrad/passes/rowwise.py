@@ -1,0 +1,138 @@
+"""Says of single ops whether they can be done for some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
+
+An array is *along* where its first axis counts the rows of what is looked at. An op that keeps that axis, and does for each row
+what needs nothing of other rows, makes an array that is along; an op that sums all of it makes a number that adds up over parts.
+Which extents are equal to the number of rows is told by the types, and left to be looked at where the types leave it open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import NONE, Call, Const, Operand, Value
+from symgrad.ir.types import Array, Dim, Scalar, is_plural, same_extent
+from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.ops.indexing import OPERANDS
+from symgrad.ops.shapes import axes_of
+
+#: rows that are no ufuncs, and work element by element
+ALSO = frozenset({"copy", "accumulate", "stop_gradient", "where", "cast", "zeros_like"})
+#: rows that make one number of many along ``axis``; what else they read has the same rows
+REDUCING = frozenset({"sum", "mean", "max", "min", "prod", "var", "std", "nansum", "nanmax", "nanmin", "extreme_share"})
+DTYPES = ("f64", "f32", "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What an op is to the rows: which operands are along, whether it adds up, and which extents turn out to count the rows."""
+
+    along: tuple[bool, ...]
+    total: bool = False
+    news: tuple[Dim, ...] = ()
+
+
+@dataclass(slots=True)
+class Rows:
+    """What is known so far of some rows."""
+
+    extents: list[Dim]
+    made: set[Value] = field(default_factory=set)  #: what is along, and is only there in parts
+
+    def part(self, op: Call) -> Part | None:
+        """What the op is to the rows, None if it is to be kept out of them."""
+        if len(op.outs) != 1 or op.settings.get("via") is not None or op.name in USER_ROWS:
+            return None
+        if op.name in REDUCING:
+            return self.reduction(op)
+        if op.name == "dot":
+            both = all(rank_of(a) == 1 and self.is_along(a) for a in op.args)
+            return Part((True, True), total=True) if both and is_double(op.outs[0]) else None
+        if op.name in ("view", "take"):
+            return self.view(op)
+        return self.elementwise(op)
+
+    def elementwise(self, op: Call) -> Part | None:
+        out = op.outs[0].type
+        if not (ROWS[op.name].elementwise or op.name in ALSO) or not is_array(op.outs[0]) or not isinstance(out, Array) or not out.shape:
+            return None
+        along, news, sure = [], [], False
+        for operand in op.args:
+            if isinstance(operand.type, Scalar):
+                along.append(False)
+                continue
+            if not is_array(operand):
+                return None
+            assert isinstance(operand.type, Array)
+            assert operand.type.shape is not None
+            shape = operand.type.shape
+            if len(shape) < len(out.shape) or shape[0] == 1:
+                if operand in self.made:
+                    return None
+                along.append(False)
+                continue
+            if self.is_along(operand):
+                sure = True
+            elif isinstance(shape[0], Dim) and is_plural(shape[0]) and any(map(is_plural, self.extents)):
+                news.append(shape[0])  # where both are more than 1, they are equal, or NumPy raises
+            else:
+                return None
+            along.append(True)
+        return Part(tuple(along), news=tuple(news)) if sure else None
+
+    def reduction(self, op: Call) -> Part | None:
+        x = op.args[0]
+        if not is_array(x) or not all(self.is_along(a) for a in op.args):
+            return None
+        axes = axes_of(op.settings["axis"], rank_of(x) or 0)
+        if axes is None or not axes:
+            return None
+        along = (True,) * len(op.args)
+        if 0 not in axes:
+            return Part(along) if is_array(op.outs[0]) else None
+        whole = op.name == "sum" and is_double(op.outs[0]) and isinstance(x.type, Array) and x.type.dtype == "f64"
+        return Part(along, total=True) if whole else None
+
+    def view(self, op: Call) -> Part | None:
+        """A view of what is made, all rows of it."""
+        index: str = op.settings["index"]
+        if op.args[0] not in self.made or set(index) - set(OPERANDS) or index[:1] != "s" or not is_array(op.outs[0]):
+            return None
+        items = op.args[1:]
+        if not all(isinstance(a, Const) and a.value is None for a in items[:3]):
+            return None
+        fixed = all(a is NONE or isinstance(a, Const) or isinstance(a.type, Scalar) and a.type.kind == "int" for a in items[3:])
+        return Part((True,) + (False,) * len(items)) if fixed else None
+
+    def is_along(self, operand: Operand) -> bool:
+        """Is this array known to have the rows?"""
+        if operand in self.made:
+            return True
+        type_ = operand.type
+        if not is_array(operand) or not isinstance(type_, Array) or not type_.shape:
+            return False
+        return any(same_extent(type_.shape[0], extent) for extent in self.extents)
+
+
+def first_extent(op: Call) -> Dim | None:
+    """The extent of the first axis of what an op computes, or reduces: rows may begin with it."""
+    array = op.args[0] if op.name in REDUCING and op.args else op.outs[0] if op.outs else None
+    type_ = None if array is None else array.type
+    extent = type_.shape[0] if isinstance(type_, Array) and type_.shape else None
+    return extent if isinstance(extent, Dim) and extent.symbol != "?" else None
+
+
+def is_array(operand: Operand) -> bool:
+    """Is it an array of a known shape, of numbers that chains are made of?"""
+    return isinstance(operand.type, Array) and operand.type.shape is not None and operand.type.dtype in DTYPES
+
+
+def is_double(operand: Operand) -> bool:
+    """Is it one number of float64?"""
+    return isinstance(operand.type, Scalar) and operand.type.dtype == "f64"
+
+
+def rank_of(operand: Operand) -> int | None:
+    return operand.type.rank if isinstance(operand.type, Array) else None
+
+
+__all__ = ["Part", "Rows", "first_extent"]
