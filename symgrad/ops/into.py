@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import symgrad.ops.elementwise
-from symgrad.ir.types import Type
+from symgrad.ir.types import BOOL, Type
 from symgrad.ops.declare import ROWS, Row, missing
 from symgrad.ops.indexing import Extents
 
@@ -31,6 +31,11 @@ ONLY_AUGMENTED = frozenset({"power_into"})
 def same_memory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     """The result is what was overwritten."""
     return types[0]
+
+
+def truth(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The result is a bool of Python's."""
+    return BOOL
 
 
 def ufunc_of(row: Row) -> tuple[str, str | None] | None:
@@ -80,6 +85,8 @@ missing(
 # the sum of outer products, of vectors that two lists hold
 missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit="add_products(x, columns, rows)", consumes=True,
         statement=True)  # fmt: skip
+# does the memory of an array have it row by row, with nothing between?
+missing("lies_by_rows(x)", truth, "it is printed only", emit="x.flags.c_contiguous")
 for _row in list(ROWS.values()):
     if (_found := ufunc_of(_row)) is not None:
         declare(_row, *_found)

@@ -11,10 +11,10 @@ from typing import Any
 import symgrad.ops.arrays
 import symgrad.ops.making  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts
-from symgrad.passes.identities import call, is_number, is_real, shape_of_type
+from symgrad.passes.identities import call, equal_shape, is_number, is_real, shape_of_type
 
 
 def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:
@@ -37,10 +37,7 @@ def once(operand: Operand, name: str, facts: Facts) -> Call | None:
 
 def as_large(operand: Type, result: Type) -> bool:
     """Has the operand as many elements as the result that it is broadcast to?"""
-    have, want = shape_of_type(operand), shape_of_type(result)
-    if have is None or want is None or len(have) != len(want):
-        return False
-    return all(same_extent(h, w) or is_plural(h) and is_plural(w) for h, w in zip(have, want, strict=True))
+    return equal_shape(shape_of_type(operand), shape_of_type(result))
 
 
 # ------------------------------------------------------------------ signs

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.ir.core import Apply, Call, Const, Operand, Value, walk
-from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, same_shape
+from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
 from symgrad.passes.facts import KEEPING, Facts
@@ -123,6 +123,13 @@ def shape_of_type(type_: Type) -> Shape | None:
     return () if isinstance(type_, Scalar) else None
 
 
+def equal_shape(have: Shape | None, want: Shape | None) -> bool:
+    """Are two shapes that were broadcast together equal?"""
+    if have is None or want is None or len(have) != len(want):
+        return False
+    return all(same_extent(h, w) or is_plural(h) and is_plural(w) for h, w in zip(have, want, strict=True))
+
+
 def plain_spread(operand: Operand, facts: Facts) -> Operand | None:
     """``s`` where the operand is ``s`` broadcast with no axis put in between."""
     maker = facts.maker.get(operand) if isinstance(operand, Value) else None
@@ -147,11 +154,13 @@ def spread_operand(op: Call, facts: Facts) -> Call | None:
             continue
         args = [*op.args[:k], source, *op.args[k + 1 :]]
         shapes = [shape_of_type(a.type) for a in args]
-        if not same_shape(broadcast(shapes), out.shape):
+        # what differs in name was found equal when the forward half broadcast it
+        alike = equal_shape if op.outs[0] in facts.late else same_shape
+        if not alike(broadcast(shapes), out.shape):
             continue
         types = [a.type for a in args]
         made = row.law(types, op.settings, lambda i: Dim("?"))
-        if isinstance(made, Array) and made.dtype is not None and made.dtype == out.dtype and same_shape(made.shape, out.shape):
+        if isinstance(made, Array) and made.dtype is not None and made.dtype == out.dtype and alike(made.shape, out.shape):
             return Call(op.outs, op.loc, op.name, args, op.settings)
     return None
 

@@ -1,7 +1,7 @@
 """Says of single ops whether they can be done for some rows of arrays at a time: ``exp(x)``, ``x.max(1)``, ``x - m[:, None]``.
 
 An array is *along* where its first axis counts the rows of what is looked at. An op that keeps that axis, and does for each row
-what needs nothing of other rows, makes an array that is along; an op that sums all of it makes a number that adds up over parts.
+what needs nothing of other rows, makes an array that is along; an op that sums over the rows makes what adds up over parts.
 Which extents are equal to the number of rows is told by the types, and left to be looked at where the types leave it open.
 """
 
@@ -13,7 +13,7 @@ from symgrad.ir.core import NONE, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_plural, same_extent
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import OPERANDS
-from symgrad.ops.shapes import axes_of
+from symgrad.ops.shapes import axes_of, dtype_of
 
 #: rows that are no ufuncs, and work element by element
 ALSO = frozenset({"copy", "accumulate", "stop_gradient", "where", "cast", "zeros_like"})
@@ -89,8 +89,8 @@ class Rows:
         along = (True,) * len(op.args)
         if 0 not in axes:
             return Part(along) if is_array(op.outs[0]) else None
-        whole = op.name == "sum" and is_double(op.outs[0]) and isinstance(x.type, Array) and x.type.dtype == "f64"
-        return Part(along, total=True) if whole else None
+        whole = op.name == "sum" and dtype_of(x.type) == dtype_of(op.outs[0].type) == "f64"
+        return Part(along, total=True) if whole and (is_double(op.outs[0]) or is_array(op.outs[0])) else None
 
     def view(self, op: Call) -> Part | None:
         """A view of what is made, all rows of it."""

@@ -134,7 +134,7 @@ class _Strips:
         if count < OPS * wide:
             tell(self.func.notes, ops[0], "is done at once, however long the vectors are: too many results would have to be put together")
             return None
-        made = _Pieces(found, results, widest).choice()
+        made = _Pieces(found, results, widest, self.func.body.args).choice()
         if made is None:
             return None
         outs, choice = made
@@ -154,8 +154,9 @@ class _Strips:
 class _Pieces:
     """A chain as a branch: a loop over its pieces, or what it was."""
 
-    def __init__(self, chain: _Chain, results: list[Value], widest: tuple[Extent, ...]) -> None:
+    def __init__(self, chain: _Chain, results: list[Value], widest: tuple[Extent, ...], arguments: list[Value]) -> None:
         self.chain = chain
+        self.arguments = arguments  #: of the function, which may lie in memory in any way
         self.results = results
         self.widest = widest
         self.loc: Loc = chain.ops[0].loc
@@ -186,7 +187,12 @@ class _Pieces:
             size = self.call(INT, "multiply", self.count, width)
         test = self.call(BOOL, "greater", size, Const(LEAST))
         for other in self.unproved(inputs):
-            test = self.alike(test, other)
+            own = Value(INT)
+            asked = Call([own], self.loc, "extent", [other], dict(ROWS["extent"].settings))
+            test = self.both(test, "equal", own, self.count, first=asked)
+        for value in inputs:
+            if value in self.arguments and self.chain.is_wide(value, self.widest) and self.widest:
+                test = self.both(test, "lies_by_rows", value)
         ahead, self.ops = self.ops, []
         short = Block([], list(self.chain.ops), list(self.results))
         long = self.pieces(inputs, width)
@@ -195,12 +201,11 @@ class _Pieces:
         outs = [Value(r.type, r.name) for r in self.results]
         return outs, [*ahead, If(outs, self.loc, test, long, clone_block(short, {}))]
 
-    def alike(self, test: Value, other: Value) -> Value:
-        """``test and other.shape[0] == n``."""
-        own, both = Value(INT), Value(BOOL)
-        extent = Call([own], self.loc, "extent", [other], dict(ROWS["extent"].settings))
-        equal = Call([Value(BOOL)], self.loc, "equal", [own, self.count], dict(ROWS["equal"].settings))
-        self.ops.append(If([both], self.loc, test, Block([], [extent, equal], [equal.outs[0]]), Block([], [], [test])))
+    def both(self, test: Value, row: str, *args: Operand, first: Call | None = None) -> Value:
+        """``test and row(args)``."""
+        both, second = Value(BOOL), Call([Value(BOOL)], self.loc, row, list(args), dict(ROWS[row].settings))
+        then = Block([], [second] if first is None else [first, second], list(second.outs))
+        self.ops.append(If([both], self.loc, test, then, Block([], [], [test])))
         return both
 
     def unproved(self, inputs: list[Value]) -> list[Value]:
@@ -247,7 +252,9 @@ class _Pieces:
             slot = inside.get(out)
             if slot is None:
                 continue
-            if self.chain.parts[op].total:
+            if self.chain.parts[op].total and isinstance(slot.type, Array):
+                inside[out] = self.call(slot.type, "accumulate", slot, table[out], word=slot.name)
+            elif self.chain.parts[op].total:
                 inside[out] = self.call(slot.type, "add", slot, table[out], word=slot.name)
             else:
                 inside[out] = self.call(slot.type, "set_at", slot, table[out], begin, end, NONE, word=slot.name, index="s")
@@ -270,15 +277,22 @@ class _Pieces:
         if not isinstance(result.type, Array):
             return Const(0.0)
         dtype, row = result.type.dtype, row_of(result)
+        if result not in self.chain.rows.made:  # it adds up
+            return self.made("zeros", result, [self.extent(e) for e in result.type.shape or ()])
         for value in inputs:
             assert isinstance(value.type, Array)
             if same_shape(row_of(value), row) and (not row or result.type.layout in ("?", value.type.layout)):
                 other = None if dtype == value.type.dtype else dtype
                 return self.call(result.type, "empty_like", value, word=result.name, dtype=other)
-        extents = [self.count, *(self.extent(e) for e in row)]
-        if any(e is None for e in extents) or result.type.layout not in ("?", "C"):
+        return self.made("empty", result, [self.count, *(self.extent(e) for e in row)])
+
+    def made(self, row: str, result: Value, extents: list[Operand | None]) -> Operand | None:
+        """A new array for a result, None if one of its extents is not at hand."""
+        assert isinstance(result.type, Array)
+        known = [e for e in extents if e is not None]
+        if len(known) < len(extents) or result.type.layout not in ("?", "C"):
             return None
-        return self.call(result.type, "empty", *(e for e in extents if e is not None), word=result.name, dtype=dtype)
+        return self.call(result.type, row, *known, word=result.name, dtype=result.type.dtype)
 
 
 def storable(found: _Chain, results: list[Value]) -> bool:
