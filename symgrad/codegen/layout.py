@@ -251,6 +251,8 @@ class Planner:
         """The width of an op's text without its operands, more or less."""
         if isinstance(op, Apply):
             return len(op.func.name if op.func else "") + 2 + 2 * len(op.args)
+        if op in self.layout.shortcuts:
+            return len(" and ")
         if not isinstance(op, Call):
             return len("for i in reversed(range()):") if isinstance(op, For) else len("if  else :")
         row = ROWS[op.name]

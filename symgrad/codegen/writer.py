@@ -365,9 +365,9 @@ class Writer:
         return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
 
     def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
-        """``total += v`` for a number that is given a new value; of what is not called by a guard alone, an array of no axes may be one."""
+        """``total += v`` for a number that is given a new value; what is given as a cotangent may be an array of no axes."""
         seeded = any((p.name or "").endswith("_grad") for p in self.func.params)
-        if self.func.split is None or seeded or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
+        if seeded or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
             return None
         name = self.name_of[op.outs[0]]
         if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:

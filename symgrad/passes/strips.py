@@ -162,6 +162,10 @@ class _Pieces:
         self.loc: Loc = chain.ops[0].loc
         self.ops: list[Op] = []  #: those under way
         self.count = Value(INT, "n")
+        #: the integers that extents are
+        self.asked: dict[tuple[Operand, int], Value] = {
+            (op.args[0], op.settings["axis"]): op.outs[0] for op in chain.before if isinstance(op, Call) and op.name == "extent"
+        }
 
     def call(self, type_: Type, row: str, *args: Operand, word: str | None = None, **settings: Any) -> Value:
         """Add an op."""
@@ -181,7 +185,7 @@ class _Pieces:
                 return None
             if one is not ONE:
                 width = one if width is None else self.call(INT, "multiply", width, one)
-        if isinstance(width, Value):
+        if isinstance(width, Value) and width.name is None:
             width.name = "width"
         if width is not None:
             size = self.call(INT, "multiply", self.count, width)
@@ -190,9 +194,9 @@ class _Pieces:
             own = Value(INT)
             asked = Call([own], self.loc, "extent", [other], dict(ROWS["extent"].settings))
             test = self.both(test, "equal", own, self.count, first=asked)
-        for value in inputs:
-            if value in self.arguments and self.chain.is_wide(value, self.widest) and self.widest:
-                test = self.both(test, "lies_by_rows", value)
+        large = [v for v in inputs if v in self.arguments and self.chain.is_wide(v, self.widest)]
+        if self.widest and large:
+            test = self.both(test, "lies_by_rows", large[0])  # what is given together mostly lies alike
         ahead, self.ops = self.ops, []
         short = Block([], list(self.chain.ops), list(self.results))
         long = self.pieces(inputs, width)
@@ -227,7 +231,9 @@ class _Pieces:
             assert isinstance(value.type, Array)
             for axis, have in enumerate(value.type.shape or ()):
                 if same_extent(have, extent):
-                    return self.call(INT, "extent", value, axis=axis)
+                    if (value, axis) not in self.asked:
+                        self.asked[value, axis] = self.call(INT, "extent", value, axis=axis)
+                    return self.asked[value, axis]
         return None
 
     def pieces(self, inputs: list[Value], width: Operand | None) -> Block | None:

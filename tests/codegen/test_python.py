@@ -201,7 +201,7 @@ def test_an_exit_is_printed_as_break_and_return() -> None:
                 t = x[i]
                 if t > 1.0:
                     break
-                s = s + t
+                s += t
             return s if rounds > 2 else s * 2.0
         """,
     )
@@ -228,7 +228,7 @@ def test_a_while_loop_keeps_its_test() -> None:
         """
         def f(a):
             while a < 10.0:
-                a = a * 2.0
+                a *= 2.0
             return a
         """,
     )

@@ -54,3 +54,43 @@ def test_a_long_vector(size: int) -> None:
         return
     assert "for k in range(0, n, 8192):" in derived.source(x, 0.8, optimize="speed")
     assert "8192" not in derived.source(x, 0.8)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (700, 300), (2, 50_000), (50_000, 3), (0, 4)])
+def test_rows_of_matrices(shape: tuple[int, int]) -> None:
+    def normalised(x: Any, scale: Any, w: Any) -> Any:
+        mean = x.mean(axis=1, keepdims=True)
+        spread = np.sqrt(((x - mean) ** 2).mean(axis=1) + 0.1)
+        y = (x - mean) / spread[:, None] * scale
+        return np.sum(np.tanh(y) * w)
+
+    derived = symgrad.value_and_grad(normalised, ("x", "scale"))
+    rng = np.random.default_rng(0)
+    x, scale, w = rng.standard_normal(shape), rng.standard_normal(shape[1]), rng.standard_normal(shape)
+    mean, deviation = x.mean(1, keepdims=True), np.sqrt(x.var(1, keepdims=True) + 0.1)
+    z = (x - mean) / deviation
+    g = w * (1 - np.tanh(z * scale) ** 2) * scale
+    x_grad = (g - g.mean(1, keepdims=True) - z * (g * z).mean(1, keepdims=True)) / deviation
+    for laid in (np.ascontiguousarray, np.asfortranarray):
+        value, (found, scale_found) = derived(laid(x), scale, w)
+
+        np.testing.assert_allclose(value, normalised(x, scale, w), rtol=1e-12)
+        np.testing.assert_allclose(found, x_grad, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(scale_found, (w * (1 - np.tanh(z * scale) ** 2) * z).sum(0), rtol=1e-9, atol=1e-12)
+    if shape[0]:
+        assert "if n * width > 65536" in derived.source(x, scale, w, optimize="speed")
+
+
+def test_rows_that_do_not_fit_are_refused_as_numpy_does() -> None:
+    def activated(x: Any, y: Any) -> Any:
+        t = np.tanh(x * y)
+        return np.sum(t * np.exp(-t * t) / (1.0 + t * t))
+
+    derived = symgrad.grad(activated)
+    x = np.ones(100_000)
+    derived(x, x)
+
+    with pytest.raises(ValueError, match="broadcast"):
+        derived(x, np.ones(150_000))
+    with pytest.raises(ValueError, match="broadcast"):
+        derived(np.ones(150_000), x)
