@@ -156,7 +156,7 @@ class Writer:
         rest = self.expression(then if is_and else orelse)
         kind = ast.And if is_and else ast.Or
         parts = rest.values if isinstance(rest, ast.BoolOp) and isinstance(rest.op, kind) else [rest]
-        return ast.BoolOp(kind(), [test, *parts])
+        return ast.BoolOp(kind(), [*(test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, kind) else [test]), *parts])
 
     def application(self, op: Apply) -> ast.expr:
         """A call of another emitted function."""
