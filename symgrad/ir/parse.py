@@ -11,234 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.ir.core import UNDEF, Apply, Call, Const, For, Func, If, Op, Operand, Value, While
-from symgrad.ir.types import (
-    BOOL,
-    COMPLEX,
-    DTYPES,
-    FLOAT,
-    INT,
-    UNDEFINED,
-    UNKNOWN,
-    Array,
-    Box,
-    Dim,
-    Extent,
-    List,
-    Object,
-    Scalar,
-    Shape,
-    ShapeOf,
-    Tape,
-    Type,
-    join,
-    kind_of,
+from symgrad.ir.scan import (
+    NAME,
+    STRING,
+    SYMBOL,
+    ParseError,
+    Scanner,
+    parse_type,
+    read_literal,
+    read_type,
 )
+from symgrad.ir.types import INT, UNKNOWN, join
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
-
-
-class ParseError(ValueError):
-    """The text is not IR; the message begins with the line."""
-
-
-SYMBOL = r"[^\W\d][\w.]*"
-NAME = r"`[^`]*`(?:\.\d+)?|%\??\w+|[^\W\d]\w*(?:\.\d+)?(?![\w.])"
-NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf\b|nan\b)j?"
-STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-WORDS = {"None": None, "True": True, "False": False}
-NUMBERS: dict[str, Type] = {"float": FLOAT, "int": INT, "bool": BOOL, "complex": COMPLEX}
-
-
-class Scanner:
-    """One line and a place in it."""
-
-    def __init__(self, text: str, number: int) -> None:
-        self.text = text
-        self.number = number
-        self.at = 0
-
-    def fail(self, what: str) -> ParseError:
-        return ParseError(f"line {self.number}: {what}: {self.text.strip()}")
-
-    def skip(self) -> None:
-        while self.at < len(self.text) and self.text[self.at] == " ":
-            self.at += 1
-
-    def match(self, pattern: str) -> str | None:
-        """The text that matches here, which is passed over; None if it does not."""
-        self.skip()
-        found = re.compile(pattern).match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        return found.group()
-
-    def take(self, pattern: str, what: str) -> str:
-        found = self.match(pattern)
-        if found is None:
-            raise self.fail(f"expected {what} at column {self.at}")
-        return found
-
-    def has(self, text: str) -> bool:
-        """Is ``text`` next?  Then it is passed over."""
-        self.skip()
-        if not self.text.startswith(text, self.at):
-            return False
-        self.at += len(text)
-        return True
-
-    def want(self, text: str) -> None:
-        if not self.has(text):
-            raise self.fail(f"expected {text!r} at column {self.at}")
-
-    def sees(self, pattern: str) -> bool:
-        at = self.at
-        found = self.match(pattern) is not None
-        self.at = at
-        return found
-
-    def at_end(self) -> bool:
-        self.skip()
-        return self.at >= len(self.text) or self.text[self.at] == "@"
-
-    def balanced(self, close: str) -> str:
-        """The text up to the bracket that closes what was opened; the bracket is passed over."""
-        depth, start = 0, self.at
-        while self.at < len(self.text):
-            letter = self.text[self.at]
-            if letter in "([":
-                depth += 1
-            elif letter == close and depth == 0:
-                self.at += 1
-                return self.text[start : self.at - 1]
-            elif letter in ")]":
-                depth -= 1
-            self.at += 1
-        raise self.fail(f"{close!r} is missing")
-
-
-# ------------------------------------------------------------------ types
-
-
-def parse_type(text: str) -> Type:
-    """The type that ``show_type`` printed.
-
-    >>> parse_type("f64[!x0, x0-2, 3]").shape[1]
-    Dim(symbol='x0', offset=-2, plural=False)
-    """
-    scan = Scanner(text, 1)
-    made = _type(scan)
-    if not scan.at_end():
-        raise scan.fail(f"unexpected text at column {scan.at}")
-    return made
-
-
-def _type(scan: Scanner) -> Type:
-    if scan.has("?"):
-        return _array(scan, None) if scan.text.startswith("[", scan.at) else UNKNOWN
-    word = scan.take(r"[a-z]\w*", "a type")
-    opens = scan.text.startswith("[", scan.at)
-    if word == "scalar":
-        dtype = scan.take(r"\w+", "a dtype")
-        return Scalar(kind_of(dtype), dtype)
-    if word == "undefined":
-        return UNDEFINED
-    if opens and word in DTYPES:
-        return _array(scan, word)
-    if opens and word in ("shape", "list", "tape", "slots", "box", "object"):
-        scan.at += 1
-        return _bracketed(scan, word)
-    if word in NUMBERS:
-        number = NUMBERS[word]
-        assert isinstance(number, Scalar)
-        return Scalar(number.kind, "any") if scan.has("?") else number
-    raise scan.fail(f"no type is called {word!r}")
-
-
-def _bracketed(scan: Scanner, word: str) -> Type:
-    if word == "object":
-        return Object(scan.balanced("]"))
-    if word == "box":
-        return Box(scan.balanced("]"))
-    if word == "shape":
-        return ShapeOf(_shape(scan))
-    if word == "list":
-        item = _type(scan)
-        scan.want("]")
-        return List(item)
-    items: list[Type] = []
-    while not scan.has("]"):
-        if items:
-            scan.want(",")
-        items.append(_type(scan))
-    return Tape(tuple(items), word == "slots")
-
-
-def _array(scan: Scanner, dtype: str | None) -> Array:
-    scan.want("[")
-    shape = _shape(scan)
-    layout = scan.match(r"/(?:CF|C|F|N)")
-    return Array(dtype, shape, layout[1:]) if layout else Array(dtype, shape)  # type: ignore[arg-type]
-
-
-def _shape(scan: Scanner) -> Shape | None:
-    if scan.has("...]"):
-        return None
-    extents: list[Extent] = []
-    while not scan.has("]"):
-        if extents:
-            scan.want(",")
-        extents.append(_extent(scan))
-    return tuple(extents)
-
-
-def _extent(scan: Scanner) -> Extent:
-    number = scan.match(r"-?\d+")
-    if number is not None:
-        return int(number)
-    plural = scan.has("!")
-    if scan.has("("):
-        symbol = f"({scan.balanced(')')})"
-    else:
-        symbol = scan.take(rf"\?|{SYMBOL}", "an extent")
-    shift = scan.match(r"[-+]\d+")
-    return Dim(symbol, int(shift or 0), plural)
-
-
-# ------------------------------------------------------------------ constants
-
-
-def _literal(scan: Scanner) -> Any:
-    """A Python literal: number, string, tuple, list, None, True, False."""
-    text = scan.match(STRING)
-    if text is not None:
-        return ast.literal_eval(text)
-    if scan.sees(r"\([-+.\w]+\)"):
-        return complex(scan.take(r"\([-+.\w]+\)", "a number"))
-    for opening, close in ("()", "[]"):
-        if scan.has(opening):
-            items = []
-            while not scan.has(close):
-                items.append(_literal(scan))
-                if not scan.has(","):
-                    scan.want(close)
-                    break
-            return tuple(items) if opening == "(" else items
-    word = scan.match(r"(?:None|True|False)\b")
-    if word is not None:
-        return WORDS[word]
-    number = scan.match(NUMBER)
-    if number is None:
-        raise scan.fail(f"expected a literal at column {scan.at}")
-    if number.endswith("j"):
-        return complex(number)
-    return int(number) if re.fullmatch(r"[-+]?[\d_]+", number) else float(number)
-
-
-LITERAL_AHEAD = rf"(?:None|True|False)\b|{STRING}|{NUMBER}|[(\[]"
-
-
-# ------------------------------------------------------------------ functions
 
 
 def parse(text: str) -> Func:
@@ -302,7 +87,7 @@ class _Reader:
                 scan.want(",")
             param = self.define(scan)
             scan.want(":")
-            param.type = _type(scan)
+            param.type = read_type(scan)
             self.func.params.append(param)
         if scan.has("->"):
             self.results(scan)
@@ -316,7 +101,7 @@ class _Reader:
             if scan.sees(rf"(?:{SYMBOL}|`[^`]*`)\s*:(?!\s*(?:@|$))"):
                 self.func.results.append(scan.take(rf"{SYMBOL}|`[^`]*`", "a name").strip("`"))
                 scan.want(":")
-            _type(scan)
+            read_type(scan)
             if not scan.has(","):
                 return
 
@@ -377,9 +162,9 @@ class _Reader:
         if scan.match(r"undef\b(?!\.)") is not None:
             return UNDEF
         if scan.has("$"):
-            return Const(None, _literal(scan))
+            return Const(None, read_literal(scan))
         if scan.sees(r"(?:inf|nan)\b(?!\.)") or not scan.sees(r"[^\W\d]|`|%") or scan.sees(r"(?:None|True|False)\b(?!\.)"):
-            return Const(_literal(scan))
+            return Const(read_literal(scan))
         text = scan.match(NAME)
         if text is not None and text in self.values:
             return self.values[text]
@@ -445,9 +230,9 @@ class _Reader:
             op = Call([], NOWHERE, name, args, {**(row.settings if row is not None else {}), **given})
         if count:
             scan.want(":")
-            types = [_type(scan)]
+            types = [read_type(scan)]
             while scan.has(","):
-                types.append(_type(scan))
+                types.append(read_type(scan))
             if len(types) != count:
                 raise scan.fail(f"{count} results and {len(types)} types")
             end, scan.at = scan.at, start
@@ -473,7 +258,7 @@ class _Reader:
             first = False
             word = scan.match(r"[^\W\d]\w*=(?!=)")
             if word is not None:
-                settings[word[:-1]] = _literal(scan)
+                settings[word[:-1]] = read_literal(scan)
             elif settings:
                 raise scan.fail("an operand stands before the settings")
             else:
@@ -496,9 +281,9 @@ class _Reader:
             out = self.define(scan)
             value.type = out.type = inits[-1].type
             if scan.has(":"):
-                value.type = out.type = _type(scan)
+                value.type = out.type = read_type(scan)
                 if scan.has("->"):
-                    out.type = _type(scan)
+                    out.type = read_type(scan)
             self.place(scan)
             inside.append(value)
             outs.append(out)
@@ -552,7 +337,7 @@ class _Reader:
                 stated.append(scan.sees(r":\s*[^@\s]"))
                 if stated[-1]:
                     scan.want(":")
-                    out.type = _type(scan)
+                    out.type = read_type(scan)
                 if not scan.has(","):
                     break
         scan.want(":")

@@ -29,41 +29,31 @@ Pass = Callable[[Func], Func]
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
-#: what makes NumPy code faster and its text farther from the user's; nothing is differentiated afterwards
-LOWER: tuple[Pass, ...] = (
-    forwarding,
-    dce,
-    kept,
-    masks,
-    scatter,
-    outer,
-    zeroing,
-    first_writes,
-    dce,
-    borrow,
-    unbox,
-    cells,
-    dce,
-    strips,
-    reuse,
-)
-#: the same for halves of pullbacks, which have no plain form to fall back on
-LOWER_HALVES: tuple[Pass, ...] = (
-    forwarding,
-    dce,
-    kept,
-    masks,
-    scatter,
-    outer,
-    zeroing,
-    first_writes,
-    dce,
-    borrow,
-    unbox_plainly,
-    cells,
-    dce,
-    reuse,
-)
+
+
+def lowering(plain: bool) -> tuple[Pass, ...]:
+    """What makes NumPy code faster and its text farther from the user's: is there a ``plain`` form to fall back on?"""
+    return (
+        forwarding,
+        dce,
+        kept,
+        masks,
+        scatter,
+        outer,
+        zeroing,
+        first_writes,
+        dce,
+        borrow,
+        unbox if plain else unbox_plainly,
+        cells,
+        dce,
+        *((strips,) if plain else ()),
+        reuse,
+    )
+
+
+#: for functions, and for halves of pullbacks; nothing is differentiated afterwards
+LOWER, LOWER_HALVES = lowering(True), lowering(False)
 #: the stages whose IR is kept, in order, each with what the function is then
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",

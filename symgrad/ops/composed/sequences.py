@@ -14,22 +14,20 @@ def cumulative_sum(x: Numbers, axis: Any = None, include_initial: Any = False) -
     """``np.cumulative_sum``."""
     need(axis is not None or np.ndim(x) == 1, "np.cumulative_sum needs an axis")
     made = np.cumsum(x, axis=0 if axis is None else axis)
-    if include_initial:
-        along = 0 if axis is None else axis
-        made = np.moveaxis(made, along, 0)
-        return np.moveaxis(np.concatenate([np.zeros_like(made[:1]), made]), 0, along)
-    return made
+    return begun_with(0, made, 0 if axis is None else axis) if include_initial else made
 
 
 def cumulative_prod(x: Numbers, axis: Any = None, include_initial: Any = False) -> Any:
     """``np.cumulative_prod``."""
     need(axis is not None or np.ndim(x) == 1, "np.cumulative_prod needs an axis")
     made = np.cumprod(x, axis=0 if axis is None else axis)
-    if include_initial:
-        along = 0 if axis is None else axis
-        made = np.moveaxis(made, along, 0)
-        return np.moveaxis(np.concatenate([np.ones_like(made[:1]), made]), 0, along)
-    return made
+    return begun_with(1, made, 0 if axis is None else axis) if include_initial else made
+
+
+def begun_with(first: Any, made: Numbers, axis: Any) -> Any:
+    """An array with one more number along an axis, before all others."""
+    moved = np.moveaxis(made, axis, 0)
+    return np.moveaxis(np.concatenate([np.full_like(moved[:1], first), moved]), 0, axis)
 
 
 def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, append: Numbers = None) -> Any:

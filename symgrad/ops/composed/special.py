@@ -21,83 +21,32 @@ def gammaln(x: Any) -> Any:
     return scipy_special("gammaln")(x)
 
 
-def polygamma_row(n: int, x: Any) -> Any:
-    """The polygamma function: a row where it is inlined."""
-    return scipy_special("polygamma")(n, x)
+def of_order(name: str) -> Any:
+    """A function of SciPy's of an order and a number: a row where it is inlined."""
+    return lambda n, x: scipy_special(name)(n, x)
 
 
-def bessel_j(n: int, x: Any) -> Any:
-    """The Bessel function of the first kind: a row where it is inlined."""
-    return scipy_special("jv")(n, x)
-
-
-def bessel_y(n: int, x: Any) -> Any:
-    """The Bessel function of the second kind: a row where it is inlined."""
-    return scipy_special("yv")(n, x)
-
-
-def bessel_k(n: int, x: Any) -> Any:
-    """The modified Bessel function of the second kind: a row where it is inlined."""
-    return scipy_special("kv")(n, x)
-
-
-def bessel_i(n: int, x: Any) -> Any:
-    """The modified Bessel function of the first kind: a row where it is inlined."""
-    return scipy_special("iv")(n, x)
-
-
-def scaled_bessel_i(n: int, x: Any) -> Any:
-    """The same, times ``exp(-abs(x))``: a row where it is inlined."""
-    return scipy_special("ive")(n, x)
-
-
-#: the rows of these: their operands, and the call of the row
-ROWS_OF: dict[Any, tuple[str, str]] = {
-    gammaln: ("x", "lgamma(x, via='scipy')"), polygamma_row: ("n, x", "polygamma(n, x, via='scipy')"), bessel_j: ("n, x", "bessel_j(n, x)"),
-    bessel_y: ("n, x", "bessel_y(n, x)"), bessel_k: ("n, x", "bessel_k(n, x)"), bessel_i: ("n, x", "bessel_i(n, x)"),
-    scaled_bessel_i: ("n, x", "ive(n, x)"),
+#: the rows of functions of an order that is an integer: their calls
+ORDERS: dict[str, str] = {
+    "polygamma": "polygamma(n, x, via='scipy')", "jv": "bessel_j(n, x)", "yv": "bessel_y(n, x)", "kv": "bessel_k(n, x)",
+    "iv": "bessel_i(n, x)", "ive": "ive(n, x)",
 }  # fmt: skip
+INLINED = {name: of_order(name) for name in ORDERS}
+#: the rows of what is inlined: their operands, and the call of the row
+ROWS_OF: dict[Any, tuple[str, str]] = {
+    gammaln: ("x", "lgamma(x, via='scipy')"),
+    **{INLINED[name]: ("n, x", call) for name, call in ORDERS.items()},
+}
 
 
-def whole(n: Any) -> None:
-    """Refuse an order that is no integer: the derivative by it is not known."""
-    need(isinstance(n, int), "this function is supported for an order that is an integer")
+def of_whole_order(row: Any) -> Any:
+    """The same of an order that is held to be an integer, since the derivative by it is not known."""
 
+    def function(n: Any, x: Numbers) -> Any:
+        need(isinstance(n, int), "this function is supported for an order that is an integer")
+        return row(n, x)
 
-def polygamma(n: Any, x: Numbers) -> Any:
-    """``scipy.special.polygamma``."""
-    whole(n)
-    return polygamma_row(n, x)
-
-
-def jv(v: Any, z: Numbers) -> Any:
-    """``scipy.special.jv``."""
-    whole(v)
-    return bessel_j(v, z)
-
-
-def yv(v: Any, z: Numbers) -> Any:
-    """``scipy.special.yv``."""
-    whole(v)
-    return bessel_y(v, z)
-
-
-def kv(v: Any, z: Numbers) -> Any:
-    """``scipy.special.kv``."""
-    whole(v)
-    return bessel_k(v, z)
-
-
-def iv(v: Any, z: Numbers) -> Any:
-    """``scipy.special.iv``."""
-    whole(v)
-    return bessel_i(v, z)
-
-
-def ive(v: Any, z: Numbers) -> Any:
-    """``scipy.special.ive``."""
-    whole(v)
-    return scaled_bessel_i(v, z)
+    return function
 
 
 def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = False) -> Any:
@@ -160,7 +109,8 @@ def pseudo_huber(delta: Numbers, r: Numbers) -> Any:
 
 
 SPECIAL: dict[str, Any] = {
-    "polygamma": polygamma, "jv": jv, "jn": jv, "yv": yv, "yn": yv, "kv": kv, "kn": kv, "iv": iv, "ive": ive, "logsumexp": logsumexp,
-    "softmax": softmax, "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln,
-    "huber": huber, "pseudo_huber": pseudo_huber,
+    **{name: of_whole_order(row) for name, row in INLINED.items()}, "logsumexp": logsumexp, "softmax": softmax,
+    "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln, "huber": huber,
+    "pseudo_huber": pseudo_huber,
 }  # fmt: skip
+SPECIAL |= {older: SPECIAL[name] for older, name in (("jn", "jv"), ("yn", "yv"), ("kn", "kv"))}
