@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from array_strategies import random_array_program
 from strategies import arguments, loaded, odd_arguments, random_program
 from targets import outcome, same
 
@@ -18,7 +19,7 @@ pytest.importorskip("numba")
 QUICK, SHORT = 20, 3
 SLOW, LONG = 400, 6
 #: the least of all programs that must run compiled
-COMPILED = 0.6
+COMPILED, COMPILED_ARRAYS = 0.6, 0.4
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +61,34 @@ def test_random_programs_give_the_same_on_both_targets() -> None:
 @pytest.mark.slow
 def test_many_random_programs_give_the_same_on_both_targets() -> None:
     run(SLOW, LONG, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")))
+
+
+def check_arrays(seed: int, length: int) -> bool | None:
+    """The same for programs of arrays, at their own arguments; a kernel may leave to NumPy what has an extent of 1."""
+    text, at = random_array_program(seed, length)
+    with loaded(text) as function, np.errstate(all="ignore"):
+        compiled, plain = (symgrad.value_and_grad(function, wrt=(0, 1, 2), jit=jit) for jit in ("auto", False))
+        try:
+            expected = plain(*at())
+        except symgrad.SymgradError:
+            return None
+        found = outcome(compiled, *at())
+        assert same(found, expected, 1e-9, 1e-11), f"program {seed} of length {length}: {found}, not {expected}\n{text}"
+        return any(name.endswith("_kernel") for name in compiled.compiled(*at()).__globals__)
+
+
+def run_arrays(count: int, length: int, first: int = 0) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = [check_arrays(seed, length) for seed in range(first, first + count)]
+    print(f"{found.count(True)} compiled, {found.count(False)} run as NumPy code, {found.count(None)} refused")
+    assert found.count(True) >= COMPILED_ARRAYS * (count - found.count(None))
+
+
+def test_random_programs_of_arrays_give_the_same_on_both_targets() -> None:
+    run_arrays(QUICK // 2, SHORT)
+
+
+@pytest.mark.slow
+def test_many_random_programs_of_arrays_give_the_same_on_both_targets() -> None:
+    run_arrays(SLOW, LONG, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")))
