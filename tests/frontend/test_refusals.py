@@ -30,7 +30,7 @@ def refused(says: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @refused("write the places one by one")
 def tuple_of_unknown_length_as_an_index(x):
     places = np.array([[0, 1], [1, 1]])
-    return np.sum(np.outer(x, x)[tuple(places[:, : int(x[0] + 2)])])
+    return np.sum(np.outer(x, x)[tuple(places[: int(x[0] + 2)])])
 
 
 @refused("alternatives that bind different values")
