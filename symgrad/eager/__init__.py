@@ -1,6 +1,18 @@
 """Tensors that record what is done to them, ``backward`` and ``grad``."""
 
 from symgrad.eager.autograd import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from symgrad.eager.functions import PyLayer, PyLayerContext
 from symgrad.eager.tensor import Tensor, to_tensor
 
-__all__ = ["Tensor", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled", "to_tensor"]
+__all__ = [
+    "PyLayer",
+    "PyLayerContext",
+    "Tensor",
+    "backward",
+    "enable_grad",
+    "grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "to_tensor",
+]

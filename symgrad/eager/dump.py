@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Sequence
 from pathlib import Path
 
-from symgrad.eager.node import GradientNode, Node, line_of
+from symgrad.eager.node import Recorded, line_of
 from symgrad.eager.tensor import Tensor
 
 
@@ -21,7 +21,7 @@ def label(tensor: Tensor) -> str:
     return f"cpu {tensor.dtype} {tensor.shape}"
 
 
-def dump(nodes: Sequence[Node | GradientNode], folder: str) -> None:
+def dump(nodes: Sequence[Recorded], folder: str) -> None:
     """Write three files into a folder, which is made if it is not there.
 
     Raises AssertionError if ``folder`` is no string, OSError if it cannot be made.
@@ -39,7 +39,7 @@ def dump(nodes: Sequence[Node | GradientNode], folder: str) -> None:
     (place / f"{stem}call_stack.log").write_text(stacks(nodes))
 
 
-def drawn(nodes: Sequence[Node | GradientNode], backward: bool) -> str:
+def drawn(nodes: Sequence[Recorded], backward: bool) -> str:
     """The graph in the DOT language; edges point as derivatives flow, or as values do."""
     names = {node: f"node_{k}" for k, node in enumerate(nodes)}
     lines = ["digraph G {", "  node [shape=box];"]
@@ -64,7 +64,7 @@ def drawn(nodes: Sequence[Node | GradientNode], backward: bool) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def stacks(nodes: Sequence[Node | GradientNode]) -> str:
+def stacks(nodes: Sequence[Recorded]) -> str:
     """Where each operation was recorded."""
     lines = ["call stacks of the recorded operations, first to last"]
     for node in nodes:

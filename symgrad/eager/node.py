@@ -149,6 +149,41 @@ class GradientNode:
                 yield seed
 
 
+class LayerNode:
+    """A recorded call of a function that says its own derivative: ``call`` gives gradients of ``inputs`` for those of the results."""
+
+    __slots__ = ("call", "freed", "inputs", "order", "results", "stack", "word")
+
+    def __init__(self, word: str, call: Callable[..., Any], inputs: list[Any], results: tuple[np.ndarray[Any, Any], ...]) -> None:
+        self.word, self.call, self.inputs, self.results = word, call, inputs, results
+        self.order = next(COUNT)
+        self.freed = False
+        self.stack = called_from()
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.word
+
+    def free(self) -> None:
+        """Let go of what was recorded."""
+        self.freed, self.call, self.inputs, self.results = True, no_call, [], ()
+
+    def edges(self) -> Iterator[Edge]:
+        """The tensors through which derivatives pass."""
+        for given in self.inputs:
+            if type(given) is Edge:
+                yield given
+
+
+def no_call(*gradients: Any) -> Any:
+    """Stands for what was let go of."""
+    raise AssertionError("a record that was freed is not swept")
+
+
+Recorded = Node | GradientNode | LayerNode
+
+
 def operation(function: Callable[..., Any], present: tuple[bool, ...], settings: Settings) -> Operation:
     """The same object for the same operation: comparing and hashing are then fast."""
     key = (function, present, repr(settings) if settings else "")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.eager.node import MODE, SWEEPS, Edge, GradientNode, Node, operation
+from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import settings_of
@@ -69,7 +69,7 @@ class Tensor(Methods):
         self.stop_gradient = stop_gradient
         self.persistable = False
         self._name = name
-        self._node: Node | GradientNode | None = None
+        self._node: Recorded | None = None
         self._slot = 0
         self._grad: Tensor | None = None
         self._hooks: dict[int, Callable[[Tensor], Tensor | None]] | None = None

@@ -1,8 +1,8 @@
 """``paddle.autograd``."""
 
 from symgrad.compat.missing import explaining
-from symgrad.eager import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from symgrad.eager import PyLayer, PyLayerContext, backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = ["PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
 __getattr__ = explaining("paddle.autograd", __all__)

@@ -1,0 +1,132 @@
+"""``PyLayer``: functions of tensors that say their own derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import MODE, Edge, LayerNode, switch
+from symgrad.eager.tensor import FLOATS, Tensor
+from symgrad.errors import BadArgument, Overwritten
+from symgrad.vocabulary.dispatch import STATIC
+
+
+class PyLayerContext:
+    """What ``forward`` leaves to ``backward``: tensors that are saved, and attributes."""
+
+    def __init__(self) -> None:
+        self.container: tuple[Any, ...] = ()
+        self.versions: tuple[int | None, ...] = ()
+        self.stopped: tuple[Any, ...] = ()
+        self.materialize = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for ``backward``, which gets them by ``saved_tensor()``."""
+        self.container = tensors
+        self.versions = tuple(t._version if isinstance(t, Tensor) else None for t in tensors)
+
+    def saved_tensor(self) -> tuple[Any, ...]:
+        """What was saved; refused if it was changed in place since."""
+        for tensor, version in zip(self.container, self.versions, strict=True):
+            if isinstance(tensor, Tensor) and tensor._version != version:
+                raise Overwritten(f"{tensor.name} was saved for backward, but it was changed in place since")
+        return self.container
+
+    def mark_not_inplace(self, *args: Any) -> None:
+        """Results are never the memory of inputs: nothing to do."""
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Let no derivative pass these results."""
+        self.stopped = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Does ``backward`` get zeros, or None, for results that nothing depends on?"""
+        self.materialize = bool(value)
+
+
+class PyLayer:
+    """Base of functions with a derivative of their own: two static methods, ``forward(ctx, *args)`` and ``backward(ctx, *gradients)``.
+
+    ``backward`` gives a gradient, or None, for each tensor among the arguments of ``forward``. It computes with tensors,
+    so that its results can be differentiated again.
+
+    >>> class Cube(PyLayer):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensor()
+    ...         return gradient * 3 * x * x
+    >>> x = Tensor(np.array(2.0), stop_gradient=False)
+    >>> Cube.apply(x).backward()
+    >>> x.grad.item()
+    12.0
+    """
+
+    @staticmethod
+    def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
+        """What the function computes."""
+        raise NotImplementedError("a PyLayer needs a static method forward(ctx, *args)")
+
+    @staticmethod
+    def backward(ctx: PyLayerContext, *args: Any) -> Any:
+        """The gradients of the arguments, given those of the results."""
+        raise NotImplementedError("a PyLayer needs a static method backward(ctx, *gradients)")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Compute, and record that the derivative is ``backward``'s."""
+        if STATIC[0]:
+            raise BadArgument("a PyLayer works on tensors", hint="call disable_static() first")
+        ctx = PyLayerContext()
+        with switch(False):
+            made = cls.forward(ctx, *args, **kwargs)
+        several = isinstance(made, tuple | list)
+        outs = list(made) if several else [made]
+        inputs = [given for given in (*args, *kwargs.values()) if isinstance(given, Tensor)]
+        results = [out for out in outs if isinstance(out, Tensor)]
+        if not results:
+            raise BadArgument(f"{cls.__name__}.forward gives no tensor")
+        if not MODE.enabled or all(given.stop_gradient for given in inputs):
+            return made
+        edges = [Edge(given) if not given.stop_gradient else None for given in inputs]
+        node = LayerNode(cls.__name__, lambda given: gradients_of(cls, ctx, inputs, results, given), edges,
+                         tuple([out._value for out in results]))  # fmt: skip
+        answers = []
+        slot = 0
+        for out in outs:
+            if not isinstance(out, Tensor):
+                answers.append(out)
+                continue
+            answer = Tensor(out._value, out.dtype.kind not in FLOATS or any(out is other for other in ctx.stopped))
+            if not answer.stop_gradient:
+                answer._node, answer._slot = node, slot
+            slot += 1
+            answers.append(answer)
+        return type(made)(answers) if several else answers[0]
+
+
+def gradients_of(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], results: list[Tensor],
+                 given: dict[int, Tensor]) -> list[Tensor | None]:  # fmt: skip
+    """What ``backward`` makes of gradients by the number of the result; as many as there are inputs, of their shapes."""
+    zeros = [Tensor(np.zeros_like(out._value)) if ctx.materialize else None for out in results]
+    made = cls.backward(ctx, *[given.get(slot, zero) for slot, zero in enumerate(zeros)])
+    found = list(made) if isinstance(made, tuple | list) else [made]
+    if len(found) != len(inputs):
+        raise ValueError(f"{cls.__name__}.backward gives {len(found)} gradients, and forward has {len(inputs)} tensors among its arguments")
+    for place, (gradient, source) in enumerate(zip(found, inputs, strict=True)):
+        if gradient is None or source.stop_gradient:
+            continue
+        if not isinstance(gradient, Tensor):
+            raise TypeError(f"{cls.__name__}.backward gives {type(gradient).__name__} as gradient {place}; it must be a Tensor or None")
+        if gradient.shape != source.shape:
+            raise ValueError(
+                f"{cls.__name__}.backward gives shape {gradient.shape} as gradient {place}, and its argument has {source.shape}"
+            )
+    return found
+
+
+__all__ = ["PyLayer", "PyLayerContext"]

@@ -1,0 +1,152 @@
+"""The record of some tensors: all that they were made of, as a recipe with the values at its places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import Edge, GradientNode, LayerNode, Node, Recorded
+from symgrad.eager.tensor import Tensor, frozen_graph
+from symgrad.errors import Overwritten
+from symgrad.record.recipe import Applied, Backward, Differentiated, Leaf, Step, backward_of, kind_of_value
+
+Array = np.ndarray[Any, Any]
+
+
+class Record:
+    """All that some tensors were made of, as a recipe with the values at its places."""
+
+    def __init__(self, targets: Iterable[Tensor]) -> None:
+        self.steps: list[Step] = []
+        self.values: list[Any] = []
+        self.sources: dict[int, Edge] = {}  #: place of a leaf -> how it was used
+        self.leaves: dict[int, list[int]] = {}  #: id of a leaf -> its places: one, unless it was changed in place between uses
+        self.made: dict[tuple[int, int], int] = {}  #: id of a node and slot -> its place
+        self.constants: dict[int, int] = {}
+        self.nodes: list[Recorded] = sorted(ancestors(targets), key=lambda node: node.order)
+        self.layers: list[LayerNode] = []  #: whose results are values from outside here
+        for node in self.nodes:
+            match node:
+                case Node():
+                    self.operation(node)
+                case GradientNode():
+                    self.gradient(node)
+                case LayerNode():
+                    self.layers.append(node)
+                    for slot, value in enumerate(node.results):
+                        self.made[id(node), slot] = self.leaf(value)
+
+    def leaf(self, value: Any) -> int:
+        """The place of a value from outside."""
+        self.values.append(value)
+        place = len(self.values) - 1
+        self.steps.append(Leaf(kind_of_value(value), place))
+        return place
+
+    def result(self, node: Recorded, slot: int, value: Any) -> int:
+        """The place of what a node made."""
+        self.values.append(value)
+        self.made[id(node), slot] = len(self.values) - 1
+        return len(self.values) - 1
+
+    def constant(self, value: Any) -> int:
+        """The place of a value through which no derivative passes."""
+        if not isinstance(value, np.ndarray):
+            return self.leaf(value)
+        if id(value) not in self.constants:
+            self.constants[id(value)] = self.leaf(value)
+        return self.constants[id(value)]
+
+    def place(self, edge: Edge) -> int:
+        """The place of a tensor as it was used."""
+        if edge.node is not None:
+            found = self.made.get((id(edge.node), edge.slot))
+            if found is not None:
+                return found
+        places = self.leaves.setdefault(id(edge.tensor), [])
+        for found in places:
+            if self.values[found] is edge.value:
+                return found
+        made = self.leaf(edge.value)
+        places.append(made)
+        self.sources[made] = edge
+        return made
+
+    def operation(self, node: Node) -> None:
+        """Enter an operation."""
+        places = tuple([self.place(given) if type(given) is Edge else self.constant(given) for given in node.inputs])
+        outputs = tuple([self.result(node, slot, value) for slot, value in enumerate(node.results)])
+        self.steps.append(Applied(node.operation, places, outputs))
+
+    def gradient(self, node: GradientNode) -> None:
+        """Enter recorded gradients."""
+        targets = tuple(map(self.place, node.targets))
+        inputs = tuple(map(self.place, node.inputs))
+        seeds = tuple([None if s is None else self.place(s) if type(s) is Edge else self.constant(s) for s in node.seeds])
+        cuts = tuple(map(self.place, node.cuts))
+        outputs = tuple([self.result(node, slot, value) for slot, value in enumerate(node.results)])
+        self.steps.append(Differentiated(targets, inputs, seeds, cuts, outputs))
+
+    def gradients(self, targets: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Array | None],
+                  cuts: Sequence[Tensor] = ()) -> list[Array | None]:  # fmt: skip
+        """The gradients, as arrays of their own, None where no target depends on an input."""
+        ends = tuple([self.place(Edge(t)) for t in targets])
+        starts = [self.places(t) for t in inputs]
+        stops = tuple([self.place(Edge(t)) for t in cuts])
+        given = tuple([None if s is None else self.constant(s) for s in seeds])
+        asked = Backward(tuple(self.steps), ends, tuple([p for places in starts for p in places]), given, stops)
+        compiled, results = backward_of(asked)
+        arguments = []
+        for key, scalar in zip(compiled.keys, compiled.scalars, strict=True):
+            value = self.values[key]  # type: ignore[call-overload]
+            edge = self.sources.get(key)  # type: ignore[call-overload]
+            if edge is not None and edge.tensor._version != edge.version:
+                raise Overwritten(f"{edge.tensor.name} is needed as it was when it was used, but it was changed in place since")
+            arguments.append(value[()] if scalar and isinstance(value, np.ndarray) else value)
+        with np.errstate(all="ignore"):
+            found = compiled.function(*arguments)
+        answers: list[Array | None] = []
+        rest = iter(results)
+        for places, tensor in zip(starts, inputs, strict=True):
+            parts = [found[k] for k in [next(rest) for _ in places] if k is not None]
+            answers.append(fitting(sum(parts[1:], parts[0]), tensor._value) if parts else None)
+        return answers
+
+    def places(self, tensor: Tensor) -> list[int]:
+        """The places of a tensor whose gradient is asked for."""
+        if tensor._node is None and id(tensor) in self.leaves:
+            return self.leaves[id(tensor)]
+        return [self.place(Edge(tensor))]
+
+
+def fitting(gradient: Any, value: Array) -> Array:
+    """The gradient as an array in the shape and dtype of its tensor."""
+    made = np.asarray(gradient, value.dtype)
+    return made if made.shape == value.shape else np.broadcast_to(made, value.shape).copy()
+
+
+def ancestors(targets: Iterable[Tensor]) -> set[Recorded]:
+    """The nodes that some tensors were made by."""
+    found: set[Recorded] = set()
+    todo: list[Recorded] = [t._node for t in targets if t._node is not None]
+    while todo:
+        node = todo.pop()
+        if node in found:
+            continue
+        if node.freed:
+            raise frozen_graph(node.name)
+        found.add(node)
+        todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in found]
+    return found
+
+
+def leaves_of(record: Record) -> list[Tensor]:
+    """The leaves that the record reaches."""
+    found: dict[int, Tensor] = {}
+    for node in record.nodes:
+        for edge in node.edges():
+            if edge.node is None:
+                found[id(edge.tensor)] = edge.tensor
+    return list(found.values())

@@ -1,0 +1,195 @@
+"""A sweep in stages: through what the engine does not see into, hooks and functions that say their own derivatives.
+
+A stage goes from some tensor to the next ones at which the sweep stops; the engine makes its gradients. A tensor's gradient
+is whole when everything that was recorded after it has been gone through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import Edge, GradientNode, LayerNode, switch
+from symgrad.eager.record import Record
+from symgrad.eager.tensor import Tensor, apply
+from symgrad.functional import tensors as functions
+from symgrad.vocabulary import tensors
+
+Array = np.ndarray[Any, Any]
+Key = tuple[int, int]
+
+
+def key_of(tensor: Tensor) -> Key:
+    """What says which value a tensor is, whatever other tensors are the same."""
+    return (id(tensor), -1) if tensor._node is None else (id(tensor._node), tensor._slot)
+
+
+def order_of(tensor: Tensor) -> int:
+    """When it was made, of all that was recorded."""
+    return -1 if tensor._node is None else tensor._node.order
+
+
+def seed_array(seed: Tensor | None, target: Tensor) -> Array | None:
+    """The seed in the shape and dtype of its target."""
+    return None if seed is None else np.array(seed._value, target.dtype).reshape(target._value.shape)
+
+
+def seed_edge(seed: Tensor | None, target: Tensor) -> Any:
+    """A seed as it is recorded: None, an array, or an edge through which derivatives pass."""
+    if seed is None or seed.stop_gradient:
+        return seed_array(seed, target)
+    return Edge(seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape)))
+
+
+def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
+    """The seed as a tensor in the shape of its target; ones if there is none."""
+    if seed is None:
+        return Tensor(np.ones_like(target._value))
+    if seed.stop_gradient:
+        return Tensor(np.array(seed._value, target.dtype).reshape(target._value.shape))
+    return seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape))
+
+
+def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], cuts: Sequence[Tensor],
+                     create_graph: bool) -> list[Tensor | None]:  # fmt: skip
+    """The gradients that the engine makes, recorded themselves where ``create_graph``."""
+    ends = [target for target, _ in targets]
+    found = record.gradients(ends, wanted, [seed_array(seed, target) for target, seed in targets], cuts)
+    if not create_graph:
+        return [None if gradient is None else Tensor(gradient) for gradient in found]
+    kept = [(tensor, gradient) for tensor, gradient in zip(wanted, found, strict=True) if gradient is not None]
+    node = GradientNode([Edge(t) for t in ends], [Edge(t) for t, _ in kept], [seed_edge(s, t) for t, s in targets], [Edge(t) for t in cuts],
+                        tuple([gradient for _, gradient in kept]))  # fmt: skip
+    made: list[Tensor | None] = []
+    slot = 0
+    for gradient in found:
+        if gradient is None:
+            made.append(None)
+            continue
+        answer = Tensor(gradient, False)
+        answer._node, answer._slot = node, slot
+        slot += 1
+        made.append(answer)
+    return made
+
+
+def run_hooks(tensor: Tensor, gradient: Tensor) -> Tensor:
+    """What the hooks of a tensor make of its gradient."""
+    for hook in list((tensor._hooks or {}).values()):
+        made = hook(gradient)
+        if made is not None:
+            gradient = made
+    return gradient
+
+
+def as_used(edge: Edge) -> Tensor:
+    """A tensor as it was when it was used: the leaf itself, or one that stands for it."""
+    if edge.node is None:
+        return edge.tensor  # type: ignore[no-any-return]
+    return result_of(edge.node, edge.slot, edge.value)
+
+
+def result_of(node: Any, slot: int, value: Array) -> Tensor:
+    """A tensor that stands for a result of something recorded."""
+    made = Tensor(value, False)
+    made._node, made._slot = node, slot
+    return made
+
+
+class Staged:
+    """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs as it came to their hooks."""
+
+    def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], watched: Iterable[Tensor],
+                 cuts: Sequence[Tensor] = (), create_graph: bool = False) -> None:  # fmt: skip
+        self.record, self.cuts, self.create_graph = record, list(cuts), create_graph
+        self.closed = {key_of(t) for t in cuts}
+        self.stops: dict[Key, Tensor] = {}
+        for node in record.layers:
+            for slot, value in enumerate(node.results):
+                self.stops[id(node), slot] = result_of(node, slot, value)
+        for tensor in watched:
+            self.stops[key_of(tensor)] = tensor
+        self.wanted = {key_of(t): t for t in wanted}
+        self.pending: dict[Key, tuple[Tensor, Tensor]] = {}
+        self.found: dict[Key, Tensor] = {}
+        self.before: list[tuple[Tensor, Tensor]] = []
+        for tensor, seed in targets:
+            self.receive(tensor, whole_seed(seed, tensor))
+        while self.pending:
+            self.go_on(*max(self.pending.values(), key=lambda entry: order_of(entry[0])))
+
+    def gradient(self, tensor: Tensor) -> Tensor | None:
+        """What was found for a tensor."""
+        return self.found.get(key_of(tensor))
+
+    def added(self, old: Tensor | None, new: Tensor) -> Tensor:
+        """One gradient more."""
+        if old is None:
+            return new
+        with switch(self.create_graph):
+            return tensors.add(old, new)  # type: ignore[attr-defined, no-any-return]
+
+    def receive(self, tensor: Tensor, gradient: Tensor) -> None:
+        """Add to what is to flow on from a tensor."""
+        key = key_of(tensor)
+        if key not in self.closed:
+            old = self.pending.get(key)
+            self.pending[key] = (self.stops.get(key, tensor), self.added(old and old[1], gradient))
+
+    def whole(self, tensor: Tensor, gradient: Tensor) -> Tensor:
+        """The gradient of a tensor at which the sweep stops, as it flows on."""
+        if tensor._retains and tensor._node is not None:
+            self.before.append((tensor, gradient))
+        with switch(self.create_graph):
+            gradient = run_hooks(tensor, gradient)
+        if key_of(tensor) in self.wanted:
+            self.found[key_of(tensor)] = gradient
+        return gradient
+
+    def go_on(self, tensor: Tensor, gradient: Tensor) -> None:
+        """One stage."""
+        key = key_of(tensor)
+        del self.pending[key]
+        if tensor._node is None:
+            if key in self.wanted:
+                self.whole(tensor, gradient)
+            return
+        if key in self.stops:
+            gradient = self.whole(tensor, gradient)
+        if isinstance(tensor._node, LayerNode):
+            self.through(tensor._node, key, gradient)
+            return
+        order = order_of(tensor)
+        stops = {k: t for k, t in self.stops.items() if k != key and order_of(t) <= order and k not in self.closed}
+        inner = [t for t in stops.values() if not isinstance(t._node, LayerNode)]
+        free = {k: t for k, t in self.wanted.items() if k not in stops and not (k == key and key in self.stops)}
+        sources = [*free.values(), *(t for t in stops.values() if isinstance(t._node, LayerNode))]
+        made = engine_gradients(self.record, [(tensor, gradient)], sources, [*self.cuts, *inner], self.create_graph)
+        for stop in inner:
+            others = [t for t in inner if t is not stop]
+            made += engine_gradients(self.record, [(tensor, gradient)], [stop], [*self.cuts, *others], self.create_graph)
+        for source, part in zip([*sources, *inner], made, strict=True):
+            if part is None:
+                continue
+            if source._node is None or key_of(source) in self.stops:
+                self.receive(source, part)
+            else:
+                self.found[key_of(source)] = self.added(self.found.get(key_of(source)), part)
+
+    def through(self, node: LayerNode, key: Key, gradient: Tensor) -> None:
+        """A stage through a function that says its own derivative, once the gradients of all its results are whole."""
+        given: dict[int, Tensor] = {key[1]: gradient}
+        for slot in range(len(node.results)):
+            entry = self.pending.pop((id(node), slot), None)
+            if entry is not None:
+                given[slot] = self.whole(*entry)
+        with switch(self.create_graph):
+            made = node.call(given)
+        for edge, part in zip(node.inputs, made, strict=True):
+            if type(edge) is Edge and part is not None:
+                self.receive(as_used(edge), part)
+
+
+__all__ = ["Staged", "engine_gradients", "run_hooks", "seed_array"]

@@ -1,0 +1,189 @@
+"""Functions of tensors that say their own derivatives, beside the same functions that the engine differentiates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symgrad.eager import PyLayer, Tensor, backward, grad, no_grad
+from symgrad.errors import BadArgument, FreedGraph, Overwritten
+from symgrad.static import Program, data, program_guard
+from symgrad.vocabulary import tensors
+
+VALUES = np.array([[0.3, -0.8], [1.1, 0.4]])
+
+
+class Tanh(PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Any:
+        out = tensors.tanh(x)  # type: ignore[attr-defined]
+        ctx.save_for_backward(x)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        (x,) = ctx.saved_tensor()
+        out = tensors.tanh(x)  # type: ignore[attr-defined]
+        return gradient * (1.0 - out * out)
+
+
+class Both(PyLayer):
+    """A product and a sum; the scale is no tensor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, scale: float = 1.0) -> Any:
+        ctx.save_for_backward(x, y)
+        ctx.scale = scale
+        return x * y * scale, x + y
+
+    @staticmethod
+    def backward(ctx: Any, product: Tensor, total: Tensor) -> Any:
+        x, y = ctx.saved_tensor()
+        return product * y * ctx.scale + total, product * x * ctx.scale + total
+
+
+def leaf(value: Any = VALUES) -> Tensor:
+    return Tensor(np.array(value), stop_gradient=False)
+
+
+def own(x: Tensor, y: Tensor) -> Any:
+    a = Tanh.apply(x * y)
+    product, total = Both.apply(a, x, scale=2.0)
+    return (Tanh.apply(product) * total + a * y).sum()
+
+
+def plain(x: Tensor, y: Tensor) -> Any:
+    a = tensors.tanh(x * y)  # type: ignore[attr-defined]
+    return (tensors.tanh(a * x * 2.0) * (a + x) + a * y).sum()  # type: ignore[attr-defined]
+
+
+def orders(function: Callable[..., Any]) -> list[np.ndarray[Any, Any]]:
+    """First, second and third derivatives."""
+    x, y = leaf(), leaf(VALUES.T + 0.2)
+    found: list[Any] = [function(x, y)]
+    made = []
+    for _ in range(3):
+        parts = grad(found[-1], [x, y], create_graph=True)
+        made += [p.numpy() for p in parts if p is not None]
+        found.append((parts[0] * parts[1] + parts[0]).sum())  # type: ignore[operator]
+    return made
+
+
+def test_derivatives_to_third_order() -> None:
+    for one, other in zip(orders(own), orders(plain), strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+
+
+def test_backward_accumulates_and_frees() -> None:
+    x, y, v, w = leaf(), leaf(VALUES.T), leaf(), leaf(VALUES.T)
+    loss = own(x, y)
+    loss.backward(retain_graph=True)
+    loss.backward()
+    backward([plain(v, w)])
+    assert x.grad is not None
+    assert v.grad is not None
+    assert x.grad.numpy() == pytest.approx(2 * v.grad.numpy())
+    with pytest.raises(FreedGraph):
+        loss.backward()
+
+
+def test_hooks_kept_gradients_and_cuts() -> None:
+    results = []
+    for function in (Tanh.apply, tensors.tanh):  # type: ignore[attr-defined]
+        x = leaf()
+        h = function(x * 2.0)
+        k = h * x
+        for tensor in (h, k):
+            tensor.retain_grads()
+        h.register_hook(lambda g: g * 10.0)
+        out = function(k) + h
+        (inner, outer) = grad(out.sum(), [h, x], retain_graph=True)
+        (cut,) = grad(out.sum(), x, no_grad_vars=[h], retain_graph=True)
+        out.sum().backward()
+        results.append([t.numpy() for t in (h.grad, k.grad, x.grad, inner, outer, cut) if t is not None])
+    assert len(results[0]) == 6
+    for one, other in zip(*results, strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_hooks_are_run_by_grad_and_recorded() -> None:
+    x = leaf()
+    h = x * x
+    h.register_hook(lambda g: g * g)
+    (first,) = grad((h * x).sum(), x, create_graph=True)
+    (second,) = grad(first.sum(), x)  # type: ignore[union-attr]
+    assert first.numpy() == pytest.approx(VALUES**2 + 2 * VALUES**3)  # type: ignore[union-attr]
+    assert second.numpy() == pytest.approx(2 * VALUES + 6 * VALUES**2)  # type: ignore[union-attr]
+
+
+def test_results_of_which_some_are_not_used_and_some_have_no_derivative() -> None:
+    seen: list[Any] = []
+
+    class Parts(PyLayer):
+        @staticmethod
+        def forward(ctx: Any, x: Tensor, y: Tensor) -> Any:
+            whole = x + y
+            ctx.mark_non_differentiable(whole)
+            ctx.set_materialize_grads(False)
+            return x * 3.0, y * 1.0, whole, "word"
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            seen.extend(gradients)
+            return gradients[0] * 3.0, None
+
+    x, y = leaf(), leaf()
+    first, second, whole, word = Parts.apply(x, y)
+    assert (first.stop_gradient, whole.stop_gradient, word) == (False, True, "word")
+    first.sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy() == pytest.approx(np.full((2, 2), 3.0))
+    assert y.grad is None
+    assert seen[1:] == [None, None]
+    with pytest.raises(ValueError, match="does not appear"):
+        grad(Parts.apply(x, y)[0], y)
+
+
+def test_nothing_is_recorded_without_need() -> None:
+    with no_grad():
+        assert Tanh.apply(leaf()).stop_gradient
+    assert Tanh.apply(Tensor(VALUES)).stop_gradient
+
+
+def test_what_is_refused() -> None:
+    class Wrong(PyLayer):
+        made: Any = None
+
+        @staticmethod
+        def forward(ctx: Any, x: Tensor) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2.0
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Tensor) -> Any:
+            ctx.saved_tensor()
+            return Wrong.made
+
+    for made, error, words in ((None, None, ""), ((None, None), ValueError, "gives 2 gradients"), (3.0, TypeError, "must be a Tensor"),
+                               (Tensor(np.ones(3)), ValueError, r"shape \[3\]")):  # fmt: skip
+        Wrong.made = made
+        x = leaf()
+        out = Wrong.apply(x)
+        if error is None:
+            out.sum().backward()
+            assert x.grad is None
+        else:
+            with pytest.raises(error, match=words):
+                out.sum().backward()
+    x = leaf() * 1.0
+    out = Wrong.apply(x)
+    x[0] = 5.0
+    with pytest.raises(Overwritten):
+        out.sum().backward()
+    with pytest.raises(NotImplementedError, match="forward"):
+        PyLayer.apply(leaf())
+    with program_guard(Program()), pytest.raises(BadArgument, match="works on tensors"):
+        Tanh.apply(data("x", [2]))
