@@ -202,7 +202,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.caught)  # fmt: skip
+                   lowered.caught, relied=lowered.relied)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Compiled:

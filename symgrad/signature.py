@@ -172,6 +172,42 @@ class Pending(Protocol):
         ...
 
 
+#: what is looked at of an object that code relies on, beside the object itself
+ASPECTS: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda value: value,
+    "type": type,
+    "len": len,
+    "keys": tuple,
+    "truth": bool,
+    "set": set,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relied:
+    """Something outside that code contains as it was when it was made: a function, a class, a text, the keys of a dict.
+
+    ``text`` is the expression that reads it, over the names of ``Compiled.objects`` and the user's; ``aspect`` one of
+    ``ASPECTS``; ``value`` what that was.
+    """
+
+    text: str
+    aspect: str
+    value: Any
+    code: Any = None  #: of a function
+
+    def by_equality(self) -> bool:
+        """Is it compared with ``==``?  Bound methods and texts are new objects each time."""
+        plain = isinstance(self.value, str | slice | np.dtype | types.MethodType | types.BuiltinMethodType | tuple | int | set)
+        return plain and not isinstance(self.value, bool)
+
+    def holds(self, found: Any) -> bool:
+        """Is an object that was read now what it was?"""
+        now = ASPECTS[self.aspect](found)
+        same = type(now) is type(self.value) and bool(now == self.value) if self.by_equality() else now is self.value
+        return same and (self.code is None or now.__code__ is self.code)
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What came of it: ``function`` has the user's own parameters; ``text`` is its source, ``func`` its IR.
@@ -196,6 +232,7 @@ class Compiled:
     readable: Callable[[], str] | None = None
     pending: Pending | None = None  #: what is to stand in its place once it is called
     direct: Direct | None = None
+    relied: tuple[Relied, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +359,7 @@ def static(value: Any) -> Static:
     if isinstance(value, types.MethodType):
         return Static(("method", getattr(value.__func__, "__code__", value.__func__), id(value.__self__)), value)
     if isinstance(value, slice | range):
-        return Static((type(value),), value)
+        return Static((type(value), value.start, value.stop, value.step), value)
     return Static((type(value), id(value)), value)
 
 

@@ -421,6 +421,116 @@ def an_array_beside_an_instance(x):
     return np.sum(x + Number(x[0]))
 
 
+# ------------------------------------------------------------------ paths
+
+
+@right
+def a_function_chosen_by_a_value(x):
+    if x[0] < 0:
+        f = lambda a: a * 2  # noqa: E731
+    else:
+        f = lambda a: a * 3  # noqa: E731
+    return f(x[1])
+
+
+@right
+def a_function_returned_by_a_value(x):
+    def chosen(v):
+        if v > 0:
+            return lambda a: a * 2
+        return lambda a: a * 3
+
+    return chosen(x[0])(x[1]) + chosen(x[1])(x[2])
+
+
+@right
+def another_function_in_the_next_round(x):
+    f = lambda a: a * 2  # noqa: E731
+    for i in range(3):
+        x = x * f(x[i])
+        f = lambda a: a * 3  # noqa: E731
+    return f(x[1])
+
+
+@right
+def a_method_chosen_by_a_value(x):
+    a, b = [x[0]], [x[1]]
+    if x[0] < 0:
+        f = a.append
+    else:
+        f = b.append
+    f(x[2])
+    return sum(a) * len(a) + sum(b) * len(b) * 2
+
+
+@right
+def a_function_of_the_last_round(x):
+    t = 0.0
+    for i in range(3):
+
+        def f(a=i):
+            return x[a] * i
+
+        t = t + f()
+    return t + f()
+
+
+@right
+def left_by_the_else_of_a_try(x):
+    y = x * 1.0
+
+    def f():
+        try:
+            a = y[0]
+        except ValueError:
+            a = 0.0
+        else:
+            return a * 2
+        finally:
+            y[0] = 100.0
+        return a
+
+    return f() * y[0]
+
+
+@right
+def any_and_all_are_booleans(x):
+    return any([x[0], 0]) * x[2] + all([x[0], 1]) * x[1]
+
+
+@refused
+def keys_that_change(x):
+    held = {"a": x[0]}
+    keys = held.keys()
+    held["b"] = x[1]
+    return sum(held[k] for k in keys)
+
+
+@refused
+def a_list_of_one_path_that_grows(x):
+    if x[0] > 5:
+        held = [x[0], x[1]]
+    for i in range(len(x)):
+        if x[0] > 5:
+            held.append(x[i])
+            x = x * sum(held)
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_name_that_no_round_binds_has_no_value(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def f(x):
+        for _ in range(0):
+            z = 1
+        return np.sum(x[z])
+
+    with pytest.raises(UnboundLocalError):
+        symgrad.grad(f, jit=jit)(X)
+
+
 # ------------------------------------------------------------------ the tests
 
 

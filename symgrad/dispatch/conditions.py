@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.dispatch.entry import root_name
 from symgrad.dispatch.watch import Names
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import PYTHON_NUMBERS, Abstract, Static, Tree, leaves_of
+from symgrad.signature import ASPECTS, PYTHON_NUMBERS, Abstract, Relied, Static, Tree, leaves_of
 
 
 def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
@@ -70,6 +70,8 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
         return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {value!r}"]
     if isinstance(value, types.FunctionType):
         return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
+    if isinstance(value, slice | range):
+        return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {names.of(value)}"]
     if item.key == (type(value), id(value)):
         return [f"{text} is {names.of(value)}"]
     return None
@@ -91,6 +93,15 @@ def _tree_condition(text: str, item: Tree, names: Names) -> list[str] | None:
             return None
         tests += made
     return tests
+
+
+def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
+    """Tests that what the code contains of something outside is still so."""
+    now = text if relied.aspect == "itself" else f"{names.of(ASPECTS[relied.aspect])}({text})"
+    tests = [f"{now} {'==' if relied.by_equality() else 'is'} {names.of(relied.value)}"]
+    if isinstance(relied.value, str | int) and relied.aspect == "itself":
+        tests.insert(0, f"{names.of(type)}({text}) is {names.of(type(relied.value))}")
+    return tests if relied.code is None else [*tests, f"{text}.__code__ is {names.of(relied.code)}"]
 
 
 def _parameter_count(code: types.CodeType) -> int:

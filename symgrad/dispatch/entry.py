@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.dispatch.watch import Watch
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
-from symgrad.signature import Abstract, Compiled, Signature, Tree, abstract_value, array_leaves
+from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree, abstract_value, array_leaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +31,11 @@ class Entry:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
         return (
             all(watch.holds() for watch in self.watched)
+            and all(
+                self.relies(function, relied, arguments or {})
+                for relied in self.compiled.relied
+                if arguments is not None or root_name(relied.text) not in self.signature.names
+            )
             and all(
                 alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
                 for expression, item in self.compiled.captured
@@ -49,6 +54,18 @@ class Entry:
             return False
         return type(now) is type(value) and bool(now == value)
 
+    def relies(self, function: types.FunctionType, relied: Relied, arguments: Mapping[str, Any]) -> bool:
+        """Is what the code contains of something outside still so?"""
+        try:
+            return relied.holds(evaluated(function, relied.text, self.compiled.objects, arguments))
+        except Exception:
+            return False
+
+    def unwatched(self) -> list[Relied]:
+        """What is relied on and not watched by its place anyway."""
+        places = {(id(watch.place), watch.name) for watch in self.watched}
+        return [r for r in self.compiled.relied if r.aspect != "itself" or place_of(r.text, self.compiled.objects) not in places]
+
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""
         return any(path == name or path.startswith((f"{name}[", f"{name}.")) for name in self.compiled.mutated)
@@ -56,6 +73,23 @@ class Entry:
     def outside_arrays(self) -> list[str]:
         """The expressions of the arrays that are read from outside."""
         return [text for text, item in self.compiled.captured if isinstance(item, Array)]
+
+
+#: how a global, a cell and an attribute of a module are read
+PLACES = re.compile(r"(?P<root>\w+)(?:\.__globals__\['(?P<name>\w+)'\]|\.__closure__\[(?P<cell>\d+)\]\.cell_contents|\.(?P<attribute>\w+))")
+
+
+def place_of(text: str, objects: Mapping[str, Any]) -> tuple[int, str] | None:
+    """The place that an expression reads, and the name in it, as a ``Watch`` has them."""
+    found = PLACES.fullmatch(text)
+    root = objects.get(found["root"]) if found else None
+    if found is None or root is None:
+        return None
+    if found["name"]:
+        return id(root.__globals__), found["name"]
+    if found["cell"]:
+        return id(root.__closure__[int(found["cell"])]), root.__code__.co_freevars[int(found["cell"])]
+    return id(root), found["attribute"]
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch.conditions import array_condition, captured_text, condition
+from symgrad.dispatch.conditions import array_condition, captured_text, condition, relied_tests
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.watch import Names
 from symgrad.ir.types import Array, List
@@ -89,10 +89,15 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
             return None
         kind = [] if ".shape[" in text else [f"type({text}) is {type(value).__name__}"]
         tests += [*kind, f"{text} == {value!r}"]
+    for relied in entry.unwatched():
+        text = captured_text(function, relied.text, entry.compiled.objects, names)
+        if text is None:
+            return None
+        tests += relied_tests(text, relied, names)
     tests += [*_sharing(function, entry, names), *stable]
     for watch in entry.watched:
         tests += watch.tests(names)
-    outside = entry.compiled.captured or entry.compiled.pins or entry.watched
+    outside = entry.compiled.captured or entry.compiled.relied or entry.compiled.pins or entry.watched
     may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
     return Check(entry, " and ".join(tests), may_raise, " and ".join([*light, *tests[own:]]))
 
@@ -126,7 +131,7 @@ def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: boo
 
 
 #: what a test may raise where the arguments are not at all like the signature
-_NOT_THERE = (AttributeError, KeyError, IndexError, ValueError, NameError)
+_NOT_THERE = (AttributeError, KeyError, IndexError, ValueError, NameError, TypeError)
 
 
 class Missing:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Above, Binding, Bound, External, Frozen, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.opaque import GENERATORS, followed
-from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
+from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.source import seen_through
@@ -75,6 +75,12 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
         found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc
     ):
         return outside(ctx, found, f"{owner_name(ctx, value)}.{attr}", attr)
+    if (
+        isinstance(value, types.ModuleType | type)
+        and value.__name__.split(".")[0] not in LIBRARIES
+        and not isinstance(found, types.ModuleType)
+    ):
+        ctx.rely(f"{owner_name(ctx, value)}.{attr}", found)
     return Static(found, f"{name_}.{attr}")
 
 
@@ -143,14 +149,21 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
     order = cls.__mro__
     for base in order[order.index(after) + 1 if after in order else 0 :]:
         if attr in base.__dict__:
+            seen = base if after is not None else cls
             match base.__dict__[attr]:
                 case types.FunctionType() as function:
+                    rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
                     return Bound(owner, attr, function if followed(function) else None)
                 case staticmethod() as held:
+                    rely_on_class(ctx, MISSING, seen, attr, held.__func__)
                     return Static(held.__func__, attr)
                 case classmethod() as held:
+                    rely_on_class(ctx, MISSING, seen, f"{attr}.__func__", held.__func__)
                     return Bound(Static(cls), attr, held.__func__)
                 case property() as held if held.fget is not None:
+                    rely_on_class(ctx, MISSING, seen, attr, held)
+                    if isinstance(owner, External):
+                        ctx.rely(owner.text, type(owner.value), "type")
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
                 case functools.cached_property() as held:
                     return kept(ctx, owner, attr, held.func, node)
@@ -162,8 +175,10 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     break
                 case held if callable(held) and hasattr(held, "__get__"):
                     return Bound(owner, attr)  # a method that is not written in Python
+                case held if isinstance(owner, External) and after is None:
+                    return outside(ctx, held, f"{owner.text}.{attr}", attr)
                 case held:
-                    return outside(ctx, held, f"{owner_name(ctx, base)}.{attr}", attr)
+                    return outside(ctx, held, f"{owner_name(ctx, seen)}.{attr}", attr)
     else:
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
     raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")

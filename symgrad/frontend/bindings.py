@@ -34,9 +34,9 @@ class Step:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """Base of what a name can be bound to; abstract."""
+    """Base of what a name can be bound to; abstract.  A kind that does not say when two are equal has each equal to itself alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,19 @@ class Tup(Binding):
 
 @dataclass(frozen=True, slots=True)
 class View(Tup):
-    """``d.items()`` or ``d.values()``: what the dict ``owner`` held when it was asked, to be held against what it holds now."""
+    """``d.items()``, ``d.values()`` or ``d.keys()``: what the dict ``owner`` held when it was asked, held against what it holds now."""
 
     owner: Any = None
     pairs: bool = False  #: the items are pairs of key and value
+    keys: bool = False  #: the items are the keys
 
     def is_current(self, state: State, place: int | None = None) -> bool:
         """Does the dict still hold the same values (or the one at a place)?"""
         content = state.heap.get(self.owner)
         if not isinstance(content, tuple) or len(content) != len(self.items):
             return False
+        if self.keys:
+            return all(isinstance(held, Static) and held.value == key for (key, _), held in zip(content, self.items, strict=True))
         pairs = list(zip(content, self.items, strict=True))
         chosen = pairs if place is None else pairs[place : place + 1]
         return all(now == (held.items[1] if self.pairs and isinstance(held, Tup) else held) for (_, now), held in chosen)
@@ -92,6 +95,7 @@ class HeapKey:
 
     kind: str  #: "list", "dict" or "record"
     cls: Any = None
+    doubtful: bool = False  #: there is no such object on one of the paths that lead here
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Fun(Binding):
     keeps: bool = False  #: its results are kept, as ``functools.lru_cache`` does it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Bound(Binding):
     """A method and what it is called on."""
 

@@ -79,7 +79,10 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
             return Num(ctx.call("list_len", ctx.read(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
-        case External(value) | Static(value):
+        case External(value, text):
+            ctx.rely(text, len(value), "len")
+            return Num(Const(len(value)))
+        case Static(value):
             return Num(Const(len(value)))
         case Iter(kind="range", parts=parts):
             return Num(ctx.call("range_len", *parts))
@@ -108,7 +111,10 @@ def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
             return kind or tuple
         case Obj(key):
             return key.cls if isinstance(key.cls, type) else {"list": list, "dict": dict}[key.kind]
-        case External(value) | Static(value):
+        case External(value, text):
+            ctx.rely(text, type(value), "type")
+            return type(value)
+        case Static(value):
             return type(value)
         case Fun():
             return type(lambda: None)
@@ -295,7 +301,8 @@ def _truths(of: Any) -> Any:
                     return Num(Const(of is np.any))
                 continue
             made = test if isinstance(made, Const) else ctx.call("logical_and" if of is np.all else "logical_or", made, test)
-        return Num(made)
+        is_truth = isinstance(made, Const) or getattr(made.type, "kind", None) == "bool"
+        return Num(made if is_truth else ctx.call("number", made, kind="bool"))
 
     return lower
 

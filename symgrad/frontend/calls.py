@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
@@ -25,7 +25,7 @@ from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.opaque import followed, opaque
-from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.outside import outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.ufuncs import ufunc_method
@@ -53,6 +53,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         if isinstance(made, Obj) and made.key.kind == "dict":
             kwargs.update(dict(ctx.state.heap[made.key]))  # type: ignore[arg-type]
         elif isinstance(made, External) and isinstance(made.value, dict):
+            rely_on_keys(ctx, made.value, made.text)
             kwargs.update({k: outside(ctx, v, f"{made.text}[{k!r}]", k) for k, v in made.value.items()})
         else:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
@@ -79,6 +80,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     if (distribution := distribution_of(held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
     if isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
+        rely_on_class(ctx, MISSING, type(value), "__call__", own)
+        ctx.rely(held.text, type(value), "type")
         return call_function(ctx, own, [held, *args], kwargs, node)
     if isinstance(value, functools.partial):
         return call_outside_partial(ctx, value, held.text, args, kwargs, node)
@@ -115,12 +118,16 @@ def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[st
     own = getattr(held.key.cls, "__call__", None)  # noqa: B004
     if held.key.kind != "record" or not isinstance(own, types.FunctionType):
         raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
+    rely_on_class(ctx, held, held.key.cls, "__call__", own)
     return call_function(ctx, own, [held, *args], kwargs, node)
 
 
 def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding],
                  node: ast.AST) -> Binding:  # fmt: skip
     """A call of ``functools.partial``, reached by ``text``."""
+    ctx.rely(f"{text}.func", held.func)
+    ctx.rely(f"{text}.args", len(held.args), "len")
+    rely_on_keys(ctx, held.keywords, f"{text}.keywords")
     fixed = [outside(ctx, v, f"{text}.args[{k}]", f"argument_{k}") for k, v in enumerate(held.args)]
     named = {k: outside(ctx, v, f"{text}.keywords[{k!r}]", k) for k, v in held.keywords.items()}
     return ctx.apply(Static(held.func), [*fixed, *args], {**named, **kwargs}, node)

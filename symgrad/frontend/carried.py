@@ -126,6 +126,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     """Carry the content of an object: as a list value, or item by item."""
     content = entry.heap[key]
     if isinstance(form, Type):
+        ctx.check_sure(key, content)
         init = ctx.read(Obj(key))
         head.inits.append(init)
         location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)

@@ -14,7 +14,7 @@ from symgrad.frontend.bindings import Above, Binding, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.opaque import LIBRARIES, opaque
-from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
@@ -41,10 +41,12 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
         ctx.state.heap[made.key] = tuple(dataclass_fields(ctx, cls, args, kwargs, node).items())
         if hasattr(cls, "__post_init__"):
+            rely_on_class(ctx, made, cls, "__post_init__", cls.__post_init__)
             call_function(ctx, cls.__post_init__, [made], {}, node)
         return made
     init = cls.__init__  # type: ignore[misc]
     if isinstance(init, types.FunctionType):
+        rely_on_class(ctx, made, cls, "__init__", init)
         call_function(ctx, init, [made, *args], kwargs, node)
     return made
 

@@ -181,6 +181,7 @@ class Lowering:
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
+    relied: dict[tuple[str, str], Any] = field(default_factory=dict)  #: what is outside and becomes part of the program: see ``Relied``
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text
 
     # -------------------------------------------------------------- places
@@ -194,6 +195,11 @@ class Lowering:
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
         """An error of a kind at a node, to be raised."""
         return kind(what, self.loc(node), hint)
+
+    def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
+        """Note that the program contains what an expression read; ``aspect`` says what of it.  Compositions of ours do not change."""
+        if self.frame.place is None:
+            self.relied[text, aspect] = value
 
     # -------------------------------------------------------------- tables
 
@@ -412,6 +418,12 @@ class Lowering:
         content = self.state.heap[key]
         if not isinstance(content, Ref) and any(isinstance(b, Broken) for _, b in content):
             raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
+
+    def check_sure(self, key: HeapKey, content: Any) -> None:
+        """Refuse to have a list as one value which on some paths is not there; its items, one by one, are not asked for there."""
+        if key.doubtful and not isinstance(content, Ref):
+            what = "a list that is made on some paths only becomes longer or shorter"
+            raise UnsupportedSyntax(what, self.builder.loc, "make it on every path")
 
     def check_still(self, key: HeapKey) -> None:
         """Refuse to make a list longer or shorter while a loop goes over it."""

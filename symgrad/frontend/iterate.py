@@ -15,7 +15,7 @@ from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.outside import outside
+from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
 
@@ -99,6 +99,8 @@ def static_item(value: object) -> Binding:
 
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:
+    if isinstance(value, dict | list | tuple):
+        rely_on_keys(ctx, value, text)
     if isinstance(value, dict):
         return [static_item(k) for k in value]
     if isinstance(value, list | tuple):

@@ -210,7 +210,7 @@ class Joining:
         if self.held_elsewhere(a, b) or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
-        made = HeapKey(keys[0].kind, keys[0].cls)
+        made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys))
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
         if whole and alone or None in contents:
@@ -229,6 +229,8 @@ class Joining:
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""
         sides = (self.then, self.orelse)
+        for key, content in zip(keys, contents, strict=True):
+            self.ctx.check_sure(key, content)
         values = [UNDEF if side.state.dead else self.read(side, Obj(k)) for side, k in zip(sides, keys, strict=True)]
         known = [v.type for v, side in zip(values, sides, strict=True) if not side.state.dead]
         location = Location(None, self.op.loc)

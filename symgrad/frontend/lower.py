@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins as python_builtins
+import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -42,7 +43,7 @@ from symgrad.ir.types import Array, Dim, Extent, List, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Signature, Tree, is_relation, related_extents
+from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, related_extents
 from symgrad.signature import Static as StaticArgument
 
 #: they fill the tables
@@ -66,6 +67,7 @@ class Lowered:
     mutated: tuple[str, ...] = ()
     caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
     raises: bool = False  #: the function always raises
+    relied: tuple[Relied, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class Attempt:
         mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead)  # fmt: skip
+                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx))  # fmt: skip
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
@@ -279,6 +281,14 @@ class Attempt:
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
         return Result("{}", 1)
+
+
+def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
+    """What the program contains of what is outside, as it was."""
+    return tuple(
+        Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
+        for (text, aspect), value in ctx.relied.items()
+    )
 
 
 def result_names(operands: list[Operand]) -> list[str]:

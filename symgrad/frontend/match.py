@@ -13,7 +13,7 @@ from symgrad.frontend.context import Lowering, statement
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
-from symgrad.frontend.outside import outside
+from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
@@ -143,6 +143,7 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]
         case External(value, text) if isinstance(value, tuple | list):
+            rely_on_keys(ctx, value, text)
             return [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
     return None
 
@@ -174,6 +175,7 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
             ctx.check_keys(key, pattern)
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):
+            rely_on_keys(ctx, value, text)
             content = {k: outside(ctx, v, f"{text}[{k!r}]", str(k)) for k, v in value.items()}
         case _:
             return NEVER

@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.outside import outside
+from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import NONE, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
@@ -223,6 +223,7 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
 def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
     key = key_of(index)
     if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
+        rely_on_keys(ctx, value, text)
         items = [outside(ctx, v, f"{text}[{k}]", f"item_{k}") for k, v in enumerate(value)]
         return list_item_at(ctx, MISSING, items, index.operands[0], node)
     if isinstance(key, Missing | slice):
@@ -231,6 +232,8 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
         found = value[key]
     except (KeyError, IndexError, TypeError) as error:
         raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
+    if isinstance(key, int) and key < 0:
+        ctx.rely(text, len(value), "len")
     name = str(key) if str(key).isidentifier() else f"item_{key}"
     return outside(ctx, found, f"{text}[{key!r}]", name if name.isidentifier() else "item")
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.distributions import call_distribution, distribution_of
@@ -20,7 +20,7 @@ from symgrad.frontend.iterate import append, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
-from symgrad.frontend.outside import outside
+from symgrad.frontend.outside import outside, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Unknown
@@ -39,10 +39,13 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Obj(key) if key.kind == "record":
             found = getattr(key.cls, name, None)
             if isinstance(found, types.FunctionType):
+                rely_on_class(ctx, owner, key.cls, name, found)
                 return call_function(ctx, found, [owner, *args], kwargs, node)
         case External(value, text):
             found = getattr(type(value), name, None)
             if followed(found):
+                rely_on_class(ctx, MISSING, type(value), name, found)
+                ctx.rely(text, type(value), "type")
                 return call_function(ctx, found, [owner, *args], kwargs, node)
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
@@ -143,6 +146,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
+    rely_on_keys(ctx, value, text)
     pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, f"{text}[{k!r}]", str(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
@@ -167,7 +171,8 @@ def dict_method(name: str) -> Callable[..., Binding]:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
         made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
-        return View(made.items, None, owner.key, name == "items") if name in ("items", "values") and isinstance(made, Tup) else made
+        is_view = name in ("items", "values", "keys") and isinstance(made, Tup)
+        return View(made.items, None, owner.key, name == "items", name == "keys") if is_view and isinstance(made, Tup) else made
 
     return run_
 

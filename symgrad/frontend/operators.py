@@ -7,12 +7,15 @@ import operator
 import types
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.flow import choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import static_key
+from symgrad.frontend.outside import rely_on_keys
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling
@@ -236,7 +239,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return Const(bool(value))
         case Num(Const(value)):
             return Const(bool(value))
-        case External(value) if isinstance(value, dict | list | tuple):
+        case External(value, text) if isinstance(value, dict | list | tuple):
+            ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
         case Tup(items):
             return Const(bool(items))
@@ -245,7 +249,10 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             if not isinstance(content, Ref):
                 return Const(bool(content) or key.kind == "record")
             return ctx.call("greater", ctx.call("list_len", ctx.read(binding)), Const(0))
-        case Fun() | Bound() | External():
+        case External(value, text) if not isinstance(value, np.ndarray):
+            ctx.rely(text, bool(value), "truth")
+            return Const(bool(value))
+        case Fun() | Bound():
             return Const(True)
     return ctx.read(binding, node)
 
@@ -352,6 +359,9 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         ctx.check_keys(b.key, node)
         return Num(Const((static_key(ctx, a, node) in dict(ctx.state.heap[b.key])) != negate))  # type: ignore[arg-type]
     if isinstance(b, External):
+        rely_on_keys(ctx, b.value, b.text)
+        if isinstance(b.value, list | tuple):
+            ctx.rely(b.text, tuple(b.value), "keys")
         return Num(Const((static_key(ctx, a, node) in b.value) != negate))
     if isinstance(a, Static) and isinstance(b, Static):
         return Num(Const((a.value in b.value) != negate))

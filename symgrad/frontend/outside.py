@@ -35,7 +35,11 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
         value = source.read_name(node.id)
     except NameError:
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
-    return outside(ctx, value, scope_text(ctx, node.id), node.id)
+    text = scope_text(ctx, node.id)
+    made = outside(ctx, value, text, node.id)
+    if node.id not in source.cells and node.id not in source.globals:
+        ctx.relied.pop((text, "itself"), None)  # one of Python's own
+    return made
 
 
 def scope_text(ctx: Lowering, name_: str) -> str:
@@ -64,8 +68,11 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
+        if not isinstance(value, types.ModuleType):
+            ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
     if hasattr(value, "__symgrad_derivative__"):
+        ctx.rely(text, value)
         return Static(value, name_)
     known = abstract_value(value, symbol_of(name_))
     match known:
@@ -74,12 +81,38 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         case Tree(form="sequence" | "named") if isinstance(value, tuple):
             kind = type(value) if hasattr(value, "_fields") else None
             (check_named_tuple if kind else check_container)(ctx, type(value))
+            ctx.rely(text, type(value), "type")
+            ctx.rely(text, len(value), "len")
             return Tup(tuple(outside(ctx, v, f"{text}[{k}]", f"{name_}_{k}") for k, v in enumerate(value)), kind)
         case Tree():
             return External(value, text)
         case StaticArgument() if isinstance(value, types.BuiltinMethodType | np.dtype | slice) or callable(value):
+            ctx.rely(text, value)
             return Static(value, spelled_name(ctx, value, name_))
     return External(value, text)
+
+
+def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
+    """Note that the program contains which items a container has: how many, or which keys."""
+    ctx.rely(text, type(value), "type")
+    match value:
+        case dict():
+            ctx.rely(text, tuple(value), "keys")
+        case set() | frozenset():
+            ctx.rely(text, set(value), "set")
+        case _:
+            ctx.rely(text, len(value), "len")
+
+
+def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any) -> None:
+    """Note that the program contains what a class gives for an attribute, and that an instance from outside is of it."""
+    if cls.__module__.split(".")[0] not in ("builtins", "numpy"):
+        if isinstance(owner, External) and isinstance(held, types.FunctionType):
+            ctx.rely(f"{owner.text}.{attr}.__func__", held)
+        else:
+            ctx.rely(f"{owner_name(ctx, cls)}.{attr}", held)
+        if isinstance(owner, External):
+            ctx.rely(owner.text, type(owner.value), "type")
 
 
 def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:

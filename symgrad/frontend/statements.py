@@ -248,7 +248,8 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
             if not (isinstance(kind, Static) and isinstance(kind.value, type)):
                 raise UnsupportedSyntax("what is caught must be a class", ctx.loc(handler.type))
             ctx.caught.append((kind.value, ctx.loc(handler)))
-    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for inner in node.body for n in ast.walk(inner)):
+    inside = [n for inner in (*node.body, *node.orelse) for n in ast.walk(inner)]
+    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for n in inside):
         run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
         return True
     run(ctx, [*node.body, *node.orelse])

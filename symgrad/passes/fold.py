@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.facts import Facts, covers, has_memory
@@ -112,6 +112,10 @@ class _Folder:
         self.changed = True
 
     def never_runs(self, op: For) -> bool:
+        """Has the loop no rounds?  One that would have bound a name is left, so that reading the name raises."""
+        unbound = [out for init, out in zip(op.inits, op.outs, strict=False) if isinstance(init, Const) and isinstance(init.value, Undef)]
+        if any(self.facts.count.get(out) for out in unbound):
+            return False
         bounds = [o.value for o in (op.start, op.stop, op.step) if isinstance(o, Const) and type(o.value) is int]
         return len(bounds) == 3 and bounds[2] != 0 and not range(*bounds)
 

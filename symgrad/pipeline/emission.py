@@ -81,7 +81,7 @@ def finish(job: Job, func: Func, emission: Emission, name: str) -> Compiled:
         function = refusing(function, job.lowered.caught)
     captured = tuple((c.text, c.abstract) for c in job.lowered.captured)
     return Compiled(function, emitted.text, func, captured, job.lowered.mutated, job.stages, partial(saved, job, emission, name),
-                    job.request.pins, job.lowered.objects, partial(readable, job, emission))  # fmt: skip
+                    job.request.pins, job.lowered.objects, partial(readable, job, emission), relied=job.lowered.relied)  # fmt: skip
 
 
 def plain_form(job: Job, emission: Emission, name: str) -> Callable[..., Any]:
