@@ -186,8 +186,8 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
 
 
 def tell_kernel(notes: Notes, pending: Pending, loc: Loc) -> None:
-    """What is emitted for numba in the place of what is emitted for NumPy, or what keeps the derivative from being compiled."""
-    told = notes.taken("codegen")
+    """What is emitted for numba in the place of how NumPy code is lowered and emitted, or what keeps the derivative from being compiled."""
+    told = notes.taken("lowering", "codegen")
     made = pending.texts()
     if isinstance(made, OutOfReach):
         notes.made |= dict.fromkeys(told)

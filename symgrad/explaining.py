@@ -57,12 +57,14 @@ def below(text: str, notes: list[Note]) -> list[str]:
     for kind in KINDS:
         found: dict[tuple[str, str], list[str]] = {}
         for note in notes:
-            if note.kind == kind and not (kind in ("forward", "emitted") and note.message == text):
+            if note.kind == kind and not (kind in ("forward", "emitted") and note.message.strip() == text):
                 names = found.setdefault((note.message, note.hint), [])
                 if note.name and note.name not in names:
                     names.append(note.name)
         label = kind
+        common = min((len(message) - len(message.lstrip()) for message, _ in found), default=0)  # of emitted text
         for (message, hint), names in found.items():
+            message = message[common:]
             about = ", ".join(names)
             made.append(f"{label:{LABEL}}{about}{': ' if about and message else ''}{message}")
             made += [f"{'':{LABEL}}try: {hint}"] if hint else []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.location import Loc
 
 #: the stages that tell something
-STAGES = ("frontend", "passes", "activity", "reverse", "plan", "codegen", "numba")
+STAGES = ("frontend", "passes", "activity", "reverse", "plan", "lowering", "codegen", "numba")
 
 #: kinds of notes, in the order in which they are printed for one line, each with what it tells
 KINDS: dict[str, str] = {
@@ -76,9 +76,9 @@ class Notes:
             raise ValueError(f"what could not be proved needs a way out: {message}")
         self.made[Note(stage, kind, loc, message, name or "", hint)] = None
 
-    def taken(self, stage: str) -> list[Note]:
-        """Take out what a stage has told so far."""
-        found = [note for note in self.made if note.stage == stage]
+    def taken(self, *stages: str) -> list[Note]:
+        """Take out what some stages have told so far."""
+        found = [note for note in self.made if note.stage in stages]
         for note in found:
             del self.made[note]
         return found

@@ -10,6 +10,7 @@ from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 
 CUT = 40
+INDENT = 4  #: of the body of a function
 COLUMN = 47
 LAST_COLUMN = 64
 #: sections before which a blank line stands, where the first has been printed
@@ -85,7 +86,7 @@ def annotate(
         out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
         if mark.loc.line and notes is not None:
             kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"
-            notes.add("codegen", kind, mark.loc, row.strip())
+            notes.add("codegen", kind, mark.loc, row[INDENT:])
         if mark.loc.line:
             line_map.append((len(out), mark.loc.line))
     return "\n".join(out) + "\n", line_map

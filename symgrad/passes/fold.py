@@ -158,6 +158,7 @@ class _Folder:
         """Another form than was written; arithmetic that only changes its order is passed over."""
         if self.func.notes is not None and made.name != op.name:
             text = (rewrite.__doc__ or "").splitlines()[0].replace("``", "").rstrip(".")
+            text = text[:1].lower() + text[1:] if text[1:2] in "abcdefghijklmnopqrstuvwxyz " else text
             self.func.notes.add("passes", "lowered", op.loc, text, name=op.name)
 
     def put(self, op: Call, made: list[Call], block: Block, done: list[Op]) -> None:

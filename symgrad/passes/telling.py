@@ -12,7 +12,7 @@ def tell(notes: Notes | None, op: Op, message: str, about: Value | None = None, 
         return
     values = [about] if about is not None else [*op.outs[:1], *(a for a in op.operands[:1] if isinstance(a, Value))]
     name = next((v.name for v in values if v.name is not None), op.name if isinstance(op, Call) else None)
-    notes.add("passes", kind, op.loc, message, name=name)
+    notes.add("lowering", kind, op.loc, message, name=name)
 
 
 def named(value: object, otherwise: str = "it") -> str:

@@ -240,12 +240,13 @@ class _Unboxer:
     def explain(self) -> None:
         """Tell which elements and results become Python floats, and what keeps the others from it."""
         for leaf, maker in self.leaves.items() if self.func.notes is not None else ():
+            about = None if is_element(maker) else leaf  # an element has the name of its array
             if leaf in self.unboxed:
-                tell(self.func.notes, maker, "a Python float, on which arithmetic is faster than on NumPy's")
+                tell(self.func.notes, maker, "a Python float, on which arithmetic is faster than on NumPy's", about)
             else:
                 reader = next((op for op in self.readers.get(leaf, ()) if not self.takes(op, leaf)), None)
                 reason = "what is computed of it would not pay for it" if reader is None else f"line {reader.loc.line} needs it so"
-                tell(self.func.notes, maker, f"stays one of NumPy's numbers: {reason}")
+                tell(self.func.notes, maker, f"stays one of NumPy's numbers: {reason}", about)
 
     # -------------------------------------------------------------- rewriting
 
