@@ -72,7 +72,7 @@ def derive_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> F
     """The gradient of a function that is differentiated inside another one."""
     func = simplify(func)
     check(func, wrt, [0])
-    return simplify(expanded(gradient(func, wrt, value=value, taken=taken)))
+    return simplify(expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
 
 
 #: what a stage raises when it meets a program that it was not made for
@@ -112,7 +112,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if request.pullback:
         return pullback(job, primal, wrt, active)
     keep = request.value or request.has_aux
-    made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=job.costs)
+    made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=job.costs, fused=True)
     made = job.stage("adjoint", expanded(made))
     count = len(primal.body.yields)
     if keep and not request.value:  # only the auxiliary results are returned

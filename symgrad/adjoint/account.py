@@ -107,6 +107,18 @@ def tell_plan(plan: Plan) -> None:
                   name=called(value, plan.layout.op_of(value)))  # fmt: skip
 
 
+def tell_fused(func: Func, loop: Op) -> None:
+    """The rounds of a loop are reversed one by one."""
+    if func.notes is not None:
+        func.notes.add("plan", "fused", loop.loc, "each round is reversed as soon as it is done, so nothing is kept for later")
+
+
+def tell_unfused(func: Func, loop: Op, reason: str) -> None:
+    """Why the rounds of a loop are reversed after the loop."""
+    if func.notes is not None:
+        func.notes.add("plan", "unfused", loop.loc, f"the rounds are reversed after the loop: {reason}")
+
+
 def tell_kept(func: Func) -> Func:
     """Of a whole gradient: which arrays of the forward half stay because the backward half reads them."""
     if func.notes is None or func.split is None:
@@ -208,4 +220,4 @@ def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
         plan.func.notes.add("plan", "recomputed", op.loc, text, name=name)
 
 
-__all__ = ["tell_activity", "tell_again", "tell_kept", "tell_plan", "tell_rule"]
+__all__ = ["tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rule", "tell_unfused"]

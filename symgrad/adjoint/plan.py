@@ -53,6 +53,7 @@ class Plan:
     turns: dict[Op, int]
     means: Means = MEANS[0]
     costs: Costs = INTERPRETED
+    lasting: set[Value] = field(default_factory=set)  #: classes of memory that are not turned back, as others read them later
     saved: set[Value] = field(default_factory=set)
     joins: dict[Value, tuple[If, int]] = field(default_factory=dict)
     carried: set[tuple[Op, int]] = field(default_factory=set)
@@ -318,6 +319,8 @@ class Plan:
         roots = dict.fromkeys(map(self.memory.find, kept))
         for root in roots:
             inner = self.memory.within(root)
+            if root in self.lasting:
+                continue
             if root in self.memory.stores and inner not in self.memory.stores and (trace := Trace(self.memory, root).run(self.func)).ok:
                 self.traces[root] = trace
                 trace.lost = self.lost(trace)

@@ -16,6 +16,7 @@ from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
+from symgrad.adjoint.fuse import fuse
 from symgrad.adjoint.plan import MEANS, Means
 from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
@@ -32,18 +33,20 @@ __all__ = ["gradient", "split_pullback"]
 
 
 def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
-             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False) -> Func:  # fmt: skip
+             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False,
+             fused: bool = False) -> Func:  # fmt: skip
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result; its results
     ``func``'s, if ``value``, then the gradient with respect to each parameter in ``wrt``. ``taken`` are
     symbols of extents that mean something else where the result will stand. ``costs`` are those of what will run it. The results
-    of ``func`` are copied where they share memory, unless they may be ``shared``.
+    of ``func`` are copied where they share memory, unless they may be ``shared``. If ``fused``, loops are reversed round by round where
+    that can be done; the two halves of the function cannot be parted then.
     """
 
     def differentiate(means: Means) -> Func:
         pairs = Pairs(partial(pullback_of, means=means, costs=costs))
-        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared)
+        return differentiated(func, wrt, active_results, value, seeds, name, pairs, taken, means, costs, shared, fused)
 
     for means in MEANS[:-1]:
         with suppress(Unplanned):  # rare: a value was planned to be read where it is not there any more; then it is saved
@@ -57,7 +60,7 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False) -> Func:  # fmt: skip
+                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False, fused: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     results = list(made.body.yields)
@@ -73,6 +76,9 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     prune(scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
+    if fused:
+        fuse(made, scope, sweep, lambda part, inner: available(part, inner, sweep.scopes, sweep.turns, part.body.yields, builder.taken,
+                                                               means, costs, True, True))  # fmt: skip
     body = available(made, scope, sweep.scopes, sweep.turns, results if value else [], builder.taken, means, costs, shared)
     made.split = len(body.ops) - len(scope.reverse.ops)
     made.body = body

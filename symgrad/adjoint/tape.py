@@ -27,16 +27,18 @@ class Unplanned(AssertionError):
 
 
 def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False) -> Block:  # fmt: skip
+              means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False, part: bool = False) -> Block:  # fmt: skip
     """The body of the whole function: the forward half, extended, followed by the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises Unplanned
-    where values cannot be had as they were planned to be by these ``means``.
+    where values cannot be had as they were planned to be by these ``means``. Where ``func`` is ``part`` of another one, the
+    arrays that it is given and gives are left as they are.
     """
     layout = Layout()
     layout.enter(func.body)
     memory = Memory.of(func, layout)
-    plan = Plan(func, layout, memory, top, scopes, turns, means, costs).make()
+    lasting = [v for v in (*func.body.args, *func.body.yields) if isinstance(v, Value) and has_memory(v.type)] if part else []
+    plan = Plan(func, layout, memory, top, scopes, turns, means, costs, {memory.find(v) for v in lasting}).make()
     tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()

@@ -1,0 +1,378 @@
+"""Runs the reverse of each round of a loop right behind the round, where the rounds meet in sums only.
+
+Such a loop needs no tape: what a round has computed is still there when its reverse reads it. The cotangents that a reversed
+round starts from must be known before the loop, and what it hands to the next one may only be added to. Works in place, while
+the backward half reads the values of the forward half as if they were all still there; a round with its reverse is then a
+function of its own, for which it is planned how its values are had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from symgrad.adjoint.account import tell_fused, tell_unfused
+from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.presence import enter, leave
+from symgrad.adjoint.sums import Sums
+from symgrad.adjoint.sweep import Sweep
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.types import Scalar
+from symgrad.ir.unbound import Unbound
+from symgrad.ops.declare import ROWS
+
+SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
+
+Completed = Callable[[Func, Scope], Block]  #: a round and its reverse, when all that is read is available
+
+
+class Apart(Exception):
+    """Says why a loop and its reverse cannot be one."""
+
+
+def fuse(func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
+    """Fuse the loops of a block that runs once with their reverses, in place; ``scope`` reverses the block."""
+    if any(isinstance(op, For) for op in scope.reverse.ops):
+        Fusion(func, scope, sweep, completed).run()
+
+
+@dataclass(slots=True)
+class Fusion:
+    """The loops of one block: the body of a function, or a round of a loop that was fused.
+
+    ``place``: where the values that are moved here from the backward half stand, as indices into the block; what is moved
+    before op ``k`` stands at ``k - 0.5``.
+    """
+
+    func: Func
+    scope: Scope
+    sweep: Sweep
+    completed: Completed
+    layout: Layout = field(default_factory=Layout)
+    memory: Memory = field(init=False)
+    unbound: Unbound = field(init=False)
+    sums: Sums = field(init=False)
+    grads: Memory = field(init=False)
+    definers: dict[Value, Op] = field(default_factory=dict)
+    readers: dict[Value, list[Op | None]] = field(default_factory=dict)
+    place: dict[Value, float] = field(default_factory=dict)
+    twins: dict[Value, Value] = field(default_factory=dict)  #: values of the forward half that are computed earlier as well
+    table: dict[Value, Operand] = field(default_factory=dict)
+    before: dict[int, list[Op]] = field(default_factory=dict)
+    instead: dict[Op, list[Op]] = field(default_factory=dict)
+    gone: set[Op] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.layout.enter(self.func.body)
+        self.memory = Memory.of(self.func, self.layout)
+        self.unbound = Unbound.of(self.func.body)
+        reverse = self.scope.reverse
+        late = Layout()
+        late.enter(reverse)
+        self.grads = Memory.of(Func("", reverse), late)
+        self.sums = Sums.of(reverse)
+        self.definers = {out: op for op in reverse.ops for out in op.outs}
+        for value in self.definers:
+            self.readers[value] = [self.sums.within(reverse, where, op) for where, op in self.sums.readers.get(value, ())]
+
+    def run(self) -> None:
+        """The loops in the order in which they run, so that sums go from one to the next."""
+        fused: list[tuple[For | While, Scope]] = []
+        for op in reversed(self.scope.reverse.ops):
+            if not isinstance(op, For):
+                continue
+            inner = self.sweep.scopes[op.body]
+            primal = self.scope.block.ops[inner.position]
+            assert isinstance(primal, For | While)
+            try:
+                self.loop(op, inner, primal)
+                fused.append((primal, inner))
+                tell_fused(self.func, primal)
+            except Apart as reason:
+                tell_unfused(self.func, primal, str(reason))
+        if fused:
+            self.rearrange()
+            for primal, inner in fused:
+                self.round(primal, inner)
+
+    # ---------------------------------------------------------------- what stands in the way
+
+    def loop(self, op: For, inner: Scope, primal: For | While) -> None:
+        """Fuse one loop, or raise Apart."""
+        if any(isinstance(child, Call) and ROWS[child.name].effect for child in walk(op.body)):
+            raise Apart("its reverse has effects")
+        if isinstance(primal, While) and op.index in self.sums.readers:
+            raise Apart("its reverse counts the rounds")
+        for k, slot in enumerate(op.carried):
+            if not self.sums.is_sum(op, k):
+                raise Apart(f"a round starts from what the reverse of the next one gives for {slot.name or 'a value'}")
+        if any(value in self.unbound.sides for value in primal.body.args):
+            raise Apart("it carries a name that may have no value")
+        at = inner.position
+        moves = Moves(self, at)
+        free = self.free(op, primal)
+        for value in free:
+            moves.have(value)
+        starts = [self.start(op, k, moves) for k in range(len(op.inits))]
+        moves.carry_out({op, *(start.last for start in starts)})
+        substitute(op.body, {value: moves.now(value) for value in free if moves.now(value) is not value})
+        for k, slot in enumerate(list(op.carried)):
+            self.carry(op, primal, k, slot, starts[k], at, moves)
+        if isinstance(primal, For):
+            substitute(op.body, {op.index: primal.index})
+        self.gone.add(op)
+        op.body.args = []
+        inner.parent, inner.position, inner.loop = None, 0, False
+
+    def free(self, op: For, primal: For | While) -> list[Value]:
+        """What the reversed rounds read of outside, forward half and backward half."""
+        own: set[Value] = set(op.body.args)
+        for child in walk(op.body):
+            own.update(child.outs, *(block.args for block in child.blocks))
+        found: dict[Value, None] = {}
+        for child in walk(op.body):
+            operands = [*child.operands, *(y for block in child.blocks for y in block.yields)]
+            for operand in operands:
+                if isinstance(operand, Value) and operand not in own and not self.is_inside(operand, primal):
+                    if not (isinstance(child, Call) and child.name in SHAPES):
+                        self.untouched(operand)
+                    found[operand] = None
+        return list(found)
+
+    def is_inside(self, value: Value, op: Op) -> bool:
+        """Is it a value of the loop itself?"""
+        if value not in self.layout.places:
+            return False
+        block = self.layout.places[value][0]
+        while block in self.layout.owners:
+            block, _, owner = self.layout.owners[block]
+            if owner is op:
+                return True
+        return False
+
+    def untouched(self, value: Value) -> None:
+        """Raise Apart if the memory of a value of the forward half is written to, or if the value may not be there."""
+        if value in self.unbound.sides:
+            raise Apart(f"{value.name or 'a value'} may be a name that has no value")
+        if value in self.layout.places and self.memory.overwritten(value):
+            raise Apart(f"{value.name or 'an array'} is written to later")
+
+    # ---------------------------------------------------------------- where sums start
+
+    def start(self, op: For, k: int, moves: Moves) -> Start:
+        """What one sum starts from."""
+        init = self.now(op.inits[k])
+        if moves.can(init):
+            moves.have(init)
+            return Start(init)
+        below = init
+        last: Op | None = None
+        place = 0
+        while isinstance(below, Value) and below in self.definers and self.readers[below] == [last or op]:
+            last = self.definers[below]
+            if isinstance(last, Call) and last.name in ("accumulate", "add_at", "add"):
+                place = 0
+            elif isinstance(last, For) and self.sums.is_sum(last, last.outs.index(below)):
+                place = 3 + last.outs.index(below)
+            else:
+                break
+            below = self.now(last.operands[place])
+            if (not isinstance(below, Value) or self.readers.get(below) == [last]) and moves.can(below):
+                moves.have(below)
+                return Start(below, last, place)
+        return Start(None)
+
+    def now(self, operand: Operand) -> Operand:
+        """What stands for a value."""
+        while isinstance(operand, Value) and operand in self.table:
+            operand = self.table[operand]
+        return operand
+
+    def carry(self, op: For, primal: For | While, k: int, slot: Value, start: Start, at: int, moves: Moves) -> None:
+        """Let the loop carry a sum."""
+        old = op.outs[k]
+        init = self.now(op.inits[k])
+        first = moves.now(start.init) if start.init is not None else self.zero(op, slot, at)
+        inside, out = enter(primal, primal.body, first, slot.type, slot.name or "t_grad")
+        out.type = old.type
+        self.place[out] = at
+        substitute(op.body, {slot: inside})
+        top: Operand = out
+        if start.last is not None:
+            operands = list(start.last.operands)
+            operands[start.place] = out
+            start.last.replace_operands(operands)
+            self.readers[out] = [start.last]
+            top = init
+        elif start.init is None:
+            builder, made = self.sweep.builder, Block()
+            with builder.inside(made), builder.at(op.loc):
+                top = builder.call("add" if isinstance(slot.type, Scalar) else "accumulate", out, init, hint=slot.name)
+            self.instead.setdefault(op, []).extend(made.ops)
+            self.definers[top] = made.ops[-1]
+        self.table[old] = top
+        if isinstance(top, Value):
+            kept = [reader for reader in self.readers.get(top, []) if reader is not op]
+            self.readers[top] = [*kept, *self.readers.get(old, [])]
+
+    def zero(self, op: For, slot: Value, at: int) -> Operand:
+        """Zeros for a sum that starts from what is not known before the loop."""
+        if isinstance(slot.type, Scalar):
+            return Const(0.0)
+        inner = self.sweep.scopes[op.body]
+        value = next(v for v, s in inner.slots.items() if s is slot)
+        made = Block()
+        with self.sweep.builder.inside(made), self.sweep.builder.at(op.loc):
+            zero = self.sweep.ledger.zero(value)
+        self.before.setdefault(at, []).extend(made.ops)
+        return zero
+
+    # ---------------------------------------------------------------- putting it together
+
+    def rearrange(self) -> None:
+        """Let ops stand where they were moved to, and keep the order of the backward half."""
+        block, reverse, turns = self.scope.block, self.scope.reverse, self.sweep.turns
+        now: dict[int, int] = {-1: -1}
+        ops: list[Op] = []
+        for index, op in enumerate(block.ops):
+            ops += self.before.get(index, [])
+            now[index] = len(ops)
+            ops.append(op)
+        now[len(block.ops)] = len(ops)
+        block.ops = ops
+        kept: list[Op] = []
+        for op in reverse.ops:
+            for made in self.instead.get(op, [op]) if op in self.gone else [op]:
+                if made in self.gone:
+                    continue
+                turns[made] = now[turns[op]]
+                kept.append(made)
+        reverse.ops = kept
+        substitute(reverse, self.table)
+        for inner in self.sweep.scopes.values():
+            if inner.parent is self.scope:
+                inner.position = now[inner.position]
+
+    def round(self, primal: For | While, inner: Scope) -> None:
+        """Complete one round with its reverse, a function of its own."""
+        func = Func(self.func.name, primal.body, loc=primal.loc, notes=self.func.notes)
+        fuse(func, inner, self.sweep, self.completed)
+        whole = self.completed(func, inner)
+        primal.body.ops, primal.body.yields = whole.ops, whole.yields
+        for end in inner.reverse.yields:
+            leave(primal, primal.body, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a sum starts from: ``init``, None for zeros; ``last``, at ``place`` among its operands, adds to the loop's sum from then on."""
+
+    init: Operand | None
+    last: Op | None = None
+    place: int = 0
+
+
+@dataclass(slots=True)
+class Moves:
+    """What is to stand before one loop, op ``at`` of the block: ops of the backward half, and twins of ops behind the loop."""
+
+    fusion: Fusion
+    at: int
+    ops: dict[Op, bool] = field(default_factory=dict)  #: in order; is it one of the backward half?
+    had: set[Value] = field(default_factory=set)
+
+    def can(self, operand: Operand) -> bool:
+        """Can a value be had before the loop?"""
+        try:
+            self.needed(operand)
+        except Apart:
+            return False
+        return True
+
+    def have(self, operand: Operand) -> None:
+        """Have a value before the loop, or raise Apart."""
+        for op, late in self.needed(operand).items():
+            self.ops[op] = late
+            self.had.update(op.outs)
+
+    def needed(self, operand: Operand) -> dict[Op, bool]:
+        """The ops that give a value and do not stand before the loop, in order."""
+        made: dict[Op, bool] = {}
+        todo: list[tuple[Operand, tuple[Op, bool] | None]] = [(operand, None)]
+        seen: set[Value] = set()
+        while todo:
+            value, done = todo.pop()
+            if done is not None:
+                made[done[0]] = done[1]
+                continue
+            value = self.fusion.now(value)
+            if not isinstance(value, Value) or value in seen or self.is_there(value):
+                continue
+            seen.add(value)
+            op, late = self.source(value)
+            todo.append((value, (op, late)))
+            todo += [(o, None) for o in op.operands]
+        return made
+
+    def is_there(self, value: Value) -> bool:
+        """Does the value stand before the loop, or is it to stand there?"""
+        fusion = self.fusion
+        if value in self.had or value in fusion.twins:
+            return True
+        if value in fusion.place:
+            return fusion.place[value] < self.at
+        if value in fusion.definers:
+            return False
+        return value not in fusion.layout.places or fusion.layout.places[value][1] < self.at
+
+    def source(self, value: Value) -> tuple[Op, bool]:
+        """The op that computes a value, and whether it is one of the backward half; Apart if it cannot be moved."""
+        fusion = self.fusion
+        late = value in fusion.definers
+        op = fusion.definers[value] if late else fusion.layout.op_of(value)
+        name = value.name or "a value"
+        if not isinstance(op, Call) or ROWS[op.name].effect or ROWS[op.name].consumes and not late:
+            raise Apart(f"a round's reverse starts from {name}, which is known after the loop")
+        for operand in op.operands if late and op.name not in SHAPES else ():
+            if isinstance(operand, Value):
+                fusion.untouched(operand)
+        if value in fusion.unbound.sides:
+            raise Apart(f"{name} may have no value")
+        return op, late
+
+    def carry_out(self, others: set[Op | None]) -> None:
+        """Move the ops, unless one that stays reads memory that is written to before its turn then."""
+        fusion = self.fusion
+        for op, late in self.ops.items():
+            for out in op.outs if late else ():
+                if has_memory(out.type) and fusion.grads.find(out) in fusion.grads.stores:
+                    if any(reader not in self.ops and reader not in others for reader in fusion.readers[out]):
+                        raise Apart(f"{out.name or 'a cotangent'} is read in two places")
+        into = fusion.before.setdefault(self.at, [])
+        for op, late in self.ops.items():
+            assert isinstance(op, Call)
+            operands = [self.now(o) for o in op.operands]
+            if late:
+                op.replace_operands(operands)
+                fusion.gone.add(op)
+                fusion.place.update(dict.fromkeys(op.outs, self.at - 0.5))
+                into.append(op)
+            else:
+                twin = Call([Value(out.type, out.name) for out in op.outs], op.loc, op.name, operands, dict(op.settings))
+                fusion.twins.update(zip(op.outs, twin.outs, strict=True))
+                into.append(twin)
+
+    def now(self, operand: Operand) -> Operand:
+        """What stands for a value before the loop."""
+        operand = self.fusion.now(operand)
+        if isinstance(operand, Value) and operand in self.fusion.twins and not self.stands(operand):
+            return self.fusion.twins[operand]
+        return operand
+
+    def stands(self, value: Value) -> bool:
+        """Does the value itself stand before the loop?"""
+        return self.fusion.layout.places[value][1] < self.at
+
+
+__all__ = ["fuse"]

@@ -1,0 +1,82 @@
+"""Which of the values that a reversed loop carries are sums: a round only adds to them, and it does not matter which comes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value
+
+#: rows that add to their first operand
+ADDING = frozenset({"add", "accumulate", "add_at", "list_add_at"})
+EITHER = frozenset({"add"})  #: those of which it may be the second as well
+OUTSIDE = Op()  #: stands for a reader in another block
+
+
+@dataclass(slots=True)
+class Sums:
+    """The reversed loops of a function; ``readers``: who reads a value, and in which block; None: the block yields it."""
+
+    owners: dict[Block, tuple[Block, Op]] = field(default_factory=dict)
+    readers: dict[Value, list[tuple[Block, Op | None]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, block: Block) -> Sums:
+        """Read a block and the blocks inside it."""
+        made = cls()
+        made.enter(block)
+        return made
+
+    def enter(self, block: Block) -> None:
+        for op in block.ops:
+            self.read(op.operands, block, op)
+            for inner in op.blocks:
+                self.owners[inner] = (block, op)
+                self.enter(inner)
+        self.read(block.yields, block, None)
+
+    def read(self, operands: list[Operand], block: Block, op: Op | None) -> None:
+        for operand in operands:
+            if isinstance(operand, Value):
+                self.readers.setdefault(operand, []).append((block, op))
+
+    def is_sum(self, loop: For, k: int) -> bool:
+        """Do the rounds of a loop only add to what it carries in a slot?"""
+        return self.end(loop.body, loop.carried[k]) == k
+
+    def end(self, block: Block, value: Value) -> int | None:
+        """The place among what a block yields where a value arrives that is only added to; None if more is done with it."""
+        while True:
+            found = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not OUTSIDE]
+            if len(set(found)) != 1:
+                return None
+            reader = found[0]
+            match reader:
+                case None:
+                    return block.yields.index(value) if len(found) == 1 else None
+                case Call() if len(found) == 1 and reader.name in ADDING:
+                    if reader.args[0] is not value and reader.name not in EITHER:
+                        return None
+                    value = reader.outs[0]
+                case If() if reader.test is not value:
+                    ends = {self.end(side, value) for side in reader.blocks}
+                    if len(ends) != 1 or (k := ends.pop()) is None:
+                        return None
+                    value = reader.outs[k]
+                case For() if len(found) == 1 and value in reader.inits:
+                    k = reader.inits.index(value)
+                    if not self.is_sum(reader, k):
+                        return None
+                    value = reader.outs[k]
+                case _:
+                    return None
+
+    def within(self, block: Block, where: Block, op: Op | None) -> Op | None:
+        """The op of the block itself that is, or holds, a reader; None if it is the block that yields the value."""
+        while where is not block:
+            if where not in self.owners:
+                return OUTSIDE
+            where, op = self.owners[where]
+        return op
+
+
+__all__ = ["Sums"]
