@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """A place in a source file; lines count from 1, columns from 0.
+    """A place in a source file; lines count from 1, columns from 0. ``backward``: what stands there is reversed, in the forward half.
 
     >>> Loc("gated.py", 7, 4, 11, "    z = {w * h, x}")
     Loc(file='gated.py', line=7, column=4, end_column=11, text='    z = {w * h, x}')
@@ -18,6 +18,7 @@ class Loc:
     column: int = 0
     end_column: int = 0
     text: str = ""
+    backward: bool = field(default=False, compare=False, repr=False)
 
     def excerpt(self, margin: str = "      ") -> str:
         """The line with carets under the columns, indented by ``margin``."""

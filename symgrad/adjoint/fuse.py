@@ -9,7 +9,7 @@ function of its own, for which it is planned how its values are had.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.account import tell_fused, tell_unfused
 from symgrad.adjoint.accumulate import Scope
@@ -35,6 +35,13 @@ def fuse(func: Func, scope: Scope, sweep: Sweep, completed: Completed) -> None:
     """Fuse the loops of a block that runs once with their reverses, in place; ``scope`` reverses the block."""
     if any(isinstance(op, For) for op in scope.reverse.ops):
         Fusion(func, scope, sweep, completed).run()
+
+
+def mark(block: Block, backward: bool = True) -> None:
+    """Say of ops in a forward half that they belong to the backward half, or that they do not."""
+    for op in walk(block):
+        if op.loc.backward != backward:
+            op.loc = replace(op.loc, backward=backward)
 
 
 @dataclass(slots=True)
@@ -225,6 +232,7 @@ class Fusion:
         made = Block()
         with self.sweep.builder.inside(made), self.sweep.builder.at(op.loc):
             zero = self.sweep.ledger.zero(value)
+        mark(made)
         self.before.setdefault(at, []).extend(made.ops)
         return zero
 
@@ -259,6 +267,7 @@ class Fusion:
         func = Func(self.func.name, primal.body, loc=primal.loc, notes=self.func.notes)
         fuse(func, inner, self.sweep, self.completed)
         whole = self.completed(func, inner)
+        mark(inner.reverse)
         primal.body.ops, primal.body.yields = whole.ops, whole.yields
         for end in inner.reverse.yields:
             leave(primal, primal.body, end)
@@ -355,6 +364,7 @@ class Moves:
             operands = [self.now(o) for o in op.operands]
             if late:
                 op.replace_operands(operands)
+                op.loc = replace(op.loc, backward=True)
                 fusion.gone.add(op)
                 fusion.place.update(dict.fromkeys(op.outs, self.at - 0.5))
                 into.append(op)
@@ -375,4 +385,4 @@ class Moves:
         return self.fusion.layout.places[value][1] < self.at
 
 
-__all__ = ["fuse"]
+__all__ = ["fuse", "mark"]

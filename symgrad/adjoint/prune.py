@@ -20,7 +20,7 @@ def prune(block: Block) -> None:
 
 
 def forward_invariants(block: Block) -> None:
-    """A slot that every round hands on as it got it is what it started from."""
+    """A slot that every round hands on as it got it is what it started from; so is a result that both sides of a branch hand on."""
     table: dict[Value, Operand] = {}
     drop_invariants(block, table)
     substitute(block, table)
@@ -33,12 +33,22 @@ def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
             drop_invariants(inner, table)
         if isinstance(op, For):
             for k in reversed(range(len(op.inits))):
-                handed_on = op.body.yields[k]
-                while isinstance(handed_on, Value) and handed_on in table:
-                    handed_on = table[handed_on]
-                if handed_on is op.carried[k]:
+                if stands_for(op.body.yields[k], table) is op.carried[k]:
                     table[op.carried[k]] = table[op.outs[k]] = op.inits[k]
                     drop_slot(op, k)
+        elif isinstance(op, If):
+            for k in reversed(range(len(op.outs))):
+                handed_on, other = (stands_for(side.yields[k], table) for side in op.blocks)
+                if handed_on is other and isinstance(other, Value):  # it comes from before the branch
+                    table[op.outs[k]] = other
+                    del op.outs[k], op.then.yields[k], op.orelse.yields[k]
+
+
+def stands_for(operand: Operand, table: dict[Value, Operand]) -> Operand:
+    """What replaces an operand in the end."""
+    while isinstance(operand, Value) and operand in table:
+        operand = table[operand]
+    return operand
 
 
 def drop_slot(op: For, k: int) -> None:

@@ -16,7 +16,7 @@ from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.again import not_again
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.costs import INTERPRETED, Costs
-from symgrad.adjoint.fuse import fuse
+from symgrad.adjoint.fuse import fuse, mark
 from symgrad.adjoint.plan import MEANS, Means
 from symgrad.adjoint.prune import prune
 from symgrad.adjoint.pullback import split_pullback
@@ -63,6 +63,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
                    pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False, fused: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
+    mark(made.body, backward=False)
     results = list(made.body.yields)
     names = made.results or [f"out{k}" if k else "out" for k in range(len(results))]
     builder = Builder(taken=set() if taken is None else taken)

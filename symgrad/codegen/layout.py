@@ -107,7 +107,7 @@ class Planner:
     def block(self, block: Block, ends: set[Value], depth: int, split: int | None = None, backward: bool = False) -> None:
         """Plan a block; ``ends`` are the operands of its end that may be nested there."""
         for k, op in enumerate(block.ops):
-            if backward or (split is not None and k >= split):
+            if backward or op.loc.backward or (split is not None and k >= split):
                 self.layout.backward.add(op)
             for out in op.outs:
                 self.layout.producer[out] = op

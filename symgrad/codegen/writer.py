@@ -68,8 +68,10 @@ class Writer:
         if split is None:
             body += self.with_views(self.tail(self.func.body, self.give_back, True))
         else:
-            body += self.section(self.func.body.ops[:split], "forward")
-            body += self.section(self.func.body.ops[split:], "backward")
+            halves = [self.func.body.ops[:split], self.func.body.ops[split:]]
+            first, second = (self.with_views(self.ops(half)) for half in halves)
+            body += self.section(first, "forward" if second else "forward and backward")
+            body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
         if self.starts_again:
             body = [self.guarded(body)]
@@ -96,9 +98,8 @@ class Writer:
                 made.append(assign(ast.Name(self.name_of[value]), ast.parse(text, mode="eval").body))
         return made
 
-    def section(self, ops: list[Op], name: str) -> list[ast.stmt]:
+    def section(self, made: list[ast.stmt], name: str) -> list[ast.stmt]:
         """One half of a gradient, with its mark on the first statement."""
-        made = self.with_views(self.ops(ops))
         if made:
             self.marks.setdefault(made[0], Mark()).section = name
         return made

@@ -140,10 +140,10 @@ class _Reader:
                 raise scan.fail(f"unexpected text at column {scan.at}")
             return NOWHERE
         text = scan.text[scan.at :].strip()
-        file, colon, line = text.rpartition(":")
+        file, colon, line = text.removesuffix("~").rpartition(":")
         if not line.isdigit():
             raise scan.fail("after @ stands a line, or file:line")
-        return Loc(file if colon else self.func.loc.file, int(line))
+        return Loc(file if colon else self.func.loc.file, int(line), backward=text.endswith("~"))
 
     # -------------------------------------------------------------- names and operands
 

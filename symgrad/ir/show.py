@@ -171,7 +171,8 @@ class _Printer:
     def place(self, loc: Loc) -> str:
         if loc == NOWHERE:
             return ""
-        return str(loc.line) if loc.file == self.func.loc.file else f"{loc.file}:{loc.line}"
+        line = f"{loc.line}~" if loc.backward else str(loc.line)
+        return line if loc.file == self.func.loc.file else f"{loc.file}:{line}"
 
     def operand(self, operand: Operand) -> str:
         if isinstance(operand, Const):

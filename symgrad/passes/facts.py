@@ -87,6 +87,8 @@ class Facts:
 
     def visit(self, block: Block) -> None:
         for op in block.ops:
+            if op.loc.backward:
+                self.late.update(op.outs)
             for k, out in enumerate(op.outs):
                 self.maker[out] = op
                 self.home[out] = block
