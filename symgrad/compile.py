@@ -31,6 +31,7 @@ from symgrad.loops.lower import to_loops
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.passes.doubts import doubts
+from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import (
     argument_names,
@@ -167,7 +168,7 @@ def jitted(job: Job, compiled: Compiled, emission: Callable[[Callable[[str], Fun
         return compiled
 
     def clean(stage: str) -> Func:
-        func = simplify(to_loops(job.stages[stage]), OPTIMISE)
+        func = simplify(to_loops(refilled(clone(job.stages[stage]))), OPTIMISE)
         func.notes = job.stages[stage].notes
         return func
 

@@ -89,7 +89,8 @@ class _Merger:
             name = second.outs[0].name or second.name
             self.func.notes.add("passes", "moved", second.loc, f"is what line {first.loc.line} computes", name=name)
         for a, b in zip(first.outs, second.outs, strict=True):
-            a.name = a.name or b.name
+            if first.loc.backward or not second.loc.backward:  # a user's expression is not named for its derivative
+                a.name = a.name or b.name
             self.table[b] = a
             self.facts.replaced(b, a)
 

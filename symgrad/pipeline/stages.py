@@ -19,6 +19,7 @@ from symgrad.passes.hoist import hoist
 from symgrad.passes.kept import kept
 from symgrad.passes.masks import masks
 from symgrad.passes.outer import outer
+from symgrad.passes.refilled import refilled
 from symgrad.passes.reuse import reuse
 from symgrad.passes.scatter import scatter
 from symgrad.passes.strips import strips
@@ -34,6 +35,7 @@ OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
 def lowering(plain: bool) -> tuple[Pass, ...]:
     """What makes NumPy code faster and its text farther from the user's: is there a ``plain`` form to fall back on?"""
     return (
+        refilled,
         forwarding,
         dce,
         kept,

@@ -1,0 +1,102 @@
+"""Makes the tapes that each round of a loop fills and empties once, before the loop. Works in place; the result is not to be differentiated.
+
+for i in range(n): t = tape(); ...     ->     t = tape(); for i in range(n): ...
+
+A round that begins with an empty tape takes off no more than it has put there, and reads no place that it has not written.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, walk
+from symgrad.ir.types import Tape
+from symgrad.passes.facts import halves_kept
+
+MAKING = frozenset({"tape", "slots"})
+MOVING = frozenset({"push", "pop", "put"})  #: rows that give the tape that they are given
+
+
+def refilled(func: Func) -> Func:
+    """Let tapes be made outside of loops, in place."""
+    if any(isinstance(op, Call) and op.name in MAKING for op in walk(func.body)):
+        with halves_kept(func):
+            visit(func.body)
+    return func
+
+
+def visit(block: Block) -> None:
+    """The loops of a block, inner loops first."""
+    done: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            visit(inner)
+        if isinstance(op, For | While):
+            done += taken_out(op)
+        done.append(op)
+    block.ops = done
+
+
+def taken_out(loop: For | While) -> list[Op]:
+    """Take out of a loop what makes the tapes of its rounds; the loop then carries them."""
+    made = [op for op in loop.body.ops if isinstance(op, Call) and op.name in MAKING]
+    if not made:
+        return []
+    readers: dict[Value, list[Op | None]] = {}
+    inside: set[Value] = set(loop.body.args)
+    for op in walk(loop.body):
+        for value in op.operands:
+            note(readers, value, op)
+        for block in op.blocks:
+            inside.update(block.args)
+            for value in block.yields:
+                note(readers, value, None)
+        inside.update(op.outs)
+    for value in loop.body.yields:
+        note(readers, value, None)
+    found: list[Op] = []
+    for op in made:
+        end = None if any(o in inside for o in op.operands) else end_of(op.outs[0], loop.body, readers)
+        if end is not None:
+            carry(loop, op, end)
+            found.append(op)
+    loop.body.ops = [op for op in loop.body.ops if op not in found]
+    return found
+
+
+def note(readers: dict[Value, list[Op | None]], value: Operand, reader: Op | None) -> None:
+    if isinstance(value, Value) and isinstance(value.type, Tape):
+        readers.setdefault(value, []).append(reader)
+
+
+def end_of(tape: Value, body: Block, readers: dict[Value, list[Op | None]]) -> Value | None:
+    """The tape at the end of a round, if it goes from op to op of the body and nowhere else."""
+    while found := readers.get(tape):
+        if all(isinstance(op, Call) and op.name == "get" for op in found):
+            return tape
+        op = found[0]
+        if len(found) > 1 or op not in body.ops:
+            return None
+        match op:
+            case Call() if op.name in MOVING and op.args[0] is tape:
+                tape = op.outs[0]
+            case For() | While() if tape in op.inits:
+                tape = op.outs[op.inits.index(tape)]
+            case _:
+                return None
+    return tape
+
+
+def carry(loop: For | While, op: Call, end: Value) -> None:
+    """Let a loop carry the tape that an op makes."""
+    (start,) = op.outs
+    op.outs = [Value(start.type, start.name)]
+    start.type = end.type  # what it holds is said by what is put on it
+    count = len(loop.inits)
+    loop.inits.append(op.outs[0])
+    loop.body.args.append(start)
+    if isinstance(loop, While):
+        loop.test.args.append(Value(end.type, start.name))
+    loop.outs.insert(count, Value(end.type, end.name))
+    loop.body.yields.insert(len(loop.body.yields) - loop.until, end)
+
+
+__all__ = ["refilled"]
