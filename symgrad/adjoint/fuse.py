@@ -18,7 +18,7 @@ from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.sums import Sums
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.declare import ROWS
 
@@ -282,13 +282,20 @@ class Start:
     place: int = 0
 
 
+def has_shape(type_: Type, wanted: Type) -> bool:
+    """Is it known that arrays of the one type have the shape of those of the other?"""
+    if not isinstance(type_, Array) or not isinstance(wanted, Array):
+        return False
+    return type_.shape is not None and wanted.shape is not None and same_shape(type_.shape, wanted.shape)
+
+
 @dataclass(slots=True)
 class Moves:
     """What is to stand before one loop, op ``at`` of the block: ops of the backward half, and twins of ops behind the loop."""
 
     fusion: Fusion
     at: int
-    ops: dict[Op, bool] = field(default_factory=dict)  #: in order; is it one of the backward half?
+    ops: dict[Call, bool] = field(default_factory=dict)  #: in order; is it one of the backward half?
     had: set[Value] = field(default_factory=set)
 
     def can(self, operand: Operand) -> bool:
@@ -305,10 +312,10 @@ class Moves:
             self.ops[op] = late
             self.had.update(op.outs)
 
-    def needed(self, operand: Operand) -> dict[Op, bool]:
+    def needed(self, operand: Operand) -> dict[Call, bool]:
         """The ops that give a value and do not stand before the loop, in order."""
-        made: dict[Op, bool] = {}
-        todo: list[tuple[Operand, tuple[Op, bool] | None]] = [(operand, None)]
+        made: dict[Call, bool] = {}
+        todo: list[tuple[Operand, tuple[Call, bool] | None]] = [(operand, None)]
         seen: set[Value] = set()
         while todo:
             value, done = todo.pop()
@@ -321,7 +328,7 @@ class Moves:
             seen.add(value)
             op, late = self.source(value)
             todo.append((value, (op, late)))
-            todo += [(o, None) for o in op.operands]
+            todo += [(o, None) for o in (map(self.alike, op.operands) if op.name in SHAPES else op.operands)]
         return made
 
     def is_there(self, value: Value) -> bool:
@@ -335,7 +342,18 @@ class Moves:
             return False
         return value not in fusion.layout.places or fusion.layout.places[value][1] < self.at
 
-    def source(self, value: Value) -> tuple[Op, bool]:
+    def alike(self, operand: Operand) -> Operand:
+        """Something of the same shape that stands before the loop, if there is anything."""
+        layout = self.fusion.layout
+        while isinstance(operand, Value) and operand in layout.places and not self.is_there(operand):
+            op = layout.op_of(operand)
+            before = op.operands[-len(op.inits) :][op.outs.index(operand)] if isinstance(op, For | While) and op.inits else None
+            if not (isinstance(before, Value) and has_shape(before.type, operand.type)):
+                break
+            operand = before
+        return operand
+
+    def source(self, value: Value) -> tuple[Call, bool]:
         """The op that computes a value, and whether it is one of the backward half; Apart if it cannot be moved."""
         fusion = self.fusion
         late = value in fusion.definers
@@ -360,8 +378,7 @@ class Moves:
                         raise Apart(f"{out.name or 'a cotangent'} is read in two places")
         into = fusion.before.setdefault(self.at, [])
         for op, late in self.ops.items():
-            assert isinstance(op, Call)
-            operands = [self.now(o) for o in op.operands]
+            operands = [self.now(self.alike(o) if op.name in SHAPES else o) for o in op.operands]
             if late:
                 op.replace_operands(operands)
                 op.loc = replace(op.loc, backward=True)

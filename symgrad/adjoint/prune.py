@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.cleared import cleared
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, substitute
 from symgrad.ops.declare import ROWS
 
 
-def prune(block: Block) -> None:
-    """Remove in place all that the block's yields and effects do not need."""
+def prune(block: Block, indices: Mapping[For, Value] | None = None) -> None:
+    """Remove in place all that the block's yields and effects do not need.
+
+    ``indices``: of reversed loops, the index of the loop itself, by which its values are known before they are made available.
+    """
     forward_invariants(block)
+    drop_unneeded(block)
+    if cleared(block, indices or {}):
+        forward_invariants(block)
+        drop_unneeded(block)
+
+
+def drop_unneeded(block: Block) -> None:
+    """Remove what neither the block's yields nor effects need."""
     needs = Needs()
     needs.index(block)
     needs.want(block.yields)

@@ -23,7 +23,7 @@ from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.sweep import Sweep
 from symgrad.adjoint.tape import Unplanned, available
-from symgrad.ir.core import Func, clone
+from symgrad.ir.core import For, Func, Value, clone
 from symgrad.ops.build import Builder, symbols
 
 #: the modules that enter what reverses each kind of op
@@ -60,7 +60,8 @@ def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], p
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False, fused: bool = False) -> Func:  # fmt: skip
+                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
+                   fused: bool = False) -> Func:  # fmt: skip
     """``gradient``, with the pairs of functions made so far."""
     made = clone(func, name or f"{func.name}_grad")
     mark(made.body, backward=False)
@@ -74,7 +75,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     scope = sweep.run(given, active_results)
     gradients = sweep.gradients(scope, wrt)
     scope.reverse.yields = list(gradients)
-    prune(scope.reverse)
+    prune(scope.reverse, indices(sweep))
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
     if fused:
@@ -86,4 +87,15 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     made.body.args += given
     made.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
     made.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
+    return made
+
+
+def indices(sweep: Sweep) -> dict[For, Value]:
+    """Of each reversed loop the index of the loop that it reverses, if that has one."""
+    made: dict[For, Value] = {}
+    for scope in sweep.scopes.values():
+        if scope.parent is not None and isinstance(scope.op, For):
+            primal = scope.parent.block.ops[scope.position]
+            if isinstance(primal, For):
+                made[scope.op] = primal.index
     return made

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value
 
 #: rows that add to their first operand
 ADDING = frozenset({"add", "accumulate", "add_at", "list_add_at"})
 EITHER = frozenset({"add"})  #: those of which it may be the second as well
-OUTSIDE = Op()  #: stands for a reader in another block
 
 
 @dataclass(slots=True)
 class Sums:
     """The reversed loops of a function; ``readers``: who reads a value, and in which block; None: the block yields it."""
 
+    outside: ClassVar[Op] = Op()  #: stands for a reader in another block
     owners: dict[Block, tuple[Block, Op]] = field(default_factory=dict)
     readers: dict[Value, list[tuple[Block, Op | None]]] = field(default_factory=dict)
+    makers: dict[Operand, Op] = field(default_factory=dict)
 
     @classmethod
     def of(cls, block: Block) -> Sums:
@@ -29,6 +31,7 @@ class Sums:
     def enter(self, block: Block) -> None:
         for op in block.ops:
             self.read(op.operands, block, op)
+            self.makers.update(dict.fromkeys(op.outs, op))
             for inner in op.blocks:
                 self.owners[inner] = (block, op)
                 self.enter(inner)
@@ -46,7 +49,7 @@ class Sums:
     def end(self, block: Block, value: Value) -> int | None:
         """The place among what a block yields where a value arrives that is only added to; None if more is done with it."""
         while True:
-            found = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not OUTSIDE]
+            found = [reader for where, op in self.readers.get(value, ()) if (reader := self.within(block, where, op)) is not self.outside]
             if len(set(found)) != 1:
                 return None
             reader = found[0]
@@ -74,7 +77,7 @@ class Sums:
         """The op of the block itself that is, or holds, a reader; None if it is the block that yields the value."""
         while where is not block:
             if where not in self.owners:
-                return OUTSIDE
+                return self.outside
             where, op = self.owners[where]
         return op
 

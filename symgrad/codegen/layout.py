@@ -96,6 +96,14 @@ def is_pop(op: Op) -> bool:
     return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
 
 
+def is_reading(op: Op) -> bool:
+    """Does the op only read what is there?"""
+    return isinstance(op, Call) and (op.name in READING or ROWS[op.name].alias != "fresh")
+
+
+READING = frozenset({"take", "list_take", "shape_of", "extent"})
+
+
 @dataclass(slots=True)
 class Planner:
     """Decides for one block after the other."""
@@ -127,8 +135,8 @@ class Planner:
             if use is not None and not self.accepts(use, value, op):
                 continue
             root = len(block.ops) if use is None else self.root_of[use]
-            if split is not None and k < split <= root:
-                continue
+            if split is not None and k < split <= root or use is not None and use.loc.backward and not (op.loc.backward or is_reading(op)):
+                continue  # what the function computes is computed before anything of its derivative
             if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
                 continue
             if not is_pop(op) and self.layout.memory.writes(op)[1] and not self.leads_to(block, k, root, user):

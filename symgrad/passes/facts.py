@@ -110,6 +110,10 @@ class Facts:
                             self.same(out, given)
             for inner in op.blocks:
                 self.visit(inner)
+            if isinstance(op, For | While):
+                for slot, out, end in zip(op.carried, op.outs, op.body.yields, strict=False):
+                    if end in self.late:
+                        self.late |= {slot, out}
 
     def enter(self, op: Call, block: Block, instead: Call) -> None:
         """Note an op that a pass puts into a block in the place of another one."""

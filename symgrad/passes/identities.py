@@ -333,6 +333,29 @@ def one_times_vector(op: Call, facts: Facts) -> Operand | None:
     return op.args[1] if vector and is_number(op.args[0], 1.0) and isinstance(op.args[0].type, Scalar) else None
 
 
+def cell_of_spread(op: Call, facts: Facts) -> Call | None:
+    """A cell of the cotangent of a sum is the number that was spread; that the cell exists, the store that it belongs to has seen."""
+    maker = facts.calls(op.args[0], "spread")
+    array, cell = op.args[0].type, op.outs[0].type
+    if maker is None or op.outs[0] not in facts.late or not isinstance(array, Array) or array.dtype is None or array.kind != "float":
+        return None
+    number = maker.args[0].type
+    if not isinstance(cell, Scalar) or not isinstance(number, Scalar) or number.kind != "float" or cell.dtype != array.dtype:
+        return None
+    return call("cast", op, [maker.args[0]], dtype=array.dtype)
+
+
+def plain_constant(op: Call, facts: Facts) -> Call | None:
+    """``np.float64(2.0) * v`` is ``2.0 * v`` where ``v`` is NumPy's."""
+    for k, other in ((0, 1), (1, 0)):
+        maker = facts.calls(op.args[k], "cast")
+        if maker is None or not isinstance(maker.args[0], Const) or type(maker.args[0].value) is not float:
+            continue
+        if maker.settings["dtype"] == "f64" and getattr(op.args[other].type, "dtype", None) == "f64":
+            return call(op.name, op, [maker.args[0] if a is op.args[k] else a for a in op.args], **op.settings)
+    return None
+
+
 def number_of_number(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if op.args[0].type == op.outs[0].type else None
 
@@ -340,7 +363,7 @@ def number_of_number(op: Call, facts: Facts) -> Operand | None:
 IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "add": (add_zero, add_negative),
     "subtract": (unit(1, 0.0), add_negative),
-    "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one),
+    "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one, plain_constant),
     "divide": (unit(1, 1.0),),
     "negative": (double_negative,),
     "accumulate": (nothing_accumulated, store_after_whole_zero, first_accumulation, spread_accumulated),
@@ -352,6 +375,8 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "copy": (copy_of_copy,),
     "cast": (cast_to_itself,),
     "number": (number_of_number,),
+    "take": (cell_of_spread,),
+    "take_written": (cell_of_spread,),
     **dict.fromkeys(("matmul_left", "matmul_right", "dot_left", "dot_right"), (one_times_vector,)),
 }
 

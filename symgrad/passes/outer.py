@@ -59,9 +59,10 @@ class _Sums:
         for op in block.ops:
             before: list[Op] = []
             after: list[Op] = []
-            if isinstance(op, For) and not op.until and op.outs and op.outs[0] in self.facts.late:
+            if isinstance(op, For) and not op.until:
                 for k in reversed(range(len(op.inits))):
-                    self.slot(op, k, before, after)
+                    if op.outs[k] in self.facts.late:
+                        self.slot(op, k, before, after)
             for inner in op.blocks:
                 self.block(inner)
             done += [*before, op, *after]

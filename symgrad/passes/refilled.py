@@ -1,4 +1,4 @@
-"""Makes the tapes that each round of a loop fills and empties once, before the loop. Works in place; the result is not to be differentiated.
+"""Makes the tapes that each round of a loop fills and empties once, before the loop. Works in place, for what is run.
 
 for i in range(n): t = tape(); ...     ->     t = tape(); for i in range(n): ...
 

@@ -16,6 +16,7 @@ from symgrad.passes.first_writes import first_writes
 from symgrad.passes.fold import fold
 from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
+from symgrad.passes.joined import joined
 from symgrad.passes.kept import kept
 from symgrad.passes.masks import masks
 from symgrad.passes.outer import outer
@@ -29,7 +30,7 @@ from symgrad.passes.zeroing import zeroing
 Pass = Callable[[Func], Func]
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
-OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, hoist, fold, cse, dce)
+OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, joined, hoist, fold, cse, dce)
 
 
 def lowering(plain: bool) -> tuple[Pass, ...]:

@@ -152,6 +152,13 @@ def elements(x: Any, w: Any) -> Any:
     return total
 
 
+def rooted(x: Any, w: Any) -> Any:
+    total = 0.0
+    for i in range(1, len(x)):
+        total += np.exp(x[i] * w) * x[i - 1]
+    return math.sqrt(total)
+
+
 def chosen(x: Any, w: Any, steps: int) -> Any:
     for _ in range(steps):
         mask = x > w
@@ -230,7 +237,10 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (elements, (VECTOR, 0.1), None, "lowered", 2, "x", "the loop reads it by elements only, from a list"),
     (elements, (VECTOR, 0.1), None, "lowered", 2, "x_grad", "a list while the loop runs"),
     (elements, (VECTOR, 0.1), None, "lowered", 3, "x", "a Python float"),
-    (elements, (VECTOR, 0.1), None, "saved", 3, "np.exp(x[i] * w)", "which costs less than np.exp(x[i] * w) again"),
+    (elements, (VECTOR, 0.1), None, "fused", 2, "", "each round is reversed as soon as it is done"),
+    (rooted, (VECTOR, 0.1), None, "unfused", 2, "", "a round's reverse starts from total, which is known after the loop"),
+    (recur, LOOP, ("x", "w"), "unfused", 2, "", "a round starts from what the reverse of the next one gives for h_grad"),
+    (rooted, (VECTOR, 0.1), None, "saved", 3, "np.exp(x[i] * w)", "which costs less than np.exp(x[i] * w) again"),
     (chosen, (VECTOR, 2.0, 2), "x", "lowered", 2, "mask", "what it chooses is looked for once"),
     (relax, LOOP, ("x", "w"), "lowered", 5, "x", "what was just stored is read"),
     (diffused, (VECTOR, 2), None, "lowered", 3, "y_grad", "a slice of it is not set to zero, since what stood there is added again"),
