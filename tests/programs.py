@@ -4694,3 +4694,178 @@ def placed_by_a_tuple_that_is_made(x):
     numbers = np.array([[0, 1], [1, 0], [0, 1]])
     np.add.at(y, tuple([numbers[..., k] for k in range(2)]), x[0])
     return np.sum(np.sin(y[tuple([numbers[..., k] for k in range(2)])]))
+
+
+# ------------------------------------------------------------------ loops whose rounds meet in sums
+
+sums = Group("sums")
+
+
+@sums(two_vectors, wrt=(0, 1))
+def mean_of_terms(x, y):
+    loss = 0.0
+    for i in range(len(x)):
+        d = np.tanh(x[i] * y[i]) - 0.3
+        if d > 0:
+            loss += d * d
+        else:
+            loss += 0.5 * d
+    return loss / len(x) + 0.1 * np.sum(y * y)
+
+
+@sums(one_matrix)
+def pairs_of_points(p):
+    energy = 0.0
+    for i in range(p.shape[0]):
+        for j in range(i):
+            r = p[i] - p[j]
+            r2 = r @ r + 0.1
+            energy += 1.0 / r2**2 - 1.0 / r2
+    return energy
+
+
+@sums(square_matrix)
+def layers_row_by_row(w):
+    x = np.arange(12.0).reshape(3, 4)[:, : w.shape[0]] * 0.1
+    loss = 0.0
+    for row in x:
+        h = np.tanh(w[: len(row), : len(row)] @ row)
+        loss += h @ h
+    return 0.5 * loss
+
+
+@sums(two_vectors, wrt=(0, 1))
+def filled_then_weighted(x, y):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = np.sin(x[i]) * y[i]
+    return np.sum(out * np.arange(1.0, len(x) + 1)) * 2.0
+
+
+@sums(two_vectors, wrt=(0, 1))
+def filled_and_read_again(x, y):
+    out = x.copy()
+    for i in range(len(x)):
+        out[i] = np.sin(out[i]) * y[i]
+    return np.sum(out)
+
+
+@sums(one_matrix)
+def filled_by_cells(a):
+    out = np.zeros(a.shape)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = np.exp(-a[i, j] * a[i, 0])
+    return np.mean(out)
+
+
+@sums(two_vectors, wrt=(0, 1))
+def vectors_added_up(x, y):
+    total = np.zeros(3)
+    for i in range(len(x)):
+        total += np.tanh(y[:3] * x[i])
+    return total @ np.array([1.0, -2.0, 3.0])
+
+
+@sums(two_vectors, wrt=(0, 1))
+def solved_by_newton(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        e, m = 0.3 * x[i], y[i]
+        u, step = m, 1.0
+        while abs(step) > 1e-12:
+            step = (u - e * math.sin(u) - m) / (1.0 - e * math.cos(u))
+            u = u - step
+        total += u * u
+    return total
+
+
+@sums(two_vectors, wrt=(0, 1))
+def left_early(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        if x[i] > 1.5:
+            break
+        s += np.exp(-x[i] * y[i])
+    return s
+
+
+@sums(two_vectors, wrt=(0, 1))
+def counted_by_hand(x, y):
+    s, i = 0.0, 0
+    while i < len(x):
+        s += np.sin(x[i] * y[i])
+        i += 2 if x[i] > 1.0 else 1
+    return s
+
+
+@sums(two_vectors, wrt=(0, 1))
+def scratch_of_the_round(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        z = x * y[i]
+        z[0] = z[1] * z[2]
+        z[1:] += z[0] * x[i]
+        s += np.sum(z * z)
+    return s
+
+
+@sums(two_vectors, wrt=(0, 1))
+def written_to_later(x, y):
+    s = 0.0
+    z = x * y
+    for i in range(len(x)):
+        s += z[i] * np.sin(z[i])
+    z[0] = 5.0
+    return s + np.sum(z * x)
+
+
+@sums(two_vectors, wrt=(0, 1))
+def several_sums(x, y):
+    a, b, c = 0.0, 0.0, 1.0
+    for i in range(len(x)):
+        u = np.sin(x[i] * y[0])
+        a += u
+        b -= u * y[i]
+    for i in range(len(x)):
+        c += x[i] ** 2 * y[i]
+    return 2 * a + b / len(x) - c * 3 + x[0]
+
+
+@sums(two_vectors, wrt=(0, 1))
+def root_of_a_sum(x, y):
+    s = 0.0
+    for i in range(len(x)):
+        s += np.exp(x[i] * y[i])
+    return np.log(s)
+
+
+@sums(two_vectors, wrt=(0, 1))
+def counters_beside(x, y):
+    s, t, k = 0.0, 0.5, 3
+    for i in range(len(x)):
+        t = t * 1.5 + 0.1
+        k = (k * 7) % len(x)
+        s += x[k] * np.cos(t * y[i])
+    return s * t
+
+
+@sums(two_vectors, wrt=(0, 1))
+def beginning_with_a_value(x, y):
+    s = x[0] * y[1]
+    for i in range(len(x)):
+        s -= x[i] / y[i]
+    return -s * np.max(y)
+
+
+@sums(two_vectors, wrt=(0, 1))
+def history_beside(x, y):
+    s = 0.0
+    seen = []
+    kept = np.zeros(len(x))
+    for i in range(len(x)):
+        z = x[i] * y[i]
+        kept[i] = z
+        seen.append(i)
+        s += z * z + 0.0 * len(seen)
+    return s + 0.0 * kept.shape[0]

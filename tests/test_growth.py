@@ -237,6 +237,35 @@ def test_what_is_read_back_from_arrays_is_right(function: Callable[..., Any]) ->
     check_grads(function, (np.random.default_rng(0).normal(size=6), 0.7, 6), wrt=(0, 1))
 
 
+def mean_of_rounds(x: Any, w: Any, steps: Any) -> Any:
+    total = 0.0
+    for k in range(steps):
+        h = np.tanh(w * x + 0.01 * k)
+        total += np.sum(h * h)
+    return total / steps
+
+
+def relaxed_rounds(x: Any, w: Any, steps: Any) -> Any:
+    total = 0.0
+    k = 0
+    while k < steps:
+        h = x
+        for _ in range(3):
+            h = np.tanh(w * h + x)
+        total += np.sum(h)
+        k += 1
+    return total
+
+
+@pytest.mark.parametrize("function", [mean_of_rounds, relaxed_rounds])
+def test_rounds_that_meet_in_a_sum_take_the_memory_of_one(function: Callable[..., Any]) -> None:
+    size = 5000
+    few, many = (beyond_the_primal(function, (0, 1), steps, size) for steps in (5, 100))
+    print(f"{function.__name__}: {many / (size * 8):.1f} arrays in all")
+
+    assert many <= few + size * 8
+
+
 @pytest.mark.parametrize("function", [linear_stencil, linear_recurrence])
 def test_nothing_is_saved_where_nothing_is_needed(function: Callable[..., Any]) -> None:
     size = 5000

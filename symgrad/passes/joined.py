@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, Func, If, Op, Operand, Value, substitute, uses, walk
 from symgrad.ir.unbound import is_undefined
+from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept, has_memory
+from symgrad.passes.telling import tell
 
 NEAR = 20  #: how many ops a branch is taken past
 
@@ -18,11 +20,11 @@ def joined(func: Func) -> Func:
     """Join branches of the forward half with their reverses, in place."""
     if any(isinstance(op, If) and op.loc.backward for op in walk(func.body)):
         with halves_kept(func):
-            visit(func.body, uses(func.body))
+            visit(func.body, uses(func.body), func.notes)
     return func
 
 
-def visit(block: Block, count: dict[Value, int]) -> None:
+def visit(block: Block, count: dict[Value, int], notes: Notes | None) -> None:
     """The branches of a block and of the blocks inside it."""
     done: list[Op] = []
     tests: dict[Value, int] = {}  #: where the last branch of a test stands
@@ -32,13 +34,14 @@ def visit(block: Block, count: dict[Value, int]) -> None:
             first = done[place] if place is not None else None
             if place is not None and isinstance(first, If) and may_join(first, op, done[place + 1 :]):
                 join(first, op, count)
+                tell(notes, first, "what is reversed of it is done in the same branch", kind="moved")
                 continue
             tests[op.test] = len(done)
         done.append(op)
     block.ops = done
     for op in done:
         for inner in op.blocks:
-            visit(inner, count)
+            visit(inner, count, notes)
 
 
 def may_join(first: If, second: If, between: list[Op]) -> bool:

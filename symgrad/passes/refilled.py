@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, walk
 from symgrad.ir.types import Tape
+from symgrad.notes import Notes
 from symgrad.passes.facts import halves_kept
+from symgrad.passes.telling import tell
 
 MAKING = frozenset({"tape", "slots"})
 MOVING = frozenset({"push", "pop", "put"})  #: rows that give the tape that they are given
@@ -19,18 +21,21 @@ def refilled(func: Func) -> Func:
     """Let tapes be made outside of loops, in place."""
     if any(isinstance(op, Call) and op.name in MAKING for op in walk(func.body)):
         with halves_kept(func):
-            visit(func.body)
+            visit(func.body, func.notes)
     return func
 
 
-def visit(block: Block) -> None:
+def visit(block: Block, notes: Notes | None) -> None:
     """The loops of a block, inner loops first."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
-            visit(inner)
+            visit(inner, notes)
         if isinstance(op, For | While):
-            done += taken_out(op)
+            made = taken_out(op)
+            done += made
+            if made:
+                tell(notes, op, "what its rounds keep is put in the same tapes each time", made[0].outs[0])
         done.append(op)
     block.ops = done
 

@@ -51,6 +51,9 @@ def check(text: str | Func, args: Sequence[Any], wrt: Sequence[int], order: int 
     try:
         verify(made)
         compare(func, made, args, wrt, tolerance)
+        fused = gradient(func, wrt, fused=True)
+        verify(fused)
+        compare(func, fused, args, wrt, tolerance)
     except Exception:
         print(show(made))
         raise

@@ -61,7 +61,7 @@ def test_a_pass_tells_what_it_did(name: str) -> None:
         func = parse(before)
         func.notes = notes
         for line, op in enumerate(walk(func.body), start=1):
-            op.loc = Loc("f.py", line)
+            op.loc = Loc("f.py", line, backward=op.loc.backward)
         load(name)(func)
 
     assert any(note.message for note in notes)
