@@ -16,6 +16,7 @@ from symgrad.ir.types import INT
 from symgrad.ops.indexing import OPERANDS
 
 READING = frozenset({"take", "take_written"})
+WRITING = ("set_at", "add_at", "add_written")
 
 
 def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
@@ -73,8 +74,14 @@ class Cells:
 
     sums: Sums
     indices: Mapping[For, Value]
+    again: bool = False  #: may a round read what it has written, and leave something there?
     axes: dict[For, int] = field(default_factory=dict)
     stores: list[Call] = field(default_factory=list)
+
+    def are_apart(self, loop: For, k: int) -> bool:
+        """Are the cells that different rounds of a loop read and write in one slot different ones?"""
+        self.again = True
+        return loop in self.indices and has_distinct_rounds(loop) and self.follow(loop.body, loop.carried[k], [loop]) == k
 
     def follow(self, block: Block, value: Value, loops: list[For]) -> int | None:
         """The place among what a block yields where an array arrives of which cells are read, and then written; else None."""
@@ -83,7 +90,7 @@ class Cells:
             links: list[Op | None] = []
             for where, op in self.sums.readers.get(value, ()):
                 if isinstance(op, Call) and op.name in READING and op.args[0] is value:
-                    if not first or not self.is_own(op, op.args[1:], loops):
+                    if not (first or self.again) or not self.is_own(op, op.args[1:], loops):
                         return None
                 elif (link := self.sums.within(block, where, op)) not in links:
                     links.append(link)
@@ -94,9 +101,9 @@ class Cells:
             match link:
                 case None:
                     return block.yields.index(value)
-                case Call(name="set_at") if (
-                    link.args[0] is value and value not in link.args[1:] and self.is_own(link, link.args[2:], loops)
-                ):
+                case Call() if link.name in WRITING[: 3 if self.again else 1] and link.args[0] is value and value not in link.args[1:]:
+                    if not self.is_own(link, link.args[2:], loops):
+                        return None
                     self.stores.append(link)
                     value = link.outs[0]
                 case If() if link.test is not value:
@@ -104,9 +111,9 @@ class Cells:
                     if len(ends) != 1 or (k := ends.pop()) is None:
                         return None
                     value = link.outs[k]
-                case For() if link.inits.count(value) == 1 and link in self.indices and has_distinct_rounds(link):
+                case For() if link.inits.count(value) == 1 and (self.again or link in self.indices and has_distinct_rounds(link)):
                     k = link.inits.index(value)
-                    if self.follow(link.body, link.carried[k], [*loops, link]) != k:
+                    if self.follow(link.body, link.carried[k], loops if self.again else [*loops, link]) != k:
                         return None
                     value = link.outs[k]
                 case _:
@@ -126,4 +133,4 @@ class Cells:
         return all(self.axes.setdefault(loop, found.get(self.indices[loop], -1)) == found.get(self.indices[loop], -2) for loop in loops)
 
 
-__all__ = ["cleared"]
+__all__ = ["Cells", "cleared"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.account import tell_fused, tell_unfused
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.cleared import Cells
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.sums import Sums
@@ -111,8 +112,9 @@ class Fusion:
             raise Apart("its reverse has effects")
         if isinstance(primal, While) and op.index in self.sums.readers:
             raise Apart("its reverse counts the rounds")
+        indices = {op: primal.index} if isinstance(primal, For) else {}
         for k, slot in enumerate(op.carried):
-            if not self.sums.is_sum(op, k):
+            if not self.sums.is_sum(op, k) and not Cells(self.sums, indices).are_apart(op, k):
                 raise Apart(f"a round starts from what the reverse of the next one gives for {slot.name or 'a value'}")
         if any(value in self.unbound.sides for value in primal.body.args):
             raise Apart("it carries a name that may have no value")
@@ -173,6 +175,8 @@ class Fusion:
         if moves.can(init):
             moves.have(init)
             return Start(init)
+        if not self.sums.is_sum(op, k):
+            moves.have(init)  # raises
         below = init
         last: Op | None = None
         place = 0
@@ -345,13 +349,19 @@ class Moves:
     def alike(self, operand: Operand) -> Operand:
         """Something of the same shape that stands before the loop, if there is anything."""
         layout = self.fusion.layout
-        while isinstance(operand, Value) and operand in layout.places and not self.is_there(operand):
-            op = layout.op_of(operand)
-            before = op.operands[-len(op.inits) :][op.outs.index(operand)] if isinstance(op, For | While) and op.inits else None
-            if not (isinstance(before, Value) and has_shape(before.type, operand.type)):
-                break
-            operand = before
-        return operand
+        found = operand
+        while isinstance(found, Value) and found in layout.places and not self.is_there(found):
+            op = layout.op_of(found)
+            before: list[Operand] = []
+            if isinstance(op, For | While) and found in op.outs[: len(op.inits)]:
+                before = [op.inits[op.outs.index(found)]]
+            elif isinstance(op, Call):
+                before = op.args
+            alike = next((o for o in before if isinstance(o, Value) and has_shape(o.type, operand.type)), None)
+            if alike is None:
+                return operand
+            found = alike
+        return found
 
     def source(self, value: Value) -> tuple[Call, bool]:
         """The op that computes a value, and whether it is one of the backward half; Apart if it cannot be moved."""
