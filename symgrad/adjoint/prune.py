@@ -46,7 +46,9 @@ def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
         if isinstance(op, For):
             for k in reversed(range(len(op.inits))):
                 if stands_for(op.body.yields[k], table) is op.carried[k]:
-                    table[op.carried[k]] = table[op.outs[k]] = op.inits[k]
+                    table[op.carried[k]] = table[op.outs[k]] = start = op.inits[k]
+                    if isinstance(start, Value) and start.name in (None, "t_grad"):  # it has a better name now
+                        start.name = op.carried[k].name
                     drop_slot(op, k)
         elif isinstance(op, If):
             for k in reversed(range(len(op.outs))):

@@ -18,29 +18,27 @@ def gmm_grad(alphas, means, inverse, x, gamma):
         np.subtract(t_2, t_3, out=terms[:, k])
         tape[k] = t_1, factor, whitened, 0.5 * gamma**2
     largest = terms.max(1)
-    terms_grad = terms - largest[:, None]
-    np.exp(terms_grad, out=terms_grad)
-    t_1 = terms_grad.sum(1)
+    t_1 = terms - largest[:, None]
+    np.exp(t_1, out=t_1)
+    t_2 = t_1.sum(1)
     top = alphas.max()
-    t_2 = alphas - top
-    np.exp(t_2, out=t_2)
-    t_3 = t_2.sum()
+    t_3 = alphas - top
+    np.exp(t_3, out=t_3)
+    t_4 = t_3.sum()
 
     # backward
-    t_2 *= -1.0 * count / t_3
-    np.divide(1.0, t_1, out=t_1)                             # 25: likelihood = np.sum(largest + np.log(...
-    terms_grad *= t_1[:, None]
-    alphas_grad = t_2.tolist()
+    t_3 *= -1.0 * count / t_4
+    np.divide(1.0, t_2, out=t_2)                             # 25: likelihood = np.sum(largest + np.log(...
+    t_1 *= t_2[:, None]
+    alphas_grad = t_3.tolist()
     means_grad = np.zeros(means.shape)
     inverse_grad = np.zeros(inverse.shape)
     for k in reversed(range(t)):                             # 18: for k in range(alphas.shape[0]):
-        t, factor, whitened, t_1 = tape[k]
-        factor_grad = -2.0 * t_1 * factor                    # 23: squares += 0.5 * gamma**2 * np.sum(fa...
-        t_1 = terms_grad[:, k]                               # 22: terms[:, k] = alphas[k] + np.sum(logs...
-        t_grad = t_1.sum()
-        t_1 = -t_1
-        terms_grad[:, k] = 0.0
-        whitened_grad = t_1[:, None] * whitened
+        t, factor, whitened, t_2 = tape[k]
+        factor_grad = -2.0 * t_2 * factor                    # 23: squares += 0.5 * gamma**2 * np.sum(fa...
+        t_2 = t_1[:, k]                                      # 22: terms[:, k] = alphas[k] + np.sum(logs...
+        t_grad = t_2.sum()
+        whitened_grad = (-t_2)[:, None] * whitened
         t_grad_1 = t_grad - -1.0
         alphas_grad[k] += float(t_grad)
         factor_grad += whitened_grad.T @ (x - means[k])      # 21: whitened = (x - means[k]) @ factor.T

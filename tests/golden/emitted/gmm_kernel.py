@@ -61,33 +61,33 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
             terms[i, k] = t_9 - 0.5 * total
         tape_1[k] = 0.5 * t_11
     alphas_grad = new_empty((t,))
+    means_grad = new_zeros((t_1, t_2))
+    inverse_grad = new_zeros((t_3, t_4, t_5))
     terms_grad = new_empty((t_6, t))
-    t_8 = new_empty((t,))
+    t_2 = new_empty((t,))
     for i in range(t_6):
         total = -np.inf
         for j in range(t):
             total = larger(total, terms[i, j])
         total_1 = 0.0
         for j in range(t):
-            t_9 = vector_exp(terms[i, j] - total)
-            t_8[j] = t_9
-            total_1 = plus(total_1, t_9)
+            t_4 = vector_exp(terms[i, j] - total)
+            t_2[j] = t_4
+            total_1 = plus(total_1, t_4)
         for j in range(t):
-            terms_grad[i, j] = 1.0 / total_1 * t_8[j]
+            terms_grad[i, j] = 1.0 / total_1 * t_2[j]
     top = -np.inf
     for i in range(t):
         top = larger(top, alphas[i])
-    t_8 = new_empty((t,))
+    t_2 = new_empty((t,))
     total = 0.0
     for i in range(t):
-        t_9 = vector_exp(alphas[i] - top)
-        t_8[i] = t_9
-        total = plus(total, t_9)
+        t_4 = vector_exp(alphas[i] - top)
+        t_2[i] = t_4
+        total = plus(total, t_4)
     t_grad = -1.0 * t_6 / total
     for i in range(t):
-        alphas_grad[i] = t_grad * t_8[i]
-    means_grad = new_zeros((t_1, t_2))
-    inverse_grad = new_zeros((t_3, t_4, t_5))
+        alphas_grad[i] = t_grad * t_2[i]
     t = new_empty((t_5,))
     t_2 = new_empty((t_5,))
     t_4 = new_empty((t_6, t_5))
@@ -105,7 +105,6 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
         t_grad = 0.0
         for i in range(t_6):
             t_9 = terms_grad[i, k]
-            terms_grad[i, k] = 0.0
             t_grad = plus(t_grad, t_9)
             t_9 = -t_9
             for j in range(t_5):
