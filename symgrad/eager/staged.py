@@ -79,8 +79,13 @@ def run_hooks(tensor: Tensor, gradient: Tensor) -> Tensor:
     """What the hooks of a tensor make of its gradient."""
     for hook in list((tensor._hooks or {}).values()):
         made = hook(gradient)
-        if made is not None:
-            gradient = made
+        if made is None:
+            continue
+        if not isinstance(made, Tensor):
+            raise TypeError(f"a hook of {tensor.name} gave {type(made).__name__}; it must give a Tensor or None")
+        if made.shape != gradient.shape:
+            raise ValueError(f"a hook of {tensor.name} gave shape {made.shape} for a gradient of shape {gradient.shape}")
+        gradient = made
     return gradient
 
 

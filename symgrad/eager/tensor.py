@@ -220,6 +220,8 @@ class Tensor(Methods):
         """Call ``hook(gradient)`` when the gradient of this tensor is known; what it returns, if not None, flows on instead."""
         if self.stop_gradient:
             raise RuntimeError("a hook cannot be registered on a tensor with stop_gradient=True")
+        if not callable(hook):
+            raise TypeError(f"a hook must be callable, {type(hook).__name__} is not")
         if self._hooks is None:
             self._hooks = {}
         key = max(self._hooks, default=-1) + 1
@@ -332,8 +334,8 @@ def array_of(data: Any) -> Array:
         value = np.array(plain(data))
         if value.dtype == np.float64 and not holds_arrays(data):
             value = value.astype(DEFAULT[0])
-    if value.dtype == object:
-        raise TypeError(f"{type(data).__name__} cannot be made a tensor")
+    if value.dtype.kind not in "biufc":
+        raise TypeError(f"{type(data).__name__} cannot be made a tensor; pass numbers, nested lists of them, or an array")
     return value
 
 

@@ -6,21 +6,29 @@ from symgrad.layers.kinds import (
     AvgPool2D,
     BatchNorm1D,
     BatchNorm2D,
+    Bilinear,
     Conv1D,
     Conv2D,
+    Conv2DTranspose,
     Dropout,
     Embedding,
     Flatten,
+    GroupNorm,
+    Identity,
+    InstanceNorm1D,
+    InstanceNorm2D,
     LayerNorm,
     Linear,
     MaxPool1D,
     MaxPool2D,
+    PReLU,
 )
 from symgrad.layers.layer import Layer, ParameterTensor
 from symgrad.layers.wrapped import *  # noqa: F403
 from symgrad.layers.wrapped import __all__ as wrapped
 
 __all__ = [
-    *wrapped, "AvgPool1D", "AvgPool2D", "BatchNorm1D", "BatchNorm2D", "Conv1D", "Conv2D", "Dropout", "Embedding", "Flatten", "Layer",
-    "LayerList", "LayerNorm", "Linear", "MaxPool1D", "MaxPool2D", "ParameterList", "ParameterTensor", "Sequential",
+    *wrapped, "AvgPool1D", "AvgPool2D", "BatchNorm1D", "BatchNorm2D", "Bilinear", "Conv1D", "Conv2D", "Conv2DTranspose",
+    "Dropout", "Embedding", "Flatten", "GroupNorm", "Identity", "InstanceNorm1D", "InstanceNorm2D", "Layer", "LayerList",
+    "LayerNorm", "Linear", "MaxPool1D", "MaxPool2D", "PReLU", "ParameterList", "ParameterTensor", "Sequential",
 ]  # fmt: skip

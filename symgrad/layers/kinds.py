@@ -12,7 +12,7 @@ from symgrad.layers.layer import Layer
 from symgrad.static.initializers import Constant, Normal, Uniform
 from symgrad.static.nn import overwrite
 from symgrad.static.parameters import ParamAttr
-from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary import activations, network, normalisation, resampling, tensors
 from symgrad.vocabulary.dispatch import apply, extents, pair
 
 
@@ -139,6 +139,96 @@ class BatchNorm2D(Layer):
 
 class BatchNorm1D(BatchNorm2D):
     """Centred and scaled by the statistics of the batch, for rows or signals."""
+
+
+class GroupNorm(Layer):
+    """Centred and scaled in groups of channels."""
+
+    def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
+                 data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name or "group_norm")
+        self.settings: dict[str, Any] = {"num_groups": num_groups, "epsilon": epsilon, "data_format": data_format}
+        self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Any) -> Any:
+        """What the layer computes."""
+        return normalisation.group_norm(x, weight=self.weight, bias=self.bias, **self.settings)
+
+
+class InstanceNorm2D(Layer):
+    """Centred and scaled in each channel of each image or signal."""
+
+    def __init__(self, num_features: int, epsilon: float = 1e-5, momentum: float = 0.9, weight_attr: Any = None, bias_attr: Any = None,
+                 data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name or "instance_norm")
+        self.epsilon, self.data_format = epsilon, data_format
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, x: Any) -> Any:
+        """What the layer computes."""
+        return normalisation.instance_norm(x, weight=self.scale, bias=self.bias, eps=self.epsilon, data_format=self.data_format)
+
+
+class InstanceNorm1D(InstanceNorm2D):
+    """Centred and scaled in each channel of each signal."""
+
+
+class PReLU(Layer):
+    """``x`` where it is positive, else a trained multiple of it, one for all or one for each channel."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW",
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name or "prelu")
+        self.data_format = data_format
+        self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
+
+    def forward(self, x: Any) -> Any:
+        """What the layer computes."""
+        return activations.prelu(x, self.weight, self.data_format)
+
+
+class Conv2DTranspose(Layer):
+    """The transpose of a convolution of images."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, weight_attr: Any = None, bias_attr: Any = None,
+                 data_format: str = "NCHW") -> None:  # fmt: skip
+        super().__init__("conv2d_transpose")
+        self.settings = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation, "groups": groups,
+                         "data_format": data_format}  # fmt: skip
+        self.weight = self.create_parameter([in_channels, out_channels // groups, *pair(kernel_size)], weight_attr)
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Any, output_size: Any = None) -> Any:
+        """What the layer computes."""
+        return resampling.conv2d_transpose(x, self.weight, self.bias, output_size=output_size, **self.settings)
+
+
+class Bilinear(Layer):
+    """``x1 @ weight[k] @ x2 + bias[k]`` for every ``k``."""
+
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
+                 name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name or "bilinear")
+        self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
+        self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """What the layer computes."""
+        return normalisation.bilinear(x1, x2, self.weight, self.bias)  # type: ignore[attr-defined]
+
+
+class Identity(Layer):
+    """What goes in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("identity")
+
+    def forward(self, input: Any) -> Any:
+        """What the layer computes."""
+        return input
 
 
 class Dropout(Layer):

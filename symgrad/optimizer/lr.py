@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 
 class LRScheduler:
-    """Base of all schedules: ``rate(epoch)`` says the rate."""
+    """Base of all schedules: ``rate(epoch)`` says the rate, or ``get_lr()`` from ``last_epoch``, ``base_lr`` and ``last_lr``."""
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         self.verbose = verbose
@@ -24,7 +25,8 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch, or to a given one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self.last_lr = self.rate(self.last_epoch)
+        said = type(self).get_lr is not LRScheduler.get_lr
+        self.last_lr = float(self.get_lr()) if said else self.rate(self.last_epoch)
         if self.verbose:
             print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
@@ -42,6 +44,8 @@ class LRScheduler:
     def set_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         self.last_epoch, self.last_lr = int(state["last_epoch"]), float(state["last_lr"])
+
+    set_dict = set_state_dict
 
 
 class ExponentialDecay(LRScheduler):
@@ -251,3 +255,100 @@ class ReduceOnPlateau(LRScheduler):
             lower = max(self.last_lr * self.factor, self.least)
             self.last_lr = lower if self.last_lr - lower > self.epsilon else self.last_lr
             self.resting, self.bad = self.cooldown, 0
+
+
+class OneCycleLR(LRScheduler):
+    """Up to ``max_learning_rate``, down to ``end_learning_rate``, in ``total_steps`` (Smith and Topin 2018).
+
+    It begins at ``max_learning_rate / divide_factor`` and rises for a share ``phase_pct`` of the steps; ``three_phase``: it goes
+    down to where it began in as many, and only then to the end.
+    """
+
+    def __init__(self, max_learning_rate: float, total_steps: int, divide_factor: float = 25.0, end_learning_rate: float = 0.0001,
+                 phase_pct: float = 0.3, anneal_strategy: str = "cos", three_phase: bool = False, last_epoch: int = -1,
+                 verbose: bool = False) -> None:  # fmt: skip
+        if total_steps <= 0 or not 0 <= phase_pct <= 1 or anneal_strategy not in SHAPES or three_phase and phase_pct > 0.5:
+            raise ValueError("total_steps is positive, phase_pct between 0 and 1 (0.5 for three phases), anneal_strategy 'cos' or 'linear'")
+        first, self.total, self.shape = max_learning_rate / divide_factor, total_steps, SHAPES[anneal_strategy]
+        peak = phase_pct * total_steps - 1
+        ends = [(peak, max_learning_rate), (2 * peak, first)] if three_phase else [(peak, max_learning_rate)]
+        self.ends = [(0.0, first), *ends, (total_steps - 1.0, end_learning_rate)]
+        super().__init__(first, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        if epoch > self.total:
+            raise ValueError(f"the cycle has {self.total} steps, and this is step {epoch}")
+        for (start, low), (end, high) in pairwise(self.ends):
+            if epoch <= end or end == self.ends[-1][0]:
+                return float(self.shape(low, high, (epoch - start) / (end - start) if end > start else 1.0))
+        raise AssertionError(epoch)
+
+
+SHAPES: dict[str, Callable[[float, float, float], float]] = {
+    "cos": lambda a, b, share: b + (a - b) / 2 * (1 + math.cos(math.pi * share)),
+    "linear": lambda a, b, share: a + (b - a) * share,
+}
+
+
+class CyclicLR(LRScheduler):
+    """Up from ``base_learning_rate`` to ``max_learning_rate`` and down again, over and over (Smith 2017).
+
+    ``mode``: each cycle alike, half as high as the last, or times ``exp_gamma`` to the power of the step; ``scale_fn`` says it otherwise.
+    """
+
+    def __init__(self, base_learning_rate: float, max_learning_rate: float, step_size_up: int, step_size_down: int | None = None,
+                 mode: str = "triangular", exp_gamma: float = 1.0, scale_fn: Callable[[float], float] | None = None,
+                 scale_mode: str = "cycle", last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
+        if mode not in ("triangular", "triangular2", "exp_range") or scale_mode not in ("cycle", "iterations"):
+            raise ValueError("mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'")
+        self.up = float(step_size_up)
+        self.whole = self.up + (self.up if step_size_down is None else float(step_size_down))
+        self.height = max_learning_rate - base_learning_rate
+        scales: dict[str, Callable[[float], float]] = {
+            "triangular": lambda cycle: 1.0, "triangular2": lambda cycle: 0.5 ** (cycle - 1), "exp_range": lambda step: exp_gamma**step,
+        }  # fmt: skip
+        self.scale = scales[mode] if scale_fn is None else scale_fn
+        self.by_cycle = mode != "exp_range" if scale_fn is None else scale_mode == "cycle"
+        super().__init__(base_learning_rate, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        cycle = 1 + epoch // self.whole
+        place = (epoch - (cycle - 1) * self.whole) / self.whole
+        top = self.up / self.whole
+        share = place / top if place <= top else (1 - place) / (1 - top)
+        return float(self.base_lr + self.height * share * self.scale(cycle if self.by_cycle else epoch))
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """From the rate to ``eta_min`` along a cosine in ``T_0`` epochs, again and again, each time ``T_mult`` times as long."""
+
+    def __init__(self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1,
+                 verbose: bool = False) -> None:  # fmt: skip
+        if T_0 <= 0 or T_mult < 1:
+            raise ValueError("T_0 and T_mult are whole numbers from 1 on")
+        self.first, self.factor, self.eta_min = T_0, T_mult, eta_min
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        length, place = self.first, epoch
+        while place >= length:
+            place, length = place - length, length * self.factor
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * place / length)) / 2
+
+
+class LinearLR(LRScheduler):
+    """The rate times a factor that goes from ``start_factor`` to ``end_factor`` along a line, in ``total_steps``."""
+
+    def __init__(self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3, end_factor: float = 1.0,
+                 last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
+        if total_steps <= 0 or not 0 < start_factor <= 1 or not 0 <= end_factor <= 1:
+            raise ValueError("total_steps is positive, the factors are between 0 and 1")
+        self.total, self.start, self.end = total_steps, start_factor, end_factor
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def rate(self, epoch: int) -> float:
+        """The rate of an epoch."""
+        return self.base_lr * (self.start + (self.end - self.start) * min(epoch, self.total) / self.total)

@@ -38,8 +38,12 @@ class Optimizer:
 
     def __init__(self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
                  name: str | None = None) -> None:  # fmt: skip
+        if isinstance(learning_rate, bool | str) or not isinstance(learning_rate, LRScheduler) and not hasattr(learning_rate, "__float__"):
+            raise TypeError(f"learning_rate must be a number or an LRScheduler, not {type(learning_rate).__name__}")
+        if grad_clip is not None and not callable(grad_clip):
+            raise TypeError(f"grad_clip must be a ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, not {type(grad_clip).__name__}")
         self.learning_rate, self.weight_decay, self.grad_clip, self.name = learning_rate, regularizer(weight_decay), grad_clip, name
-        self.parameters = None if parameters is None else list(parameters)
+        self.parameters = None if parameters is None else given(parameters)
         self.settings: dict[str, Any] = {}
         self.remembered: dict[int, list[np.ndarray[Any, Any]]] = {}
         self.rates: list[Variable] = []
@@ -181,6 +185,17 @@ class Optimizer:
             parameter.clear_gradient(set_to_zero)
 
     clear_gradients = clear_grad
+
+
+def given(parameters: Any) -> list[Any]:
+    """The parameters as a list; one alone is refused, since it would be taken apart."""
+    if isinstance(parameters, Tensor | Variable | str):
+        raise TypeError(f"parameters must be a list of parameters, not one {type(parameters).__name__}; write [parameter]")
+    made = list(parameters)
+    for place, parameter in enumerate(made):
+        if not isinstance(parameter, Tensor | Variable | str):
+            raise TypeError(f"parameters[{place}] must be a parameter, not {type(parameter).__name__}")
+    return made
 
 
 def assign(kept: list[Any], made: list[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,26 +86,32 @@ def constant(program: Program, value: Any) -> Variable:
     return program.global_block().create_var(name, array.shape, array.dtype, True)
 
 
-def sample(given: Any, unknown: int) -> Any:
+def sample(given: Any, unknown: int, truth: bool = False) -> Any:
     """An array like a variable, for trying a function."""
     if not isinstance(given, Variable):
         return given
     shape = tuple(unknown if extent == -1 else extent for extent in given.shape)
-    return np.broadcast_to(np.ones((), given.dtype) if given.dtype.kind in FLOATS else np.zeros((), given.dtype), shape)
+    one = truth if given.dtype.kind == "b" else given.dtype.kind in FLOATS
+    return np.broadcast_to(np.full((), one, given.dtype), shape)
 
 
 def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
-    """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several."""
+    """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several.
+
+    An extent that differs with those that are not known, or with what bools say, is not known.
+    """
     tried = []
-    open_ = any(isinstance(s, Variable) and -1 in s.shape for s in samples)
+    variables = [s for s in samples if isinstance(s, Variable)]
+    open_ = any(-1 in s.shape for s in variables)
+    truths = (False, True) if any(s.dtype.kind == "b" for s in variables) else (False,)
     with np.errstate(all="ignore"):
-        for unknown in PROBES if open_ else PROBES[:1]:
+        for unknown, truth in itertools.product(PROBES if open_ else PROBES[:1], truths):
             try:
-                made = function(*[sample(s, unknown) for s in samples], **settings)
+                made = function(*[sample(s, unknown, truth) for s in samples], **settings)
             except ValueError:
                 if not open_:
                     raise
-                made = function(*[sample(s, 1) for s in samples], **settings)
+                made = function(*[sample(s, 1, truth) for s in samples], **settings)
             tried.append([np.asarray(m) for m in (made if isinstance(made, tuple) else (made,))])
     results = []
     for versions in zip(*tried, strict=True):
@@ -117,9 +124,24 @@ APPLY[Variable] = APPLY[Parameter] = ABOUT["append"] = append
 CONSTANT.append(lambda array: constant(default_main_program(), array))
 
 
+def named_before(program: Program, name: str, shape: Sequence[int], dtype: Any) -> Variable | None:
+    """The variable that has this name, None if there is none; another shape or dtype is refused."""
+    known = program.global_block().vars.get(name)
+    if known is not None and (list(known.shape) != list(shape) or known.dtype != np.dtype(dtype)):
+        raise ValueError(
+            f"{name!r} has shape {list(known.shape)} and dtype {known.dtype}; it cannot be made again as {list(shape)}, {np.dtype(dtype)}"
+        )
+    return known
+
+
 def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: int = 0) -> Variable:
     """A variable that is fed; extents that are not known are -1 or None."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name must be a str, not {type(name).__name__}")
     program = default_main_program()
+    known = named_before(program, name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype())
+    if known is not None:
+        return known
     made = program.global_block().create_var(name, [-1 if e is None else int(e) for e in shape], dtype or default_dtype(), True)
     made.is_data = True
     return made
@@ -133,6 +155,9 @@ def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, 
         raise ValueError("a parameter cannot be switched off here")
     program = default_main_program()
     name = name or said.name or program.names.new("create_parameter")
+    known = named_before(program, name, [int(e) for e in shape], dtype)
+    if isinstance(known, Parameter):
+        return known
     initializer = said.initializer or default_initializer or (Constant(0.0) if is_bias else XavierUniform())
     made = Parameter(program.global_block(), name, [int(e) for e in shape], dtype, said.trainable, initializer, said)
     program.global_block().vars[name] = made

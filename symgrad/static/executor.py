@@ -17,6 +17,8 @@ from symgrad.static.program import ABOUT, Parameter, Program, Variable, default_
 from symgrad.static.scope import SCOPES, Scope, global_scope
 
 Array = np.ndarray[Any, Any]
+#: by kind of a variable: up to which of the kinds b, i, u, f, c it can be fed
+LOSSLESS = {"b": 2, "i": 2, "u": 2, "f": 3, "c": 4}
 LIMIT = 512  #: compiled functions, and plans, kept for a program
 
 
@@ -58,7 +60,7 @@ class Executor:
                 run = program.plans.get(key)
             except TypeError:  # what cannot be fetched, or is no name
                 key = run = None
-            if run is not None:
+            if run is not None and type(scope) is Scope:
                 results = run(feed, scope)
         if results is None:
             if use_prune:
@@ -71,6 +73,8 @@ class Executor:
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
+        if not isinstance(scope, Scope):
+            raise TypeError(f"a program runs in a Scope, not in {type(scope).__name__}")
         if not isinstance(feed, Mapping):
             raise TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}")
         if program.starts:
@@ -135,6 +139,8 @@ class Executor:
             if not (variable.is_data or variable.persistable) and any(name in writes(step) for step in program.global_block().steps):
                 raise BadArgument(f"{name!r} is fed, but the program makes it itself")
             array = value if type(value) is np.ndarray else np.asarray(value)
+            if array.dtype.kind not in "biufc" or "biufc".index(array.dtype.kind) > LOSSLESS[variable.dtype.kind]:
+                raise TypeError(f"{name!r} is {variable.dtype}, and an array of {array.dtype} is fed; convert it first")
             if array.dtype != variable.dtype:
                 array = array.astype(variable.dtype)
             if array.shape != variable.shape and not agrees(variable.shape, array.shape):

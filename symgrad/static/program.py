@@ -109,6 +109,11 @@ class Variable(Methods):
     def __bool__(self) -> bool:
         raise TypeError(f"{self.name} has no value until the program runs; use static.nn.cond")
 
+    def __iter__(self) -> Iterator[Variable]:
+        if not self.shape or self.shape[0] < 0:
+            raise TypeError(f"{self.name} of shape {list(self.shape)} cannot be gone over: it is not known how many parts it has")
+        return (self[k] for k in range(self.shape[0]))
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.name} has no value until the program runs")
 

@@ -104,6 +104,8 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index
     """``-log(softmax(input))`` at the label, for each class with its weight."""
     if not use_softmax:
         input = tensors.log(input)  # type: ignore[attr-defined]
+    if not soft_label:
+        labels_fit(input, label, int(axis))
     if weight is not None:
         if soft_label:
             raise ValueError("weight with soft_label is not supported; multiply the labels by it")
@@ -122,6 +124,7 @@ def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool =
 def nll_loss(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
              name: str | None = None) -> Tensor:  # fmt: skip
     """Minus the input at the label, for each class with its weight."""
+    labels_fit(input, label, 1)
     if weight is not None:
         return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=1,
                      ignore_index=int(ignore_index), logs=True)  # fmt: skip
@@ -226,13 +229,54 @@ def channels_first(data_format: str, wanted: str) -> None:
         raise ValueError(f"data_format {data_format!r} is not supported; write {wanted}")
 
 
+def kernels_fit(x: Tensor, weight: Tensor, rank: int, groups: int) -> None:
+    """Refuse images and kernels that do not go together."""
+    if len(x.shape) != rank or len(weight.shape) != rank:
+        raise ValueError(f"the input and the weight must have {rank} axes, and their shapes are {list(x.shape)} and {list(weight.shape)}")
+    if x.shape[1] not in (-1, weight.shape[1] * groups) or weight.shape[0] % groups:
+        what = f"{x.shape[1]} channels in {groups} groups"
+        raise ValueError(f"a weight of shape {list(weight.shape)} does not fit {what}; it is (out, in / groups, ...)")
+
+
+def windows_fit(x: Tensor, size: Any, edges: Any, dilation: Any) -> None:
+    """Refuse windows that are larger than the images and their borders."""
+    if len(x.shape) != 4:
+        raise ValueError(f"images have 4 axes, and the shape is {list(x.shape)}")
+    for k in range(2):
+        whole, wide = int(x.shape[2 + k]), dilation[k] * (size[k] - 1) + 1
+        if whole >= 0 and wide > whole + edges[2 * k] + edges[2 * k + 1]:
+            raise ValueError(f"a window of extent {wide} does not fit axis {2 + k} of {list(x.shape)} with its borders")
+
+
+def windows_fit_signal(x: Tensor, size: int, edges: Any, dilation: int) -> None:
+    """Refuse windows that are larger than the signals and their borders."""
+    whole, wide = int(x.shape[2]), dilation * (size - 1) + 1
+    if whole >= 0 and wide > whole + edges[0] + edges[1]:
+        raise ValueError(f"a window of extent {wide} does not fit axis 2 of {list(x.shape)} with its borders")
+
+
+def labels_fit(input: Tensor, label: Tensor, axis: int) -> None:
+    """Refuse labels that are no class numbers, one for each row."""
+    if not hasattr(label, "dtype") or label.dtype.kind not in "iu":
+        what = getattr(label, "dtype", type(label).__name__)
+        raise TypeError(f"labels must be class numbers of an integer dtype, not {what}; soft_label=True takes distributions")
+    shape, rank = list(label.shape), len(input.shape)
+    rest = [extent for k, extent in enumerate(input.shape) if k != axis % rank]
+    own = [extent for k, extent in enumerate(shape) if k != axis % rank] if len(shape) == rank else shape
+    single = len(shape) < rank or shape[axis % rank] in (1, -1)
+    if not single or len(own) != len(rest) or any(a != b and -1 not in (a, b) for a, b in zip(own, rest, strict=True)):
+        raise ValueError(f"labels of shape {shape} do not fit an input of shape {list(input.shape)}; there is one for each of {rest}")
+
+
 def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
            data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
     """The correlation of images with kernels."""
     channels_first(data_format, "NCHW")
+    kernels_fit(x, weight, 4, int(groups))
     size = (int(weight.shape[2]), int(weight.shape[3]))
     steps, spread = pair(stride), pair(dilation)
     edges = padding_of(padding, size, steps, spread, x.shape)
+    windows_fit(x, size, edges, spread)
     return apply(w.conv2d, x, weight, bias, size=size, stride=steps, padding=edges, dilation=spread, groups=int(groups))
 
 
@@ -240,6 +284,7 @@ def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padd
            data_format: str = "NCL", name: str | None = None) -> Tensor:  # fmt: skip
     """The correlation of signals with kernels."""
     channels_first(data_format, "NCL")
+    kernels_fit(x, weight, 3, int(groups))
     size = int(weight.shape[2])
     step, spread = pair(stride)[0], pair(dilation)[0]
     if isinstance(padding, str):
@@ -247,6 +292,7 @@ def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padd
     else:
         given = [padding] if isinstance(padding, int) else list(padding)
         left, right = int(given[0]), int(given[-1])
+    windows_fit_signal(x, size, (left, right), spread)
     return apply(w.conv1d, x, weight, bias, size=size, stride=step, padding=(left, right), dilation=spread, groups=int(groups))
 
 
@@ -254,7 +300,9 @@ def pool(function: Any, x: Tensor, kernel_size: Any, stride: Any, padding: Any, 
     """A pool over images."""
     size = pair(kernel_size)
     steps = size if stride is None else pair(stride)
-    return apply(function, x, size=size, stride=steps, padding=padding_of(padding, size, steps, (1, 1), x.shape), **settings)
+    edges = padding_of(padding, size, steps, (1, 1), x.shape)
+    windows_fit(x, size, edges, (1, 1))
+    return apply(function, x, size=size, stride=steps, padding=edges, **settings)
 
 
 def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, return_mask: bool = False,

@@ -13,8 +13,14 @@ from symgrad.vocabulary.exposed import table
 
 Tensor = Any
 
-NAMES = ("masked_select", "masked_fill", "index_sample", "nonzero")
+NAMES = ("masked_select", "masked_fill", "index_sample")
 globals().update(table(f, NAMES))
+
+
+def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
+    """The numbers of the elements that are not 0, a row for each; ``as_tuple``: a column of numbers for each axis."""
+    found = apply(f.nonzero, tensors.not_equal(x, 0))  # type: ignore[attr-defined]
+    return tuple(found[:, k : k + 1] for k in range(len(x.shape))) if as_tuple else found
 
 
 def unstable(stable: bool) -> None:
@@ -207,7 +213,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
 
 
 __all__ = [
-    "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill", "index_put", "kthvalue",
-    "meshgrid", "moveaxis", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd", "scatter_nd_add", "searchsorted",
-    "sort", "strided_slice", "swapaxes", "take", "topk", "unstack", *NAMES,
+    "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill", "index_put",
+    "kthvalue", "meshgrid", "moveaxis", "nonzero", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd",
+    "scatter_nd_add", "searchsorted", "sort", "strided_slice", "swapaxes", "take", "topk", "unstack", *NAMES,
 ]  # fmt: skip

@@ -135,6 +135,18 @@ def test_schedules() -> None:
     assert rates(lr.PiecewiseDecay([1, 3], [3.0, 2.0, 1.0]), 4) == [3.0, 2.0, 2.0, 1.0]
     assert rates(lr.PolynomialDecay(1.0, 2, 0.0), 4) == [1.0, 0.5, 0.0, 0.0]
     assert rates(lr.CosineAnnealingDecay(1.0, 2), 3) == pytest.approx([1.0, 0.5, 0.0])
+    assert rates(lr.CosineAnnealingWarmRestarts(1.0, 2, 2), 7) == pytest.approx(
+        [1.0, 0.5, 1.0, 0.5 + math.sqrt(0.125), 0.5, 0.5 - math.sqrt(0.125), 1.0]
+    )
+    assert rates(lr.LinearLR(1.0, 2, 0.5), 4) == [0.5, 0.75, 1.0, 1.0]
+    assert rates(lr.OneCycleLR(1.0, 5, 2.0, 0.0, 0.6, "linear"), 5) == pytest.approx([0.5, 0.75, 1.0, 0.5, 0.0])
+    assert rates(lr.OneCycleLR(1.0, 5, 2.0, 0.0, 0.6), 5) == pytest.approx([0.5, 0.75, 1.0, 0.5, 0.0])
+    assert rates(lr.OneCycleLR(1.0, 8, 2.0, 0.0, 0.25, "linear", True), 8) == pytest.approx([0.5, 1.0, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
+    assert rates(lr.CyclicLR(1.0, 2.0, 2), 6) == pytest.approx([1.0, 1.5, 2.0, 1.5, 1.0, 1.5])
+    assert rates(lr.CyclicLR(1.0, 2.0, 1, 2, "triangular2"), 6) == pytest.approx([1.0, 2.0, 1.5, 1.0, 1.5, 1.25])
+    assert rates(lr.CyclicLR(1.0, 2.0, 1, 1, "exp_range", 0.5), 4) == pytest.approx([1.0, 1.5, 1.0, 1.125])
+    with pytest.raises(ValueError, match="step 6"):
+        rates(lr.OneCycleLR(1.0, 5), 8)
     assert rates(lr.NaturalExpDecay(1.0, 1.0), 2) == pytest.approx([1.0, math.exp(-1.0)])
     assert rates(lr.InverseTimeDecay(1.0, 1.0), 3) == pytest.approx([1.0, 0.5, 1 / 3])
     assert rates(lr.LambdaDecay(2.0, lambda epoch: epoch + 1), 2) == [2.0, 4.0]
@@ -151,3 +163,13 @@ def test_the_rate_can_be_set() -> None:
         optimizer.SGD(lr.StepDecay(0.1, 2)).set_lr(1.0)
     with pytest.raises(ValueError, match="parameters"):
         optimizer.SGD(0.1).step()
+
+
+def test_a_schedule_of_the_users() -> None:
+    class Halved(lr.LRScheduler):
+        def get_lr(self) -> float:
+            return self.base_lr * 0.5**self.last_epoch
+
+    schedule = Halved(1.0)
+    schedule.step()
+    assert schedule() == schedule.get_lr() == 0.5
