@@ -112,6 +112,7 @@ class Contraction:
             if axis is None:
                 return
             self.drop(loop.body, handle, axis)
+            self.writer.scratch.setdefault(handle, []).append(loop)
             del self.op.args[axis]
             shape = handle.type.shape if isinstance(handle.type, Array) else None
             assert isinstance(handle.type, Array)

@@ -24,6 +24,7 @@ from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import as_kind, bail_out
 from symgrad.loops.stencils import neighbours
+from symgrad.loops.strips import strips
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
@@ -52,6 +53,7 @@ def to_loops(func: Func) -> Func:
     merge(made.body, lowering.writer)
     contract(body, lowering.writer)
     buffers(body, lowering.writer)
+    strips(body, lowering.writer)
     unaliased(body)
     return dce(versions(made))
 

@@ -73,6 +73,7 @@ class Writer:
         self.maker: dict[Value, Call] = {}
         self.ranges: dict[Value, Range] = {}
         self.nests: set[Op] = set()  #: loops that stand for array statements, which may be merged
+        self.scratch: dict[Value, list[Op]] = {}  #: arrays of which nothing lives from one round of these loops to the next
 
     # -------------------------------------------------------------- where
 

@@ -1,0 +1,249 @@
+"""Which ops of a block may be run strip by strip along an axis: their elements meet nowhere but in numbers that are folded along it.
+
+Everything else is *early*, since it needs nothing of the strips, or *late*. Loops of the program may have ops of all three kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, walk
+from symgrad.ir.types import Array, Scalar
+from symgrad.loops.accesses import Summary, summary
+from symgrad.loops.writer import Writer, key_of, number
+
+
+class Kind(Enum):
+    """When an op is run: before or beside the strips, in each of them, after them; ``START``: what a fold begins with."""
+
+    EARLY, STRIP, LATE, START = range(4)
+
+
+@dataclass(slots=True)
+class Part:
+    """An op of a block; ``parts``: those of a loop of which each round is run strip by strip, ``late``: what it carries beyond them."""
+
+    op: Op
+    kind: Kind
+    facts: Summary
+    parts: list[Part] | None = None
+    late: set[int] = field(default_factory=set)
+
+    def leaves(self) -> Iterator[Part]:
+        """The part itself, or those in it."""
+        if self.parts is None:
+            yield self
+        for part in self.parts or ():
+            yield from part.leaves()
+
+    def of_kind(self, *kinds: Kind) -> list[Part]:
+        return [leaf for leaf in self.leaves() if leaf.kind in kinds]
+
+
+@dataclass(slots=True)
+class Seen:
+    """What ops define, store to, and touch."""
+
+    defined: set[Value] = field(default_factory=set)
+    written: set[Value] = field(default_factory=set)
+    touched: set[Value] = field(default_factory=set)
+
+    def add(self, facts: Summary) -> None:
+        self.defined |= facts.defined
+        self.written |= facts.written
+        self.touched |= facts.touched
+
+    def meets(self, facts: Summary) -> bool:
+        """Must what was seen stay before this op?"""
+        written = facts.written
+        return bool(self.defined & facts.used or self.written & facts.touched or self.touched & written)
+
+    def copy(self) -> Seen:
+        return Seen(set(self.defined), set(self.written), set(self.touched))
+
+
+@dataclass
+class Region:
+    """Ops of a block that stand one after the other, sorted into kinds; ``extent`` is that of the axis."""
+
+    block: Block
+    extent: Operand
+    writer: Writer
+    alias: Mapping[Value, Value]  #: one name for all values that may be the same array
+    order: list[Part] = field(default_factory=list)
+    strip: Seen = field(default_factory=Seen)
+    late: Seen = field(default_factory=Seen)
+    axes: dict[Value, frozenset[int]] = field(default_factory=dict)  #: of arrays in strips: where the index of the strip stands
+    users: dict[Value, int] = field(default_factory=dict)  #: how many nests in strips use an array or a number
+    stored: set[Value] = field(default_factory=set)  #: what nests in strips store to
+
+    def add(self, op: Op) -> None:
+        """Sort an op in."""
+        facts = summary(op, self.alias)
+        if isinstance(op, For) and self.goes_along(op):
+            saved = self.state()
+            made = self.nest(op, facts, self.late, top=True) if op in self.writer.nests else self.loop(op, facts)
+            if made is not None:
+                self.order.append(made)
+                for leaf in made.leaves():
+                    (self.late if leaf.kind is Kind.LATE else self.strip).add(leaf.facts)
+                for k, out in enumerate(op.outs):
+                    (self.late if k in made.late else self.strip).defined.add(out)
+                return
+            self.axes, self.users, self.stored = saved
+        kind = Kind.LATE if self.strip.meets(facts) or self.late.meets(facts) else Kind.EARLY
+        if kind is Kind.LATE:
+            self.late.add(facts)
+        self.order.append(Part(op, kind, facts))
+
+    def state(self) -> tuple[dict[Value, frozenset[int]], dict[Value, int], set[Value]]:
+        """What to go back to where an op does not fit."""
+        return dict(self.axes), dict(self.users), set(self.stored)
+
+    def pays(self) -> bool:
+        """Are there loops that go through the strip in each round?"""
+        return any(part.parts is not None for part in self.order)
+
+    # -------------------------------------------------------------- nests
+
+    def goes_along(self, op: Op) -> bool:
+        """Is it a nest along the axis, or a loop of the program with such nests in it?"""
+        if not isinstance(op, For):
+            return False
+        if op in self.writer.nests:
+            return bool(key_of(self.writer.same(op.stop)) == key_of(self.extent))
+        return any(self.goes_along(inner) for inner in op.body.ops)
+
+    def nest(self, op: For, facts: Summary, late: Seen, top: bool) -> Part | None:
+        """A nest along the axis, if each of its rounds is for itself."""
+        if late.meets(facts):
+            return None
+        for access in facts.accesses:
+            if isinstance(access.handle.type, Array):
+                places = access.index or ()
+                if len(places) != access.handle.type.rank:
+                    places = ()
+                found = frozenset(k for k, o in enumerate(places) if o is op.index)
+                name = self.alias.get(access.handle, access.handle)
+                self.axes[name] = self.axes.get(name, found) & found
+        for handle in facts.touched:
+            self.users[handle] = self.users.get(handle, 0) + 1
+        self.stored |= facts.written
+        scratch = {h for h in facts.written if op in self.writer.scratch.get(h, ())}
+        if any(not self.axes.get(h) and self.users[h] > 1 for h in facts.touched & self.stored):
+            return None
+        if not top and any(isinstance(h.type, Array) and not self.axes[h] for h in facts.written - scratch):
+            return None
+        return Part(op, Kind.STRIP, facts)
+
+    # -------------------------------------------------------------- loops of the program
+
+    def loop(self, op: For, facts: Summary) -> Part | None:
+        """A loop of the program of which the rounds may be run for each strip anew, and after that for what is late."""
+        made = self.rounds(op, facts, self.strip, self.late)
+        return made if made is not None and self.may_run_again(made) and self.is_counted(made, facts) else None
+
+    def rounds(self, op: For, facts: Summary, strip: Seen, late: Seen) -> Part | None:
+        """The same, but for what one round does to the next."""
+        fixed = {o for o in (op.start, op.stop) if isinstance(o, Value)}
+        if op.until or op.backward or number(op.step) not in (1, -1) or any(isinstance(c.type, Array) for c in op.carried):
+            return None
+        if not all(isinstance(c.type, Scalar) for c in op.carried) or fixed & (strip.written | late.written | strip.defined | late.defined):
+            return None
+        made = Part(op, Kind.STRIP, facts, [])
+        made.late = {k for k, i in enumerate(op.inits) if i in late.defined or i in late.written or i in strip.written}
+        while True:
+            saved = self.state()
+            beyond = self.round(made, strip.copy(), late.copy())
+            if beyond is None or beyond == made.late:
+                return None if beyond is None else made
+            made.late |= beyond
+            self.axes, self.users, self.stored = saved
+
+    def round(self, made: Part, strip: Seen, late: Seen) -> set[int] | None:
+        """Sort the ops of a loop's body; gives what the loop carries that is late."""
+        op = made.op
+        assert isinstance(op, For)
+        late.defined |= {op.carried[k] for k in made.late}
+        totals = self.totals(op)
+        made.parts = []
+        for inner in op.body.ops:
+            facts = summary(inner, self.alias)
+            part: Part | None
+            if isinstance(inner, For) and self.goes_along(inner):
+                is_nest = inner in self.writer.nests
+                part = self.nest(inner, facts, late, top=False) if is_nest else self.rounds(inner, facts, strip, late)
+                if part is None or is_nest and not running(inner, facts) <= totals:
+                    return None
+                strip.defined.update(out for k, out in enumerate(inner.outs) if k not in part.late)
+                late.defined.update(out for k, out in enumerate(inner.outs) if k in part.late)
+            elif isinstance(inner, Call) and inner.name == "let" and inner.args[0] in totals:
+                if not inner.settings.get("begin") or not isinstance(inner.args[1], Const):
+                    return None
+                part = Part(inner, Kind.START, facts)
+            else:
+                part = Part(inner, Kind.LATE if strip.meets(facts) or late.meets(facts) else Kind.EARLY, facts)
+            made.parts.append(part)
+            for leaf in part.leaves():
+                if leaf.kind is Kind.LATE:
+                    late.add(leaf.facts)
+                elif leaf.kind is not Kind.EARLY:
+                    strip.add(leaf.facts)
+        yields = enumerate(op.body.yields)
+        return made.late | {k for k, y in yields if y in late.defined or y in late.written or y in strip.written}
+
+    def totals(self, op: For) -> set[Value]:
+        """The numbers that nests in the body of a loop fold, each begun there and folded by one nest."""
+        nests = [inner for inner in op.body.ops if isinstance(inner, For) and inner in self.writer.nests and self.goes_along(inner)]
+        found = [value for nest in nests for value in running(nest, summary(nest, self.alias))]
+        begun = [inner.args[0] for inner in op.body.ops if isinstance(inner, Call) and inner.name == "let"]
+        return {value for value in found if found.count(value) == begun.count(value) == 1}
+
+    def may_run_again(self, made: Part) -> bool:
+        """Do the rounds give the same for every strip, and what is late the same after all of them?"""
+        early, strip, late = Seen(), Seen(), Seen()
+        folded: set[Value] = set()
+        begun: set[Operand] = set()
+        makers: set[Value] = set()
+        for leaf in made.leaves():
+            {Kind.EARLY: early, Kind.LATE: late}.get(leaf.kind, strip).add(leaf.facts)
+            if leaf.kind is Kind.START:
+                folded |= leaf.facts.written
+            inside = [leaf.op, *(inner for b in leaf.op.blocks for inner in walk(b))]
+            begun |= {o.args[0] for o in inside if isinstance(o, Call) and o.name == "let" and o.settings.get("begin")}
+            if isinstance(leaf.op, Call) and leaf.op.name in ("empty", "zeros"):
+                makers.add(leaf.op.outs[0])
+        if late.written & (strip.touched | early.touched) or late.touched & strip.written - folded or early.touched & strip.written:
+            return False
+        if any(not self.is_own(made.op, h, makers) if isinstance(h.type, Array) else h not in begun for h in early.written):
+            return False
+        return all(self.axes.get(h) and h not in early.touched | late.touched for h in makers & strip.touched)
+
+    def is_own(self, loop: Op, handle: Value, makers: set[Value]) -> bool:
+        """Does an array begin anew where the loop does: is it made there, or just before it with nothing in it?"""
+        if handle in makers:
+            return True
+        users = [op for op in self.block.ops if handle in op.outs or handle in summary(op, self.alias).written and op is not loop]
+        return len(users) == 1 and isinstance(users[0], Call) and users[0].name == "empty"
+
+    def is_counted(self, made: Part, facts: Summary) -> bool:
+        """Are the rounds of inner loops known before the outermost begins?"""
+        inside = {v for inner in walk(Block(ops=[made.op])) for b in inner.blocks for v in b.args} | facts.defined
+        loops = [part.op for part in nested(made)]
+        return not any(o in inside for loop in loops if isinstance(loop, For) for o in (loop.start, loop.stop))
+
+
+def nested(part: Part) -> Iterator[Part]:
+    """A loop that is run strip by strip, and those in it."""
+    if part.parts is not None:
+        yield part
+        for inner in part.parts:
+            yield from nested(inner)
+
+
+def running(nest: For, facts: Summary) -> set[Value]:
+    """The numbers that a nest changes and that live on after each of its rounds."""
+    begun = {op.args[0] for op in walk(nest.body) if isinstance(op, Call) and op.name == "let" and op.settings.get("begin")}
+    return {h for h in facts.written if not isinstance(h.type, Array)} - begun
