@@ -475,6 +475,50 @@ def a_function_of_the_last_round(x):
     return t + f()
 
 
+@refused
+def calls_that_are_counted(x):
+    count = [0]
+
+    def f(n):
+        count[0] += 1
+        return x[0] if n < 2 else f(n - 1) + f(n - 2)
+
+    return f(4) * count[0]
+
+
+@refused
+def without_end(x):
+    return without_end(x * 1.0)
+
+
+@refused
+def handed_on_to_itself(x):
+    def f(n, then):
+        return then(x[0]) if n == 0 else f(n - 1, lambda v: then(v * 2))
+
+    return f(3, lambda v: v + 1)
+
+
+@right
+def functions_handed_to_what_calls_itself(x):
+    return repeated(lambda v: v * 2, 2, x) + repeated(lambda v: v * 3, 2, x) + repeated(np.sin, 1, x)
+
+
+def repeated(g, n, x):
+    return g(x[0]) if n == 0 else repeated(g, n - 1, x) * 2
+
+
+@right
+def sorted_in_a_row(x):
+    m = x.reshape(3, 3)
+    return np.sort(m, axis=None)[0] * 3 + np.sum(np.partition(m, 2, axis=None)[:3]) + np.take_along_axis(m, np.array([4, 0]), axis=None)[1]
+
+
+@refused
+def an_array_of_objects(x):
+    return np.array([x[0], None], dtype=object)[0] * 2
+
+
 @right
 def left_by_the_else_of_a_try(x):
     y = x * 1.0

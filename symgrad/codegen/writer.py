@@ -374,6 +374,8 @@ class Writer:
         if seeded or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
             return None
         name = self.name_of[op.outs[0]]
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
+            return None  # of two vectors a number: what had the name was an array
         if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:
             return ast.AugAssign(value.left, value.op, value.right)
         return None

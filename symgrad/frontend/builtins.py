@@ -437,7 +437,10 @@ def _array(copies: bool) -> Any:
         dtype = unwrap(given.pop("dtype", Static(None)))
         if given:
             raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
-        name = None if dtype is None else named_dtype(dtype)
+        try:
+            name = None if dtype is None else named_dtype(dtype)
+        except (ValueError, TypeError):
+            raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
         return make_array(ctx, args[0], name, copy, node)
 
     return lower

@@ -29,7 +29,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture
+from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import owner_name
@@ -187,6 +187,9 @@ class Attempt:
         except Raised:
             assert ctx.refusals or raises(ctx.builder.block)
             return Num(Const(0.0))  # never given back
+        except Unresolved:
+            ctx.refusals.append(UnsupportedSyntax("a function calls itself without end", self.source.loc(node)))
+            return Static(None)
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
             return Static(None)

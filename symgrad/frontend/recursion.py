@@ -31,6 +31,7 @@ from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type
 
 ROUNDS = 6
+DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
 
 
 @dataclass(slots=True)
@@ -80,6 +81,9 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     forms = {name: general(ctx, binding, operands, node) for name, binding in bound.items()}
     key = (source.code, tuple(forms.items()))
     made = ctx.recursive.get(key)
+    if made is None and sum(k[0] is source.code and not v.done for k, v in ctx.recursive.items()) > DEEP:
+        what = f"{source.name} calls itself with other functions, texts or forms of arguments each time"
+        raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
     if made is None:
         made = ctx.recursive[key] = Recursive(Func(source.name, loc=source.source.loc(source.node)))
         settle(ctx, source, forms, made, node)
@@ -170,6 +174,9 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
             raise UnsupportedSyntax(
                 f"{source.name} calls itself and assigns to a variable around it", ctx.loc(node), "return the value instead"
             )
+        if any(state.heap.get(key) != content for key, content in entry.heap.items()):
+            what = f"{source.name} calls itself and changes a list, dict or instance of the function around it"
+            raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
         written = [loc for loc, value in entry.memory.items() if state.memory.get(loc) is not value]
         own = [b for v in params for loc, b in state.memory.items() if isinstance(loc, Location) and loc.name == v.name and b is v]
         arrays = [v for v in params if not isinstance(v.type, Scalar)]

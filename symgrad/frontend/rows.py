@@ -15,6 +15,8 @@ from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
 
+#: rows of arrays that without an axis are of all elements in a row
+OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 #: rows whose results NumPy gives as a named tuple
@@ -57,6 +59,9 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     """Append a row's op; say what the result shares memory with."""
     if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
         name = "copy_rows"
+    if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref):
+        flat = args[0] if getattr(ctx.type_of(args[0]), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(args[0], node)))
+        args, settings = [flat, *args[1:]], {**settings, "axis": -1}
     row = ROWS[name]
     path = view_step(ctx, name, args, settings)
     if path is not None:

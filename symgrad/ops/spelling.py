@@ -232,7 +232,7 @@ def named_dtype(value: Any) -> str:
     """
     from symgrad.ir.types import DTYPES
 
-    if isinstance(value, str) and value in DTYPES and value not in ("i8", "u8"):
+    if isinstance(value, str) and value in DTYPES and value not in ("i8", "u8", "f16"):  # which NumPy takes for other widths
         return value
     name = dtype_name(value)
     if name is None:

@@ -48,9 +48,11 @@ def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
     return made
 
 
-def partition(a: Numbers, kth: Any, axis: int = -1) -> Any:
+def partition(a: Numbers, kth: Any, axis: int | None = -1) -> Any:
     """``np.partition``."""
-    return np.take_along_axis(a, np.argpartition(a, kth, axis=axis), axis=axis)
+    along = -1 if axis is None else axis
+    parts = np.ravel(a) if axis is None else a
+    return np.take_along_axis(parts, np.argpartition(parts, kth, axis=along), axis=along)
 
 
 def fill_diagonal(a: Any, val: Any) -> None:
