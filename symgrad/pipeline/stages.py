@@ -24,6 +24,7 @@ from symgrad.passes.refilled import refilled
 from symgrad.passes.reuse import reuse
 from symgrad.passes.scatter import scatter
 from symgrad.passes.strips import strips
+from symgrad.passes.turned import turned
 from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.zeroing import zeroing
 
@@ -46,6 +47,7 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
         zeroing,
         first_writes,
         dce,
+        turned,
         borrow,
         unbox if plain else unbox_plainly,
         cells,

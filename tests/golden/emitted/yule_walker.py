@@ -34,8 +34,8 @@ def yule_walker_grad(correlations):
         t = coefficients_grad[:k]                # 128: coefficients[:k] += reflection * coef...
         reflection_grad_1 = t.dot(coefficients_old[::-1])
         reflection_grad += reflection_grad_1
-        t_grad = t * reflection_1
-        coefficients_grad[:k][::-1] += t_grad
+        t = (t * reflection_1)[::-1]
+        coefficients_grad[:k] += t
         t = 1.0 - reflection_2 * reflection_2    # 126: error *= 1.0 - reflection * reflection
         error_2 = error_1 * t
         t_grad = reflection_grad / error_2       # 127: reflection = -(correlations[k + 1] +...

@@ -1,0 +1,62 @@
+"""Adds in order what is added in reverse: ``x[:k] += v[::-1]`` for ``x[:k][::-1] += v``, which takes a third less. Works in place.
+
+Only in the backward half: what the user wrote stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symgrad.ir.core import Block, Call, Const, Func, Op, Value
+from symgrad.ir.types import Array, Scalar
+from symgrad.passes.facts import halves_kept
+from symgrad.passes.telling import tell
+
+
+def turned(func: Func) -> Func:
+    """Reverse what is added in the place of what it is added to, in place."""
+    with halves_kept(func):
+        late = set() if func.split is None else {inner for op in func.body.ops[func.split :] for inner in within(op)}
+        for block in blocks(func.body):
+            made: list[Op] = []
+            for op in block.ops:
+                if op in late and isinstance(op, Call) and op.name == "add_at" and is_reversed(op):
+                    *items, begin, end, step = op.args[2:]
+                    tell(func.notes, op, "what is added is reversed, in the place of what it is added to")
+                    back = Value(op.args[1].type)
+                    made.append(Call([back], op.loc, "view", [op.args[1], begin, end, step], {"index": "s"}))
+                    op.args = [op.args[0], back, *items]
+                    op.settings = {**op.settings, "index": op.settings["index"].removesuffix(";s")}
+                made.append(op)
+            block.ops = made
+    return func
+
+
+def is_reversed(op: Call) -> bool:
+    """Is it ``x[...][::-1] += v`` of vectors, where the brackets hold numbers and slices?"""
+    index: str = op.settings["index"]
+    x, v, items = op.args[0].type, op.args[1].type, op.args[2:]
+    if not index.endswith(";s") or set(index) - set("si;") or not isinstance(x, Array) or x.rank is None or not isinstance(v, Array):
+        return False
+    whole = all(isinstance(a, Const) and a.value == wanted for a, wanted in zip(items[-3:], (None, None, -1), strict=True))
+    plain = all(isinstance(a, Const) or isinstance(a.type, Scalar) for a in items)
+    return whole and plain and x.rank - index.count("i") == 1 and v.rank == 1
+
+
+def within(op: Op) -> Iterator[Op]:
+    """An op and all that it holds."""
+    yield op
+    for block in op.blocks:
+        for inner in block.ops:
+            yield from within(inner)
+
+
+def blocks(block: Block) -> Iterator[Block]:
+    """A block and all inside it."""
+    yield block
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from blocks(inner)
+
+
+__all__ = ["turned"]
