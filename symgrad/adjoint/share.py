@@ -1,11 +1,18 @@
-"""Removes the copies that were made in case a cotangent is written to, where in the end nobody writes."""
+"""Removes the copies that were made in case a cotangent is written to, where in the end nobody reads what is overwritten."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from symgrad.adjoint.memory import Layout, Memory
-from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.types import Array
+from symgrad.ops.declare import ROWS
+
+#: rows that are not elementwise and make an array that is all their own
+MAKING = frozenset({"zeros_of", "zeros_like", "copy"})
+#: rows that are done with what they read
+PASSING = frozenset({"take", "sum", "dot", "matmul", "accumulate", "add_at", "set_at"}) | MAKING
 
 
 def share(block: Block, copies: Sequence[Value]) -> None:
@@ -21,9 +28,68 @@ def share(block: Block, copies: Sequence[Value]) -> None:
         memory = Memory.of(func, layout)
         source = op.args[0]
         written = {memory.find(v) for v in block.yields if isinstance(v, Value)} | set(memory.stores)
-        if isinstance(source, Value) and source in layout.places and not {memory.find(copy), memory.find(source)} & written:
+        if not isinstance(source, Value) or source not in layout.places:
+            continue
+        if not {memory.find(copy), memory.find(source)} & written or is_given_up(source, op, layout):
             table: dict[Value, Operand] = {copy: source}
             substitute(block, table)
             layout.places[copy][0].ops.remove(op)
             layout = Layout()
             layout.enter(block)
+
+
+def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
+    """Does a round of a loop copy what it was given when nobody reads that any more, and hand the copy on in its place?"""
+    home, at = layout.places[copy.outs[0]]
+    if home not in layout.owners or source not in home.args[1:] or not isinstance(source.type, Array):
+        return False
+    outer, before, loop = layout.owners[home]
+    if not isinstance(loop, For):
+        return False
+    slot = home.args.index(source) - 1
+    if readers(home, source) - set(home.ops[: at + 1]) or source in home.yields:
+        return False
+    end = home.yields[slot]
+    if not passed(source, home) or home.yields.count(end) != 1 or copy.outs[0] not in taken_over(end, home, layout):
+        return False
+    start = loop.inits[slot]
+    if not isinstance(start, Value) or loop.inits.count(start) != 1 or start in outer.yields:
+        return False
+    states = taken_over(start, outer, layout)
+    maker = layout.op_of(states[-1]) if states and layout.places[states[-1]][0] is outer else None
+    if not isinstance(maker, Call) or not is_made(maker):
+        return False
+    return isinstance(states[-1].type, Array) and not readers(outer, start) - {*outer.ops[:before], loop} and all(
+        passed(state, outer, loop) for state in states)  # fmt: skip
+
+
+def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
+    """A value, and those whose memory it is after stores in this block that nobody else keeps, the first of them last."""
+    found: list[Value] = []
+    while isinstance(operand, Value) and operand in layout.places and layout.places[operand][0] is block:
+        op = layout.op_of(operand)
+        found.append(operand)
+        if not isinstance(op, Call) or not ROWS[op.name].consumes or not passed(operand, block):
+            break
+        operand = op.args[0]
+    return found
+
+
+def readers(block: Block, value: Value) -> set[Op]:
+    """The ops of a block that read a value, themselves or in what they hold."""
+    return {op for op in block.ops if value in op.operands or any(value in inner.operands for b in op.blocks for inner in walk(b))
+            or any(value in b.yields for b in op.blocks)}  # fmt: skip
+
+
+def passed(value: Value, block: Block, but: Op | None = None) -> bool:
+    """Do all ops that read a value, ``but`` one, leave no second way to its memory?"""
+    return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
+
+
+def is_made(op: Call) -> bool:
+    """Is the result an array of its own?"""
+    row = ROWS[op.name]
+    return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING
+
+
+__all__ = ["share"]

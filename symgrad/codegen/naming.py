@@ -166,6 +166,8 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
         if value not in made.occupied:
             made.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
             name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
+            if name == "_" and layout.count.get(value):
+                name = ""  # what is read has a name that says so
             made.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
     for a, b in forced(func.body, layout):
         made.join(a, b)

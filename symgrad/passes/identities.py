@@ -107,8 +107,11 @@ def double_negative(op: Call, facts: Facts) -> Operand | None:
 
 
 def add_negative(op: Call, facts: Facts) -> Call | None:
-    """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``."""
-    y = negated(op.args[1], facts)
+    """``x + -y`` is ``x - y`` and ``x - -y`` is ``x + y``; in the backward half, which nobody wrote, also where ``y`` is a literal."""
+    y: Operand | None = negated(op.args[1], facts)
+    literal = op.args[1].value if isinstance(op.args[1], Const) and op.outs[0] in facts.late else None
+    if isinstance(literal, float) and literal < 0.0 and getattr(op.outs[0].type, "kind", None) == "float":
+        y = Const(-literal)
     if y is None or op.settings.get("via") is not None or not is_real(op.args[0].type):
         return None
     return call("subtract" if op.name == "add" else "add", op, [op.args[0], y])

@@ -39,7 +39,7 @@ def gmm_grad(alphas, means, inverse, x, gamma):
         t_2 = t_1[:, k]                                      # 22: terms[:, k] = alphas[k] + np.sum(logs...
         t_grad = t_2.sum()
         whitened_grad = (-t_2)[:, None] * whitened
-        t_grad_1 = t_grad - -1.0
+        t_grad_1 = t_grad + 1.0
         alphas_grad[k] += float(t_grad)
         factor_grad += whitened_grad.T @ (x - means[k])      # 21: whitened = (x - means[k]) @ factor.T
         means_grad[k] -= whitened_grad.sum(0) @ factor

@@ -3,10 +3,10 @@ def vdp_grad(x, v, stiffness, h, steps):
     # forward
     tape = [None] * steps
     t = 0.5 * h
-    for _ in range(steps):
+    for i in range(steps):
         middle_x = x + t * v
         middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
-        tape[_] = v, x, middle_v
+        tape[i] = v, x, middle_v
         x += h * middle_v
         t_1 = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
         v += h * t_1
@@ -15,9 +15,9 @@ def vdp_grad(x, v, stiffness, h, steps):
     v_grad = math.cos(v)
     x_grad = 2 * x
     stiffness_grad = 0.0
-    for _ in reversed(range(steps)):           # 71: for _ in range(steps):
+    for i in reversed(range(steps)):           # 71: for _ in range(steps):
         t_grad = v_grad * h                    # 75: v = v + h * (stiffness * (1.0 - middl...
-        v, x, middle_v = tape[_]
+        v, x, middle_v = tape[i]
         t_grad_1 = t_grad * middle_v
         middle_x = x + t * v                   # 72: middle_x = x + 0.5 * h * v
         t_1 = 1.0 - middle_x * middle_x        # 75: v = v + h * (stiffness * (1.0 - middl...

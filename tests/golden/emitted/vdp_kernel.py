@@ -1,13 +1,13 @@
 @njit(error_model="numpy", cache=True)
 def vdp_grad_kernel(x, v, stiffness, h, steps):
-    t = steps if steps > 0 else 0
+    t = max(steps, 0)
     t_1 = steps - 1
     v_tape = new_empty((t,))
     x_tape = new_empty((t,))
     t = 0.5 * h
-    for _ in range(steps):
-        v_tape[_] = v
-        x_tape[_] = x
+    for i in range(steps):
+        v_tape[i] = v
+        x_tape[i] = x
         middle_x = x + t * v
         middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
         x += h * middle_v
@@ -18,10 +18,10 @@ def vdp_grad_kernel(x, v, stiffness, h, steps):
         raise ArithmeticError
     x_grad = 2 * x
     stiffness_grad = 0.0
-    for _ in range(t_1, -1, -1):
+    for i in range(t_1, -1, -1):
         t_grad = v_grad * h
-        v = v_tape[_]
-        x = x_tape[_]
+        v = v_tape[i]
+        x = x_tape[i]
         t_1 = 1.0 - x * x
         t_2 = stiffness * t_1
         middle_v = v + t * (t_2 * v - x)
