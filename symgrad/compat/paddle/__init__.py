@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.compat.missing import explaining
-from symgrad.compat.paddle import autograd, linalg, metric, nn, optimizer, regularizer, static
+from symgrad.compat.paddle import autograd, io, linalg, metric, nn, optimizer, regularizer, static
 from symgrad.compat.paddle.places import CPUPlace
 from symgrad.eager import Tensor, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled, to_tensor
 from symgrad.eager.creation import arange, eye, full, linspace, normal, ones, rand, randint, randn, seed, uniform, zeros
@@ -47,7 +47,7 @@ def is_tensor(x: Any) -> Any:
 __all__ = [
     *tensors.__all__, *elements.__all__, *matrices.__all__, *selection.__all__, *statistics.__all__,
     "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static", "eye", "float16",
-    "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "is_grad_enabled", "is_tensor",
+    "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "io", "is_grad_enabled", "is_tensor",
     "linalg", "linspace", "load", "metric", "nn", "no_grad", "normal", "ones", "optimizer", "rand", "randint", "randn", "regularizer",
     "save", "seed", "set_default_dtype", "set_device", "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The older spellings (``paddle.fluid``); operations are appended to programs, whichever mode is on."""
 
 from symgrad.compat.missing import explaining
-from symgrad.compat.paddle.fluid import backward, initializer, layers, nets, optimizer
+from symgrad.compat.paddle.fluid import backward, dygraph, initializer, layers, nets, optimizer
 from symgrad.compat.paddle.fluid.backward import gradients
 from symgrad.compat.paddle.fluid.feeding import DataFeeder
 from symgrad.compat.paddle.places import CPUPlace
@@ -21,7 +21,7 @@ from symgrad.static import (
 
 __all__ = [
     "CPUPlace", "DataFeeder", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program",
-    "default_startup_program",
+    "default_startup_program", "dygraph",
     "global_scope", "gradients", "initializer", "layers", "name_scope", "nets", "optimizer", "program_guard", "scope_guard",
 ]  # fmt: skip
 

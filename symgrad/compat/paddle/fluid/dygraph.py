@@ -1,0 +1,51 @@
+"""``paddle.fluid.dygraph``: the older spellings of what computes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from symgrad.compat.missing import explaining
+from symgrad.eager import Tensor, grad, no_grad, to_tensor
+from symgrad.layers import Layer, LayerList, ParameterList, Sequential
+from symgrad.layers import Linear as Plain
+from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary.dispatch import STATIC
+
+
+@contextmanager
+def guard(place: Any = None) -> Iterator[None]:
+    """Compute at once meanwhile."""
+    before, STATIC[0] = STATIC[0], False
+    try:
+        yield
+    finally:
+        STATIC[0] = before
+
+
+def to_variable(value: Any, name: str | None = None, zero_copy: Any = None, dtype: Any = None) -> Tensor:
+    """A tensor of a copy of the data."""
+    made = to_tensor(value, dtype)
+    if name is not None:
+        made.name = name
+    return made
+
+
+class Linear(Plain):
+    """``x @ weight + bias``, then an activation."""
+
+    def __init__(self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
+                 dtype: Any = "float32") -> None:  # fmt: skip
+        super().__init__(input_dim, output_dim, param_attr, bias_attr)
+        self.act = None if act is None else getattr(network, act, None) or getattr(tensors, act)
+
+    def forward(self, input: Any) -> Any:
+        """What the layer computes."""
+        made = super().forward(input)
+        return made if self.act is None else self.act(made)
+
+
+__all__ = ["Layer", "LayerList", "Linear", "ParameterList", "Sequential", "grad", "guard", "no_grad", "to_variable"]
+
+__getattr__ = explaining("paddle.fluid.dygraph", __all__)
