@@ -1,7 +1,8 @@
 """Turns arrays that a loop reads and writes by single elements only into lists of Python floats while the loop runs.
 
 ``s += x.item(i)`` in a loop becomes ``l = x.tolist()`` before it and ``s += l[i]``. The loop, or one inside it, must count
-along each axis, so that what converting costs is paid back. Works in place.
+along each axis, so that what converting costs is paid back; of an axis whose places all have literal numbers (coordinates) it
+is taken to be short. Works in place.
 """
 
 from __future__ import annotations
@@ -183,15 +184,16 @@ class _Lister:
     def pays(self, loop: Op, chain: Chain, inside: set[Op]) -> bool:
         """Does some access count along every axis?"""
         accesses = [use for use in chain.uses if use.name not in SHAPES]
-        if any(self.counts(use, chain.rank, inside) for use in accesses):
+        named = named_axes(accesses, chain.rank)
+        if any(self.counts(use, chain.rank, named, inside) for use in accesses):
             return True
         if accesses:
             tell(self.notes, loop, "stays an array, since no loop in here counts along every axis of it", chain.start)
         return False
 
-    def counts(self, use: Call, rank: int, inside: set[Op]) -> bool:
-        loops = [self.loop_of(index, DEPTH) for index in indices(use)]
-        return len({*loops}) == rank and all(found in inside and self.is_long(found) for found in loops if found is not None) and all(loops)
+    def counts(self, use: Call, rank: int, named: set[int], inside: set[Op]) -> bool:
+        loops = [self.loop_of(index, DEPTH) for axis, index in enumerate(indices(use)) if axis not in named]
+        return len({*loops}) == rank - len(named) > 0 and all(found in inside and self.is_long(found) for found in loops if found is not None) and all(loops)
 
     def loop_of(self, index: Operand, depth: int) -> For | None:
         """The loop that an index follows."""
@@ -329,6 +331,16 @@ def is_cell(op: Call, rank: int) -> bool:
 def indices(op: Call) -> list[Operand]:
     """The operands that say the place."""
     return op.args[1:] if op.name == "item" else op.args[2:]
+
+
+def named_axes(uses: list[Call], rank: int) -> set[int]:
+    """The axes along which all uses have literal numbers, two different ones at least."""
+    found = set()
+    for axis in range(rank):
+        numbers = [index.value if isinstance(index, Const) else None for index in (indices(use)[axis] for use in uses)]
+        if None not in numbers and len({*numbers}) > 1:
+            found.add(axis)
+    return found
 
 
 def is_number(operand: Operand) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import NONE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
+from symgrad.ir.unbound import is_absent
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.facts import Facts, Node, halves_kept
 from symgrad.passes.telling import tell
@@ -34,6 +35,8 @@ FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 #: effects that may be had twice
 HARMLESS = frozenset({"check", "check_count", "raise_error"})
 NUMPY_FLOAT = Scalar("float", "f64")
+#: an item of a tape that others read or write
+ELSEWHERE = Const("elsewhere")
 #: builtins that hand one of their operands back
 CHOICES = frozenset({"maximum", "minimum"})
 
@@ -77,7 +80,7 @@ class _Unboxer:
 
     def run(self) -> None:
         self.facts = Facts(self.func)
-        self.enter(self.func.body, False)
+        self.enter(self.func.body)
         self.tapes()
         self.handed = {o for group in self.groups for o in group}
         for group in self.groups:
@@ -101,7 +104,7 @@ class _Unboxer:
                 if isinstance(value, Value):
                     value.type = FLOAT
 
-    def enter(self, block: Block, looped: bool) -> None:
+    def enter(self, block: Block) -> None:
         for op in block.ops:
             for operand in set(op.operands):
                 if isinstance(operand, Value):
@@ -113,10 +116,10 @@ class _Unboxer:
                         self.groups.append([init, carried, op.body.yields[k], op.outs[k], *more])
                 case If():
                     self.groups += [list(group) for group in zip(op.outs, op.then.yields, op.orelse.yields, strict=True)]
-                case Call() if looped and len(op.outs) == 1 and is_scalar(op.outs[0]) and is_leaf(op):
+                case Call() if len(op.outs) == 1 and is_scalar(op.outs[0]) and is_leaf(op):
                     self.leaves[op.outs[0]] = op
             for inner in op.blocks:
-                self.enter(inner, looped or isinstance(op, For | While))
+                self.enter(inner)
 
     def tapes(self) -> None:
         """Items pushed and popped are one group; a tape that comes from outside, or leaves, has no floats of ours."""
@@ -133,7 +136,7 @@ class _Unboxer:
         outside = {found((v, False)) for v in (*self.func.params, *self.func.body.yields) if isinstance(v, Value)}
         for tape, places in items.items():
             known = tape in filled and tape in emptied and tape not in outside
-            self.groups += [group if known else [*group, NONE] for group in places.values()]
+            self.groups += [group if known else [*group, ELSEWHERE] for group in places.values()]
 
     # -------------------------------------------------------------- the set
 
@@ -151,9 +154,9 @@ class _Unboxer:
                     self.unboxed.difference_update(group)
 
     def is_python(self, operand: Operand) -> bool:
-        """Is the operand a Python number?"""
+        """Is the operand a Python number, or nothing?"""
         if isinstance(operand, Const):
-            return type(operand.value) in (int, float)
+            return type(operand.value) in (int, float) or is_absent(operand, FLOAT)
         return operand in self.unboxed or is_number(operand)
 
     def is_made(self, value: Value) -> bool:
@@ -232,10 +235,18 @@ class _Unboxer:
         if is_element(maker) and all(map(by_elements, self.readers.get(maker.args[0], ()))):  # type: ignore[arg-type]
             return True  # the array may become a list
         gain = 0
-        for op in self.readers.get(leaf, ()):
+        for op in [op for value in self.handed_on(leaf) for op in self.readers.get(value, ())]:
             if isinstance(op, Call) and op.outs and op.outs[0] in self.unboxed and op.outs[0] not in self.leaves:
                 gain += 4 if op.name in MATHS else 1
         return gain >= (1 if is_element(maker) else 2)
+
+    def handed_on(self, value: Value) -> list[Value]:
+        """The value, and what it is handed on to, by loops, branches and tapes."""
+        found = [value]
+        for current in found:
+            new = {o: None for group in self.groups_of.get(current, ()) for o in group if isinstance(o, Value) and o in self.unboxed}
+            found += [o for o in new if o not in found]
+        return found
 
     def explain(self) -> None:
         """Tell which elements and results become Python floats, and what keeps the others from it."""
