@@ -75,12 +75,13 @@ class _Unboxer:
     handed: set[Operand] = field(default_factory=set)
     groups_of: dict[Operand, list[list[Operand]]] = field(default_factory=dict)
     leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, and what makes them
+    looped: set[Op] = field(default_factory=set)  #: what stands in loops
     order: list[Value] = field(default_factory=list)
     unboxed: set[Operand] = field(default_factory=set)
 
     def run(self) -> None:
         self.facts = Facts(self.func)
-        self.enter(self.func.body)
+        self.enter(self.func.body, False)
         self.tapes()
         self.handed = {o for group in self.groups for o in group}
         for group in self.groups:
@@ -104,8 +105,10 @@ class _Unboxer:
                 if isinstance(value, Value):
                     value.type = FLOAT
 
-    def enter(self, block: Block) -> None:
+    def enter(self, block: Block, looped: bool) -> None:
         for op in block.ops:
+            if looped:
+                self.looped.add(op)
             for operand in set(op.operands):
                 if isinstance(operand, Value):
                     self.readers.setdefault(operand, []).append(op)
@@ -119,7 +122,7 @@ class _Unboxer:
                 case Call() if len(op.outs) == 1 and is_scalar(op.outs[0]) and is_leaf(op):
                     self.leaves[op.outs[0]] = op
             for inner in op.blocks:
-                self.enter(inner)
+                self.enter(inner, looped or isinstance(op, For | While))
 
     def tapes(self) -> None:
         """Items pushed and popped are one group; a tape that comes from outside, or leaves, has no floats of ours."""
@@ -237,8 +240,8 @@ class _Unboxer:
         gain = 0
         for op in [op for value in self.handed_on(leaf) for op in self.readers.get(value, ())]:
             if isinstance(op, Call) and op.outs and op.outs[0] in self.unboxed and op.outs[0] not in self.leaves:
-                gain += 4 if op.name in MATHS else 1
-        return gain >= (1 if is_element(maker) else 2)
+                gain += 4 if op.name in MATHS or op in self.looped and maker not in self.looped else 1
+        return gain >= (1 if is_element(maker) and maker in self.looped else 2)
 
     def handed_on(self, value: Value) -> list[Value]:
         """The value, and what it is handed on to, by loops, branches and tapes."""
@@ -277,7 +280,7 @@ class _Unboxer:
                 self.rewrite(inner, table)
             if not isinstance(op, Call) or len(op.outs) != 1:
                 done.append(op)
-            elif op.name == "number" and op.args[0] in self.unboxed:
+            elif op.name == "number" and op.args[0] in self.unboxed and op.outs[0].type == FLOAT:
                 table[op.outs[0]] = op.args[0]
             elif op.outs[0] in self.leaves and op.outs[0] in self.unboxed:
                 done += unboxed_leaf(op)
