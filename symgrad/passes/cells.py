@@ -193,7 +193,9 @@ class _Lister:
 
     def counts(self, use: Call, rank: int, named: set[int], inside: set[Op]) -> bool:
         loops = [self.loop_of(index, DEPTH) for axis, index in enumerate(indices(use)) if axis not in named]
-        return len({*loops}) == rank - len(named) > 0 and all(found in inside and self.is_long(found) for found in loops if found is not None) and all(loops)
+        if not len({*loops}) == rank - len(named) > 0:
+            return False
+        return all(found is not None and found in inside and self.is_long(found) for found in loops)
 
     def loop_of(self, index: Operand, depth: int) -> For | None:
         """The loop that an index follows."""
