@@ -102,7 +102,10 @@ class Lowering(Context):
             for dim, extent in zip(value.type.shape or (), form.extents, strict=False):
                 if isinstance(dim, Dim) and dim.offset == 0 and dim.symbol != "?":
                     frame.symbols.setdefault(dim.symbol, extent)
-        if not isinstance(form, Form) or form.memory is not None:
+        if not isinstance(form, Form):
+            return
+        if form.memory is not None:
+            form.cells |= {self.facts.find((value, False))}  # it may have been made for no value: what stores to the value stores to it
             return
         self.home.setdefault(form, frame.block)
         often = self.facts.count.get(value, 0) > 1 and form.cost > CHEAP

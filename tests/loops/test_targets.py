@@ -118,6 +118,11 @@ def bound_on_one_side(x, n):
     return s
 
 
+def read_back_before_it_is_zeroed(x, m, w):
+    x[::2] = m[::-1][[0, 1], [1, 3]] + 0.3
+    return np.sum(np.tanh(np.full((4, 4), w) @ x))
+
+
 R = np.random.default_rng(0)
 
 
@@ -146,6 +151,7 @@ CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
     (columns, 0, [(R.random((4, 3)),), (R.random((6, 8))[::2, ::3],), (np.asfortranarray(R.random((4, 3))),)]),
     (read_before_a_loop_changes_it, 0, [(R.random(4), n) for n in (0, 1, 2)]),
     (carried, 0, [(R.random(4), 5), (R.random(4), 0), (R.random(8)[::2], 2)]),
+    (read_back_before_it_is_zeroed, (0, 1, 2), [(R.random(4), R.random((3, 4)), 0.6)]),
     (saved_on_one_side, (0, 1), [(R.standard_normal(5), 1.0), (R.standard_normal(5), -1.0), (R.standard_normal(2), -1.0)]),
 ]
 
