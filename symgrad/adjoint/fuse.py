@@ -8,7 +8,7 @@ function of its own, for which it is planned how its values are had.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.account import tell_fused, tell_unfused
@@ -16,7 +16,7 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.cleared import Cells
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.presence import enter, leave
-from symgrad.adjoint.sums import Sums
+from symgrad.adjoint.sums import ADDING, Sums
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array, Scalar, Type, same_shape
@@ -69,6 +69,7 @@ class Fusion:
     table: dict[Value, Operand] = field(default_factory=dict)
     before: dict[int, list[Op]] = field(default_factory=dict)
     instead: dict[Op, list[Op]] = field(default_factory=dict)
+    ends: dict[Value, tuple[Op, int]] = field(default_factory=dict)  #: of sums, what has added to them first
     gone: set[Op] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -177,22 +178,28 @@ class Fusion:
             return Start(init)
         if not self.sums.is_sum(op, k):
             moves.have(init)  # raises
-        below = init
-        last: Op | None = None
-        place = 0
-        while isinstance(below, Value) and below in self.definers and self.readers[below] == [last or op]:
-            last = self.definers[below]
-            if isinstance(last, Call) and last.name in ("accumulate", "add_at", "add"):
-                place = 0
-            elif isinstance(last, For) and self.sums.is_sum(last, last.outs.index(below)):
-                place = 3 + last.outs.index(below)
-            else:
-                break
+        passed: list[Value] = []
+        for value, last, place in self.additions(init, op):
+            passed.append(value)
             below = self.now(last.operands[place])
             if (not isinstance(below, Value) or self.readers.get(below) == [last]) and moves.can(below):
                 moves.have(below)
+                self.ends.update(dict.fromkeys(passed, (last, place)))
                 return Start(below, last, place)
         return Start(None)
+
+    def additions(self, sum_: Operand, reader: Op) -> Iterator[tuple[Value, Op, int]]:
+        """The states of a sum, the last first, each with the op that has added to it, and the place of the sum among its operands."""
+        while isinstance(sum_, Value) and sum_ in self.definers and self.readers[sum_] == [reader]:
+            reader, place = self.definers[sum_], 0
+            if sum_ in self.ends:  # looked through before
+                reader, place = self.ends[sum_]
+            elif isinstance(reader, For) and self.sums.is_sum(reader, reader.outs.index(sum_)):
+                place = 3 + reader.outs.index(sum_)
+            elif not isinstance(reader, Call) or reader.name not in ADDING:
+                return
+            yield sum_, reader, place
+            sum_ = self.now(reader.operands[place])
 
     def now(self, operand: Operand) -> Operand:
         """What stands for a value."""
@@ -262,9 +269,9 @@ class Fusion:
                 kept.append(made)
         reverse.ops = kept
         substitute(reverse, self.table)
-        for inner in self.sweep.scopes.values():
-            if inner.parent is self.scope:
-                inner.position = now[inner.position]
+        for op in reverse.ops:
+            for inner in op.blocks:
+                self.sweep.scopes[inner].position = now[self.sweep.scopes[inner].position]
 
     def round(self, primal: For | While, inner: Scope) -> None:
         """Complete one round with its reverse, a function of its own."""
