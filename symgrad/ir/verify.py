@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from symgrad.errors import InvalidIR
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
 from symgrad.ir.show import value_names
 from symgrad.ir.types import Array, Box, List, Tape, Unknown
 from symgrad.location import NOWHERE, Loc
@@ -210,6 +210,7 @@ class _Borrows:
         self.func = func
         self.summaries = summaries
         self.names: dict[Value, str] | None = None
+        self.used: dict[Value, int] = {}
         self.memory: dict[Value, _Memory] = {}
         self.edges: dict[Root, set[Root]] = {}
         self.generation: dict[Root, int] = {}
@@ -326,7 +327,11 @@ class _Borrows:
                     self.branch(op)
                 case For() | While():
                     self.loop(op)
-        self.read(block.yields, owner)
+        if isinstance(owner, If):  # what nobody reads is not emitted
+            self.used = self.used or uses(self.func.body)
+            self.read([y for y, out in zip(block.yields, owner.outs, strict=True) if self.used.get(out)], owner)
+        else:
+            self.read(block.yields, owner)
 
     def call(self, op: Call) -> None:
         row = ROWS[op.name]
