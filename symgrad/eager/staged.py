@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.eager.node import Edge, GradientNode, LayerNode, switch
 from symgrad.eager.record import Record
 from symgrad.eager.tensor import Tensor, apply
+from symgrad.errors import BadArgument
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
 
@@ -116,6 +117,10 @@ class Staged:
                 self.stops[id(node), slot] = result_of(node, slot, value)
         for tensor in watched:
             self.stops[key_of(tensor)] = tensor
+        if any(t._hooks for t in self.stops.values()) and any(isinstance(node, GradientNode) for node in record.nodes):
+            # which parts of a derivative pass a tensor depends on how its rule is written
+            what = "a gradient that is differentiated again passes a tensor with hooks"
+            raise BadArgument(what, hint="remove the hooks, or put them on leaves")
         self.wanted = {key_of(t): t for t in wanted}
         self.pending: dict[Key, tuple[Tensor, Tensor]] = {}
         self.found: dict[Key, Tensor] = {}
