@@ -150,7 +150,10 @@ def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item)
     if stride > 0:
         first = ZERO if start is None else bound(writer, start, n)
         last = n if stop is None else bound(writer, stop, n)
-        if stop is not None:
+        literal = number(stop) if stop is not None else None
+        if literal is not None and literal > 0 and number(n) is None and writer.is_fixed(n):
+            writer.check("check_at_least", n, last)  # so that the length is known; shorter arrays are left to NumPy
+        elif stop is not None:
             last = writer.smaller(last, n)
     else:
         first = writer.add(n, Const(-1)) if start is None else writer.smaller(bound(writer, start, n, -1), writer.add(n, Const(-1)))
