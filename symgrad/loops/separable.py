@@ -102,9 +102,15 @@ class Region:
         """What to go back to where an op does not fit."""
         return dict(self.axes), dict(self.users), set(self.stored)
 
-    def pays(self) -> bool:
+    def goes_round(self) -> bool:
         """Are there loops that go through the strip in each round?"""
         return any(part.parts is not None for part in self.order)
+
+    def stays(self) -> bool:
+        """Does each round store to the elements that the round before has stored to?"""
+        leaves = [leaf for part in self.order if part.parts is not None for leaf in part.of_kind(Kind.STRIP)]
+        stored = {handle for leaf in leaves for handle in leaf.facts.written}
+        return any(self.axes.get(h) and isinstance(h.type, Array) and h.type.rank == 1 for h in stored)
 
     # -------------------------------------------------------------- nests
 

@@ -51,7 +51,7 @@ def found(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Val
             region = Region(block, extent, writer, alias)
             for op in ops[start:]:
                 region.add(op)
-            if region.pays():
+            if region.goes_round() and (region.stays() or shortened(region, block)):
                 return region
     return None
 
@@ -73,6 +73,23 @@ def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
         if op not in writer.nests:
             look(op)
     return list(made.values())
+
+
+def shortened(region: Region, block: Block) -> dict[Value, Call]:
+    """The arrays that only the strips use, so that they may be as long as a strip, with what makes them."""
+    everywhere = counted(block.ops)
+    here = counted([leaf.op for part in region.order for leaf in part.of_kind(Kind.STRIP)])
+    asked = {a for op in walk(block) if isinstance(op, Call) and op.name in SHAPES for a in op.args} | set(block.yields)
+    makers = {op.outs[0]: op for op in walk(block) if isinstance(op, Call) and op.name in ("empty", "zeros") and op.outs}
+    return {
+        handle: makers[handle]
+        for handle, count in here.items()
+        if handle in makers
+        and region.axes.get(handle)
+        and everywhere[handle] == count
+        and handle not in asked
+        and handle not in region.alias
+    }
 
 
 class Rewriting:
@@ -154,18 +171,9 @@ class Rewriting:
     def shorten(self) -> list[Call]:
         """Make arrays that only the strips use as long as a strip; gives the makers of those that each strip has to clear."""
         block, zeros = self.block, []
-        everywhere = counted(block.ops)
-        nests = [leaf.op for part in self.region.order for leaf in part.of_kind(Kind.STRIP)]
-        here = counted(nests)
-        asked = {a for op in walk(block) if isinstance(op, Call) and op.name in SHAPES for a in op.args} | set(block.yields)
-        makers = {op.outs[0]: op for op in walk(block) if isinstance(op, Call) and op.name in ("empty", "zeros") and op.outs}
         length = self.writer.smaller(self.length, self.region.extent)
-        for handle, count in here.items():
-            axes = self.region.axes.get(handle)
-            if handle not in makers or not axes or everywhere[handle] != count or handle in asked or handle in self.region.alias:
-                continue
-            maker = makers[handle]
-            self.arrays[handle] = axis = min(axes)
+        for handle, maker in shortened(self.region, block).items():
+            self.arrays[handle] = axis = min(self.region.axes[handle])
             maker.args[axis] = length
             with self.writer.inside(Block()):
                 handle.type = self.writer.call("empty", *maker.args, dtype=maker.settings["dtype"]).type
