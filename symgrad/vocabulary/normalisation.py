@@ -36,6 +36,8 @@ def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = 
     channels_second(data_format)
     if not use_input_stats:
         raise ValueError("use_input_stats=False is not supported")
+    if running_mean is not None or running_var is not None:
+        raise ValueError(f"running statistics (momentum {momentum}) are not supported; each image has its own")
     return apply(f.instance_norm, x, weight, bias, eps=float(eps))
 
 

@@ -31,6 +31,7 @@ def unstable(stable: bool) -> None:
 
 def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """In order along an axis."""
+    unstable(stable)
     return apply(f.sort, x, axis=int(axis), descending=bool(descending))
 
 
@@ -63,6 +64,8 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, redu
         raise ValueError(
             f"put_along_axis with reduce={reduce!r}, include_self={include_self} is not supported; reduce is 'assign' or 'add'"
         )
+    if not broadcast:
+        raise ValueError("broadcast=False is not supported; values are broadcast to the places")
     if isinstance(values, int | float):
         values = tensors.full_like(indices, float(values), arr.dtype)
     return apply(f.put_along_axis, arr, indices, values, axis=int(axis), reduce=reduce)

@@ -34,16 +34,22 @@ def flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     return (tensors.reshape(x, [-1]), 0) if axis is None else (x, int(axis))
 
 
+def numbered(found: list[Tensor], dtype: Any) -> list[Tensor]:
+    """Values and places, the places in a dtype of integers."""
+    values, places = found
+    return [values, places if dtype == "int64" else tensors.cast(places, dtype)]
+
+
 def cummax(x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> list[Tensor]:
     """The largest of the first elements, and its place."""
     x, axis = flat(x, axis)
-    return apply(f.cummax, x, axis=axis)  # type: ignore[no-any-return]
+    return numbered(apply(f.cummax, x, axis=axis), dtype)
 
 
 def cummin(x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> list[Tensor]:
     """The smallest of the first elements, and its place."""
     x, axis = flat(x, axis)
-    return apply(f.cummin, x, axis=axis)  # type: ignore[no-any-return]
+    return numbered(apply(f.cummin, x, axis=axis), dtype)
 
 
 def logcumsumexp(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:

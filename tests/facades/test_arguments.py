@@ -11,17 +11,23 @@ import pytest
 
 from symgrad import optimizer
 from symgrad.eager import Tensor, grad
-from symgrad.vocabulary import network, tensors
+from symgrad.vocabulary import network, normalisation, resampling, selection, tensors
 
 ROOT = Path(__file__).parent.parent.parent / "symgrad"
 PACKAGES = ("vocabulary", "static", "optimizer", "eager", "compat", "functional", "record")
 #: names, places and kinds of storage, of which there is one here; what says how, not what, is computed; what protocols hand over
 HARMLESS = {
     "name", "name_", "place", "executor", "lod_level", "type", "sparse", "is_sparse", "is_distributed", "use_cudnn", "return_names", "is_test",
-    "startup_program", "feed_var_name", "fetch_var_name", "use_program_cache", "kinds", "copy", "self", "cls", "error",
+    "startup_program", "feed_var_name", "fetch_var_name", "use_program_cache", "kinds", "copy", "self", "cls", "error", "zero_copy", "num_workers", "places",
+    "sorted",
 }  # fmt: skip
 #: methods whose other forms read the argument
-FORMS = {("methods.py", "said"), ("backward.py", "derived"), ("lr.py", "rate")}
+FORMS = {
+    ("methods.py", "said"),
+    ("backward.py", "derived"),
+    ("lr.py", "rate"),
+    *(("resampling.py", name) for name in ("nearest", "linear", "cubic")),
+}
 FILES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 
 
@@ -73,10 +79,12 @@ def test_ignored_labels_have_no_part() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: network.pad(Tensor(X[None, None]), [1, 1, 1, 1], data_format="NHWC"),
+        lambda: resampling.pad(Tensor(X[None, None]), [1, 1, 1, 1], data_format="NHWC"),
         lambda: optimizer.Adam(lazy_mode=True),
         lambda: optimizer.AdamW(multi_precision=True),
-        lambda: network.nll_loss(Tensor(X), Tensor(np.array([0, 1])), Tensor(np.ones(2))),
+        lambda: selection.sort(Tensor(X), stable=True),
+        lambda: selection.put_along_axis(Tensor(X), Tensor(np.array([[0]])), 1.0, 0, broadcast=False),
+        lambda: normalisation.instance_norm(Tensor(X[None, None]), Tensor(np.zeros(1)), Tensor(np.ones(1))),
     ],
 )
 def test_what_is_not_there_is_refused(call: Any) -> None:

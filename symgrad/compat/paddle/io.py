@@ -60,6 +60,8 @@ class DataLoader:
                  places: Any = None) -> None:  # fmt: skip
         if batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, not {batch_size}")
+        if not return_list:
+            raise ValueError("return_list=False is not supported; batches are lists")
         self.dataset, self.batch_size, self.shuffle, self.drop_last = dataset, batch_size, shuffle, drop_last
         self.collate = joined if collate_fn is None else collate_fn
 

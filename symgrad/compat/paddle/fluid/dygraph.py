@@ -37,6 +37,8 @@ class Linear(Plain):
 
     def __init__(self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
                  dtype: Any = "float32") -> None:  # fmt: skip
+        if dtype not in (None, "float32"):
+            raise ValueError(f"dtype={dtype!r} is not supported here; parameters are of float32")
         super().__init__(input_dim, output_dim, param_attr, bias_attr)
         self.act = None if act is None else getattr(network, act, None) or getattr(tensors, act)
 
