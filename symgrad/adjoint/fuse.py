@@ -16,11 +16,13 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.cleared import Cells
 from symgrad.adjoint.memory import Layout, Memory, has_memory
 from symgrad.adjoint.presence import enter, leave
+from symgrad.adjoint.share import is_made
 from symgrad.adjoint.sums import ADDING, Sums
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ir.unbound import Unbound
+from symgrad.location import NOWHERE
 from symgrad.ops.declare import ROWS
 
 SHAPES = frozenset({"shape_of", "extent"})  #: ops that ask for the shape only
@@ -212,6 +214,8 @@ class Fusion:
         old = op.outs[k]
         init = self.now(op.inits[k])
         first = moves.now(start.init) if start.init is not None else self.zero(op, slot, at)
+        if isinstance(start.last, Call) and not ROWS[start.last.name].consumes:
+            first = self.owned(first, at)
         inside, out = enter(primal, primal.body, first, slot.type, slot.name or "t_grad")
         out.type = old.type
         self.place[out] = at
@@ -233,6 +237,18 @@ class Fusion:
         if isinstance(top, Value):
             kept = [reader for reader in self.readers.get(top, []) if reader is not op]
             self.readers[top] = [*kept, *self.readers.get(old, [])]
+
+    def owned(self, operand: Operand, at: int) -> Operand:
+        """What was only added to, as memory that the loop may write to."""
+        maker = self.definers.get(operand) if isinstance(operand, Value) else None
+        if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_made(maker):
+            return operand
+        made = Block()
+        with self.sweep.builder.inside(made), self.sweep.builder.at(maker.loc if maker is not None else NOWHERE):
+            copy = self.sweep.builder.call("copy", operand, hint=operand.name)
+        mark(made)
+        self.before.setdefault(at, []).extend(made.ops)
+        return copy
 
     def zero(self, op: For, slot: Value, at: int) -> Operand:
         """Zeros for a sum that starts from what is not known before the loop."""

@@ -36,6 +36,7 @@ class Header:
     comments: bool = True
     objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
     fast: bool = False  #: is the text to be run rather than read?
+    kernel: bool = False  #: is it for numba to compile?
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
 

@@ -113,7 +113,7 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
 def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines) -> str:
     """The text of a module with one kernel, whose parameters are those of the function."""
     words = distinct([value.name for value in func.params], {name, "np", "math", "njit"})
-    emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, "", lines))
+    emitted = emit(func, Header(name, ", ".join(words), dict(zip(func.params, words, strict=True)), result, "", lines, kernel=True))
     imports = ["from numba import njit", *import_lines({"np": np, **emitted.namespace})]
     return "\n".join([docstring(f"{name}, written by symgrad."), "", *imports, "", "", DECORATOR, emitted.text])
 

@@ -10,6 +10,7 @@ from symgrad.codegen.comments import Mark
 from symgrad.codegen.expressions import Names, constant, has_path, same_operand, spell
 from symgrad.codegen.globals import BUILTINS
 from symgrad.codegen.header import Header, result_text
+from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
 from symgrad.codegen.trees import assign, method, negated, replaced, subtracted, tuple_of
@@ -73,6 +74,8 @@ class Writer:
             body += self.section(first, "forward" if second else "forward and backward")
             body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
+        if self.header.kernel:
+            body = compiled_sooner(body)
         if self.starts_again:
             body = [self.guarded(body)]
         made.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]

@@ -14,6 +14,7 @@ from symgrad.loops import lists
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
+from symgrad.loops.checks import checks_first
 from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
@@ -55,7 +56,9 @@ def to_loops(func: Func) -> Func:
     buffers(body, lowering.writer)
     strips(body, lowering.writer)
     unaliased(body)
-    return dce(versions(made))
+    made = dce(versions(made))
+    checks_first(made.body)
+    return made
 
 
 def surely_bound(func: Func) -> tuple[Func, set[Value]]:

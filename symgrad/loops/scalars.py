@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Scalar, Type
 from symgrad.loops.reach import OutOfReach
@@ -158,9 +160,17 @@ def again(build: Builder, op: Call, args: Args) -> list[Operand]:
 def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     """A function of ``math`` raises where it has no finite value; NumPy's does not."""
     made = again(build, op, args)
-    if op.settings.get("via") == "math" and op.name not in TOTAL:
+    if op.settings.get("via") == "math" and op.name not in TOTAL and not is_known_finite(op.name, args):
         unless_finite(build, made[0])
     return made
+
+
+def is_known_finite(name: str, args: Args) -> bool:
+    """Is it a function of literals, with a finite value?"""
+    if not all(isinstance(a, Const) and type(a.value) in (int, float) for a in args):
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(getattr(np, name)(*(float(a.value) for a in args if isinstance(a, Const)))))
 
 
 def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -312,8 +322,9 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
 def logarithm(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``math.log(x)`` and ``math.log(x, base)``."""
     made = [build.call("log", a, via="math") for a in args]
-    for value in made:
-        unless_finite(build, value)
+    for a, value in zip(args, made, strict=True):
+        if not is_known_finite("log", [a]):
+            unless_finite(build, value)
     if len(made) == 1:
         return list(made)
     if_zero(build, made[1])

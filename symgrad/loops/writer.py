@@ -196,9 +196,16 @@ class Writer:
 
     # -------------------------------------------------------------- what is known of integers
 
+    def without_cast(self, operand: Operand) -> Operand:
+        """The integer of which an operand is NumPy's, of 64 bits."""
+        made = self.maker.get(operand) if isinstance(operand, Value) else None
+        if made is not None and made.name == "cast" and made.settings["dtype"] == "i64" and getattr(made.args[0].type, "kind", "") == "int":
+            return made.args[0]
+        return operand
+
     def at_most(self, a: Operand, b: Operand, slack: int = 0, depth: int = 6) -> bool:
         """Is ``a <= b + slack`` proved?"""
-        (p, s), (q, t) = self.split(self.same(a)), self.split(self.same(b))
+        (p, s), (q, t) = self.split(self.without_cast(self.same(a))), self.split(self.without_cast(self.same(b)))
         room = slack + t - s  # p <= q + room ?
         if key_of(self.same(p)) == key_of(self.same(q)):
             return room >= 0

@@ -17,13 +17,14 @@ from interpreter import oracle
 from pairs import BECOMES, pairs
 
 import symgrad.compile  # all rows
-from symgrad.ir.core import Call, For, Func, Value, walk
+from symgrad.ir.core import Block, Call, For, Func, Value, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
 from symgrad.ir.types import DTYPES, Array, Dim, Scalar, Type
 from symgrad.ir.verify import verify
 from symgrad.loops.bound import bound
 from symgrad.loops.buffers import buffers
+from symgrad.loops.checks import checks_first
 from symgrad.loops.contract import contract
 from symgrad.loops.lower import to_loops
 from symgrad.loops.merge import merge
@@ -52,10 +53,20 @@ def in_place(run: Callable[[Any, Writer], None]) -> Callable[[Func], Func]:
     return whole
 
 
+def on_body(run: Callable[[Block], None]) -> Callable[[Func], Func]:
+    """A pass over the block of a function, in place."""
+
+    def whole(func: Func) -> Func:
+        run(func.body)
+        return func
+
+    return whole
+
+
 #: passes on their own; every other file shows the lowering
 PASSES: dict[str, Callable[[Func], Func]] = {
     "merge": in_place(merge), "contract": in_place(contract), "buffers": in_place(buffers), "versions": versions, "bound": bound,
-    "widths": widths,
+    "widths": widths, "checks": on_body(checks_first),
 }  # fmt: skip
 #: whose text is from before versions are given
 WRITTEN = ("merge", "contract", "buffers")

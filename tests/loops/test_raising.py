@@ -33,6 +33,21 @@ def stored(x, k):
     return np.sum(y * y)
 
 
+def walked(x, k):
+    total = 0.0
+    for i in range(1, k):
+        total += x[i - 1] * x[i]
+    return total + x[0]
+
+
+def walked_back(x, k):
+    total = 0.0
+    for i in range(k - 1, -1, -1):
+        for j in range(i):
+            total += x[j + 1] * x[i] + x[0]
+    return total + x[0]
+
+
 def gathered(x, k):
     return np.sum(x[np.array([0, k])] ** 2)
 
@@ -109,10 +124,10 @@ def rooted(x, k):
 
 
 X, Y = np.array([0.4, -1.3, 0.9, 2.1]), np.array([1.5, -0.3])
-PLACES = [(X, k) for k in (0, 2, 3, 4, -1, -4, -5)]
+PLACES = [(X, k) for k in (0, 2, 3, 4, 5, -1, -4, -5)]
 EXTENTS = [(X, np.ones(n)) for n in (4, 1, 0, 2, 3, 5)]
 RAISING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
-    *((function, PLACES) for function in (element, stored, gathered, scattered, rows, from_place)),
+    *((function, PLACES) for function in (element, stored, walked, walked_back, gathered, scattered, rows, from_place)),
     *((function, EXTENTS) for function in (added, put, put_on, in_place)),
     (multiplied, [(X, Y), (X, X), (X[:2], Y), (X[:3], Y), (X, np.ones(0))]),
     (unpacked, [(X[:3], 2), (X, 2), (X[:2], 2), (X[:0], 2)]),

@@ -8,15 +8,13 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     t_5 = inverse.shape[2]
     t_6 = x.shape[0]
     t_7 = x.shape[1]
-    if 1 in (t, t_1, t_2, t_3, t_5, t_6, t_7):
+    if t == 1 or t_1 == 1 or t_2 == 1 or t_3 == 1 or t_5 == 1 or t_6 == 1 or t_7 == 1:
         raise ValueError
-    if t_7 != t_2:
-        raise ValueError
-    if t_2 != t_5:
-        raise ValueError
-    if t < 1:
+    if t_7 != t_2 or t_2 != t_5 or t < 1:
         raise ValueError
     t_7 = t - 1
+    if t_7 >= t_3 or t_7 >= t_1:
+        raise ValueError
     terms = new_empty((t_6, t))
     factor_tape = new_empty((t, t_5, t_5))
     whitened_tape = new_empty((t, t_6, t_5))
@@ -26,11 +24,7 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     t_8 = new_empty((t_6, t_2))
     tape_1 = new_empty((t,))
     for k in range(t):
-        if k >= t_3:
-            raise ValueError
         t_9 = new_zeros((t_5, t_5))
-        if k >= t_1:
-            raise ValueError
         t_10 = alphas[k]
         t_11 = gamma**2
         if not math.isfinite(t_11):
@@ -64,70 +58,66 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     means_grad = new_zeros((t_1, t_2))
     inverse_grad = new_zeros((t_3, t_4, t_5))
     terms_grad = new_empty((t_6, t))
-    t_2 = new_empty((t,))
+    t_1 = new_empty((t,))
     for i in range(t_6):
         total = -np.inf
         for j in range(t):
             total = larger(total, terms[i, j])
         total_1 = 0.0
         for j in range(t):
-            t_4 = vector_exp(terms[i, j] - total)
-            t_2[j] = t_4
-            total_1 = plus(total_1, t_4)
+            t_2 = vector_exp(terms[i, j] - total)
+            t_1[j] = t_2
+            total_1 = plus(total_1, t_2)
         for j in range(t):
-            terms_grad[i, j] = 1.0 / total_1 * t_2[j]
+            terms_grad[i, j] = 1.0 / total_1 * t_1[j]
     top = -np.inf
     for i in range(t):
         top = larger(top, alphas[i])
-    t_2 = new_empty((t,))
+    t_1 = new_empty((t,))
     total = 0.0
     for i in range(t):
-        t_4 = vector_exp(alphas[i] - top)
-        t_2[i] = t_4
-        total = plus(total, t_4)
+        t_2 = vector_exp(alphas[i] - top)
+        t_1[i] = t_2
+        total = plus(total, t_2)
     t_grad = -1.0 * t_6 / total
     for i in range(t):
-        alphas_grad[i] = t_grad * t_2[i]
+        alphas_grad[i] = t_grad * t_1[i]
     t = new_empty((t_5,))
-    t_2 = new_empty((t_5,))
-    t_4 = new_empty((t_6, t_5))
+    t_1 = new_empty((t_5,))
+    t_2 = new_empty((t_6, t_5))
     matrix = new_empty((t_6, t_5))
-    t_8 = new_empty((t_5, t_5))
+    t_3 = new_empty((t_5, t_5))
     for k in range(t_7, -1, -1):
-        t_7 = -2.0 * tape_1[k]
-        if k >= t_3:
-            raise ValueError
-        if k >= t_1:
-            raise ValueError
+        t_4 = -2.0 * tape_1[k]
         for i in range(t_5):
             t[i] = 0.0
-            t_2[i] = 0.0
+            t_1[i] = 0.0
         t_grad = 0.0
         for i in range(t_6):
-            t_9 = terms_grad[i, k]
-            t_grad = plus(t_grad, t_9)
-            t_9 = -t_9
+            t_7 = terms_grad[i, k]
+            t_grad = plus(t_grad, t_7)
+            t_7 = -t_7
             for j in range(t_5):
-                t_4[i, j] = x[i, j] - means[k, j]
-                t_10 = t_9 * whitened_tape[k, i, j]
-                matrix[i, j] = t_10
-                t[j] = plus(t[j], t_10)
+                t_2[i, j] = x[i, j] - means[k, j]
+                t_8 = t_7 * whitened_tape[k, i, j]
+                matrix[i, j] = t_8
+                t[j] = plus(t[j], t_8)
         t_grad_1 = t_grad + 1.0
         alphas_grad[k] += t_grad
-        product_into(t_8, matrix.T, t_4)
+        product_into(t_3, matrix.T, t_2)
         for i in range(t_5):
             for j in range(t_5):
-                t_9 = plus(t_2[j], t[i] * factor_tape[k, i, j])
-                t_2[j] = t_9
-        t_9 = new_zeros((t_5, t_5))
+                t_7 = plus(t_1[j], t[i] * factor_tape[k, i, j])
+                t_1[j] = t_7
+        t_7 = new_zeros((t_5, t_5))
         for i in range(t_5):
-            means_grad[k, i] -= t_2[i]
-            t_10 = (t_7 * factor_tape[k, i, i] + t_8[i, i]) * tape[k, i]
-            t_9[i, i] = t_10 + t_grad_1
+            means_grad[k, i] -= t_1[i]
+            t_8 = (t_4 * factor_tape[k, i, i] + t_3[i, i]) * tape[k, i]
+            t_7[i, i] = t_8 + t_grad_1
             for j in range(t_5):
-                t_10 = t_7 * factor_tape[k, i, j] + t_8[i, j]
-                t_10 = np.float64(t_10 if j + 1 <= i else 0.0) + t_9[i, j]
-                inverse_grad[k, i, j] += t_10
+                t_8 = t_4 * factor_tape[k, i, j] + t_3[i, j]
+                t_8 = np.float64(t_8 if j + 1 <= i else 0.0) + t_7[i, j]
+                inverse_grad[k, i, j] += t_8
     return alphas_grad, means_grad, inverse_grad
 
 

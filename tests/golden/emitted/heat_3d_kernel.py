@@ -3,11 +3,11 @@ def heat_3d_grad_kernel(start, steps):
     t = start.shape[0]
     t_1 = start.shape[1]
     t_2 = start.shape[2]
-    if 1 in (t, t_1, t_2):
+    if t == 1 or t_1 == 1 or t_2 == 1:
         raise ValueError
-    t_3 = max(t - 2, 0)
-    t_4 = max(t_1 - 2, 0)
-    t_5 = max(t_2 - 2, 0)
+    t_3 = t - 2 if t - 2 > 0 else 0
+    t_4 = t_1 - 2 if t_1 - 2 > 0 else 0
+    t_5 = t_2 - 2 if t_2 - 2 > 0 else 0
     t_6 = t_3 + 4
     t_7 = t_4 + 4
     t_8 = t_5 + 4

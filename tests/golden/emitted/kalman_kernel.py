@@ -10,21 +10,9 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     t_7 = error.shape[1]
     t_8 = measurements.shape[0]
     t_9 = measurements.shape[1]
-    if 1 in (t, t_1, t_2, t_3, t_4, t_5, t_6, t_7, t_8, t_9):
+    if t == 1 or t_1 == 1 or t_2 == 1 or t_3 == 1 or t_4 == 1 or t_5 == 1 or t_6 == 1 or t_7 == 1 or t_8 == 1 or t_9 == 1:
         raise ValueError
-    if t_1 != t:
-        raise ValueError
-    if t != t_2:
-        raise ValueError
-    if t_2 != t_3:
-        raise ValueError
-    if t_5 != t_3:
-        raise ValueError
-    if t_9 != t_4:
-        raise ValueError
-    if t_4 != t_6:
-        raise ValueError
-    if t_6 != t_7:
+    if t_1 != t or t != t_2 or t_2 != t_3 or t_5 != t_3 or t_9 != t_4 or t_4 != t_6 or t_6 != t_7:
         raise ValueError
     t_10 = t_8 - 1
     state = new_zeros((t,))

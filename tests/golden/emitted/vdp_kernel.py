@@ -1,6 +1,6 @@
 @njit(error_model="numpy", cache=True)
 def vdp_grad_kernel(x, v, stiffness, h, steps):
-    t = max(steps, 0)
+    t = steps if steps > 0 else 0
     t_1 = steps - 1
     v_tape = new_empty((t,))
     x_tape = new_empty((t,))

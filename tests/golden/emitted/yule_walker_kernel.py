@@ -1,18 +1,12 @@
 @njit(error_model="numpy", cache=True)
 def yule_walker_grad_kernel(correlations):
     t_1 = correlations.shape[0]
-    if 1 in (t_1,):
+    if t_1 == 1:
         raise ValueError
     t_2 = t_1 - 1
-    if t_2 < 0:
+    if t_2 < 0 or 1 >= t_1 or 0 >= t_1 or 0 >= t_2:
         raise ValueError
-    if 1 >= t_1:
-        raise ValueError
-    if 0 >= t_1:
-        raise ValueError
-    if 0 >= t_2:
-        raise ValueError
-    t_3 = max(t_2, 0)
+    t_3 = t_2 if t_2 > 0 else 0
     t_4 = t_1 - 2
     if 0 >= t_3:
         raise ValueError

@@ -1,0 +1,93 @@
+"""The statements of a kernel -> the same, said so that numba compiles them sooner. Works in place.
+
+Each ``raise`` is an end of its own, at which numba frees whatever is alive there, and for ``in``, ``max`` and ``min`` it compiles
+functions that it then calls.
+"""
+
+from __future__ import annotations
+
+import ast
+
+#: up to how many characters the tests of one ``if`` are gathered
+WIDTH = 100
+COMPARED: dict[str, ast.cmpop] = {"max": ast.Gt(), "min": ast.Lt()}
+
+
+def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Checks that stand side by side as one, and comparisons in the place of functions.
+
+    >>> text = "if 1 in (m, n):\\n    raise ValueError\\nif m != n:\\n    raise ValueError\\nk = max(m - 1, 0)"
+    >>> print(ast.unparse(ast.Module(compiled_sooner(ast.parse(text).body), [])))
+    if m == 1 or n == 1 or m != n:
+        raise ValueError
+    k = m - 1 if m - 1 > 0 else 0
+    """
+    made: list[ast.stmt] = []
+    for statement in body:
+        for name in ("body", "orelse"):
+            if inner := getattr(statement, name, None):
+                setattr(statement, name, compiled_sooner(inner))
+        Choices().visit(statement)
+        if isinstance(statement, ast.If) and is_check(statement):
+            statement.test = any_of(tests_of(statement.test))
+            last = made[-1] if made else None
+            if isinstance(last, ast.If) and is_check(last):
+                both = any_of([*tests_of(last.test), *tests_of(statement.test)])
+                if len(ast.unparse(both)) <= WIDTH:
+                    last.test = both
+                    continue
+        made.append(statement)
+    return made
+
+
+def is_check(statement: ast.If) -> bool:
+    """Does it do nothing but raise an error without a message?"""
+    return not statement.orelse and len(statement.body) == 1 and is_plain_raise(statement.body[0])
+
+
+def is_plain_raise(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Raise) and isinstance(statement.exc, ast.Name)
+
+
+def tests_of(test: ast.expr) -> list[ast.expr]:
+    """The tests of which one has to hold."""
+    match test:
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return values
+        case ast.Compare(left=ast.Constant() as item, ops=[ast.In()], comparators=[ast.Tuple(elts=elements)]):
+            return [ast.Compare(element, [ast.Eq()], [item]) for element in elements]
+    return [test]
+
+
+def any_of(tests: list[ast.expr]) -> ast.expr:
+    """The test whether one of several holds, each of them asked once."""
+    tests = list({ast.unparse(test): test for test in tests}.values())
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+
+
+class Choices(ast.NodeTransformer):
+    """``max`` and ``min`` of two integers, which are cheap to compute twice, as a comparison; statements inside are left alone."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, name, self.visit(value))
+            elif isinstance(value, list) and name not in ("body", "orelse"):
+                value[:] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
+        match node:
+            case ast.Call(func=ast.Name(id="max" | "min" as name), args=[x, y]) if is_small(x) and is_small(y):
+                return ast.IfExp(ast.Compare(x, [COMPARED[name]], [y]), x, y)
+        return node
+
+
+def is_small(node: ast.expr) -> bool:
+    """Is it a variable, a literal, or a sum that begins with a variable?"""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Sub(), right=ast.Name() | ast.Constant()):
+            return True
+    return False
+
+
+__all__ = ["compiled_sooner"]

@@ -1,0 +1,136 @@
+"""Checks to where they are made once: before the loops that would repeat them, and as soon as what they ask of is known. Works in place.
+
+A kernel that leaves frees the arrays that it has made, so a check in the middle of a loop over many arrays is long; before
+they are made it is short. A check may be stricter than need be: a loop without rounds would not have made it.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While
+from symgrad.ir.types import Scalar
+from symgrad.loops.writer import key_of, number
+
+#: what leaves the kernel if it does not hold, and asks of integers only
+CHECKS = frozenset({"check_equal", "check_less", "check_at_least", "check_index"})
+
+
+def checks_first(block: Block) -> None:
+    """Move the checks of a block and of all inside it outwards and up."""
+    ops: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            checks_first(inner)
+        if isinstance(op, For | While):
+            ops += taken_out(op)
+        ops.append(op)
+    block.ops = ops
+    moved_up(block)
+
+
+def taken_out(loop: For | While) -> list[Op]:
+    """The checks that each round of a loop would make alike, and those of the largest index, with the sums that they are about."""
+    body = loop.blocks[-1]
+    inside = {v for block in loop.blocks for v in block.args}
+    for block in loop.blocks:
+        inside.update(out for op in block.ops for out in op.outs)
+    out: list[Op] = []
+    kept: list[Op] = []
+    for op in body.ops:
+        moved: list[Op] | None = None
+        if isinstance(op, Call) and (op.name in CHECKS or is_sum(op)):
+            if not any(a in inside for a in op.args):
+                moved = [op]
+                inside.difference_update(op.outs)
+            elif isinstance(loop, For) and op.name == "check_less" and op.args[1] not in inside:
+                moved = of_largest(loop, op)
+        if moved is None:
+            kept.append(op)
+        else:
+            out += moved
+    body.ops = kept
+    return out
+
+
+def of_largest(loop: For, check: Call) -> list[Op] | None:
+    """The check that all indices of a loop, or these and a number, are less than an extent.
+
+    None if that is not to be had, or if more than arrays of one element would fail it where the loop has no rounds.
+    """
+    index, shift = shifted(loop, check.args[0])
+    step = number(loop.step)
+    if index is not loop.index or step not in (1, -1) or loop.until or loop.backward:
+        return None
+    last = loop.start if step == 1 else loop.stop
+    end = number(last)
+    if end is None or end + shift > 1:
+        return None
+    top, more = (loop.stop, shift - 1) if step == 1 else (loop.start, shift)
+    if more == 0:
+        return [Call([], check.loc, check.name, [top, check.args[1]], dict(check.settings))]
+    found = number(top)
+    if found is not None:
+        return [Call([], check.loc, check.name, [Const(found + more), check.args[1]], dict(check.settings))]
+    sum_ = Value(top.type)
+    name, by = ("add", more) if more > 0 else ("subtract", -more)
+    return [
+        Call([sum_], check.loc, name, [top, Const(by)], {"via": None}),
+        Call([], check.loc, check.name, [sum_, check.args[1]], dict(check.settings)),
+    ]
+
+
+def shifted(loop: For, operand: Operand) -> tuple[Operand, int]:
+    """An operand as a value and a number that the body of a loop adds to it."""
+    op = next((op for op in loop.body.ops if operand in op.outs), None)
+    if isinstance(op, Call) and op.name in ("add", "subtract") and (by := number(op.args[1])) is not None:
+        base, shift = shifted(loop, op.args[0])
+        return base, shift + (by if op.name == "add" else -by)
+    return operand, 0
+
+
+def moved_up(block: Block) -> None:
+    """Let checks stand behind the numbers that they are about, before arrays are made and loops begin; none of them twice."""
+    made: dict[Value, int] = {}
+    waiting: dict[int, list[Op]] = {}
+    heavy = [k for k, op in enumerate(block.ops) if not is_number(op) and not is_check(op)]
+    seen: set[object] = set()
+    asked = {a for op in block.ops if is_check(op) for a in op.operands}
+    for op in reversed(block.ops):
+        if isinstance(op, Call) and is_sum(op) and op.outs[0] in asked:
+            asked.update(op.args)
+    for k, op in enumerate(block.ops):
+        place = k
+        if isinstance(op, Call) and (is_check(op) or is_sum(op) and op.outs[0] in asked):
+            after = max((made[a] for a in op.args if isinstance(a, Value) and a in made), default=-1)
+            place = next((h for h in heavy if h > after), len(block.ops))
+            place = min(place, k)
+        if is_check(op):
+            assert isinstance(op, Call)
+            key = (op.name, *map(key_of, op.args))
+            if key in seen:
+                continue
+            seen.add(key)
+        waiting.setdefault(place, []).append(op)
+        made.update(dict.fromkeys(op.outs, place - 1 if place < k else k))
+    ops: list[Op] = []
+    for k in range(len(block.ops) + 1):
+        own = block.ops[k : k + 1]
+        here = waiting.get(k, [])
+        ops += [op for op in here if op not in own] + [op for op in here if op in own]
+    block.ops = ops
+
+
+def is_check(op: Op) -> bool:
+    return isinstance(op, Call) and op.name in CHECKS | {"check_plural", "check_single"}
+
+
+def is_number(op: Op) -> bool:
+    """Does the op make numbers, and nothing else?"""
+    return isinstance(op, Call) and bool(op.outs) and all(isinstance(v.type, Scalar) for v in op.outs)
+
+
+def is_sum(op: Call) -> bool:
+    """Is it a sum of integers, which a check may be about?"""
+    return op.name in ("add", "subtract") and all(getattr(v.type, "kind", None) == "int" for v in [*op.args, *op.outs])
+
+
+__all__ = ["checks_first"]
