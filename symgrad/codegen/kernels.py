@@ -31,7 +31,7 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
         if isinstance(statement, ast.If) and is_check(statement):
             statement.test = any_of(tests_of(statement.test))
             last = made[-1] if made else None
-            if isinstance(last, ast.If) and is_check(last):
+            if isinstance(last, ast.If) and is_check(last) and not (tells_range(last.test) or tells_range(statement.test)):
                 both = any_of([*tests_of(last.test), *tests_of(statement.test)])
                 if len(ast.unparse(both)) <= WIDTH:
                     last.test = both
@@ -43,6 +43,11 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
 def is_check(statement: ast.If) -> bool:
     """Does it do nothing but raise an error without a message?"""
     return not statement.orelse and len(statement.body) == 1 and is_plain_raise(statement.body[0])
+
+
+def tells_range(test: ast.expr) -> bool:
+    """Does what follows know by the test between which bounds a number lies?  LLVM does so only if nothing else is asked with it."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE) and len(test.ops) == 1
 
 
 def is_plain_raise(statement: ast.stmt) -> bool:
