@@ -7,6 +7,7 @@ functions that it then calls.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 #: up to how many characters the tests of one ``if`` are gathered
 WIDTH = 100
@@ -30,6 +31,8 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
         Choices().visit(statement)
         if isinstance(statement, ast.If) and is_check(statement):
             statement.test = any_of(tests_of(statement.test))
+            if any(ast.unparse(before.test) == ast.unparse(statement.test) for before in checks_at_the_end(made)):
+                continue
             last = made[-1] if made else None
             if isinstance(last, ast.If) and is_check(last) and not (tells_range(last.test) or tells_range(statement.test)):
                 both = any_of([*tests_of(last.test), *tests_of(statement.test)])
@@ -38,6 +41,14 @@ def compiled_sooner(body: list[ast.stmt]) -> list[ast.stmt]:
                     continue
         made.append(statement)
     return made
+
+
+def checks_at_the_end(statements: list[ast.stmt]) -> Iterator[ast.If]:
+    """The last statements, as long as they are checks."""
+    for statement in reversed(statements):
+        if not isinstance(statement, ast.If) or not is_check(statement):
+            return
+        yield statement
 
 
 def is_check(statement: ast.If) -> bool:

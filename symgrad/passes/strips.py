@@ -24,6 +24,7 @@ BLOCK = 8192  #: elements of a piece: some of them fit a second-level cache, and
 ROWS_BLOCK = 2 * BLOCK  #: the same for arrays of more axes, where each row costs something as well
 LEAST = 8 * BLOCK  #: elements of an array for which it pays
 OPS = 8  #: ops for each result of a chain for which it pays
+MOST = 64  #: ops of a chain that is printed twice, for short arrays and for long ones
 NEAR = 4 * OPS  #: ops that a search may go through at no cost to the next one
 
 
@@ -93,6 +94,7 @@ class _Strips:
         self.places = Places.of(func)
         self.table: dict[Value, Operand] = {}
         self.looked = 0  #: ops that the last search went through
+        self.passed = 0  #: ops of a chain that was too long
 
     def run(self) -> None:
         done: list[Op] = []
@@ -102,7 +104,9 @@ class _Strips:
             extent = first_extent(op) if isinstance(op, Call) and op.args else None
             made = None if extent is None else self.chain(todo, extent)
             if made is None:
-                rest = 1 + max(self.looked - NEAR, 0) // OPS  # searches that find nothing take time linear in all ops
+                # searches that find nothing take time linear in all ops
+                rest = max(1 + max(self.looked - NEAR, 0) // OPS, self.passed)
+                self.passed = 0
                 done += todo[:rest]
                 del todo[:rest]
                 self.looked = 0
@@ -130,6 +134,10 @@ class _Strips:
         count = sum(any(found.is_wide(v, widest) for v in (*op.operands, *op.outs)) for op in found.ops if op.name != "stop_gradient")
         wide = sum(found.is_wide(r, widest) for r in results)
         if count < OPS:
+            return None
+        if len(found.ops) > MOST:
+            tell(self.func.notes, ops[0], f"is done at once, however long the vectors are: {len(found.ops)} ops would be printed twice")
+            self.passed = self.looked
             return None
         if count < OPS * wide:
             tell(self.func.notes, ops[0], "is done at once, however long the vectors are: too many results would have to be put together")

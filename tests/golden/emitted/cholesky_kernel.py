@@ -5,7 +5,11 @@ def cholesky_grad_kernel(matrix):
     if t == 1 or t_1 == 1:
         raise ValueError
     t_2 = t - 1
-    if t - 2 >= t_1 or t_2 >= t_1 or t_2 - 1 >= t_1:
+    if t - 2 >= t_1:
+        raise ValueError
+    if t_2 >= t_1:
+        raise ValueError
+    if t_2 - 1 >= t_1:
         raise ValueError
     A = new_empty((t, t_1))
     for i in range(t):

@@ -10,10 +10,14 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     t_7 = x.shape[1]
     if t == 1 or t_1 == 1 or t_2 == 1 or t_3 == 1 or t_5 == 1 or t_6 == 1 or t_7 == 1:
         raise ValueError
-    if t_7 != t_2 or t_2 != t_5 or t < 1:
+    if t_7 != t_2 or t_2 != t_5:
+        raise ValueError
+    if t < 1:
         raise ValueError
     t_7 = t - 1
-    if t_7 >= t_3 or t_7 >= t_1:
+    if t_7 >= t_3:
+        raise ValueError
+    if t_7 >= t_1:
         raise ValueError
     terms = new_empty((t_6, t))
     factor_tape = new_empty((t, t_5, t_5))

@@ -6,7 +6,9 @@ def lstm_grad_kernel(weights, bias, initial, inputs, targets):
     t_4 = inputs.shape[0]
     t_5 = inputs.shape[1]
     t_6 = targets.shape[0]
-    if t_1 == 1 or t_2 == 1 or t_3 == 1 or t_4 == 1 or t_5 == 1 or t_6 == 1 or t_3 >= 2147483648:
+    if t_1 == 1 or t_2 == 1 or t_3 == 1 or t_4 == 1 or t_5 == 1 or t_6 == 1:
+        raise ValueError
+    if t_3 >= 2147483648:
         raise ValueError
     t_7 = 2 * t_3
     t_8 = 3 * t_3

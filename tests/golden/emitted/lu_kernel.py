@@ -7,7 +7,9 @@ def lu_grad_kernel(matrix):
     t_3 = t_1 - 1
     t_4 = t_1 if t_1 < t_2 else t_2
     t_5 = t_1 - 2
-    if t_3 - 1 >= t_2 or t_5 >= t_2:
+    if t_3 - 1 >= t_2:
+        raise ValueError
+    if t_5 >= t_2:
         raise ValueError
     A = new_empty((t_1, t_2))
     for i in range(t_1):

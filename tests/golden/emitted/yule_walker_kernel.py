@@ -4,7 +4,13 @@ def yule_walker_grad_kernel(correlations):
     if t_1 == 1:
         raise ValueError
     t_2 = t_1 - 1
-    if t_2 < 0 or 1 >= t_1 or 0 >= t_1 or 0 >= t_2:
+    if t_2 < 0:
+        raise ValueError
+    if 1 >= t_1:
+        raise ValueError
+    if 0 >= t_1:
+        raise ValueError
+    if 0 >= t_2:
         raise ValueError
     t_3 = t_2 if t_2 > 0 else 0
     t_4 = t_1 - 2
