@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from differences import derivative, direction_for, inner
 
 import symgrad
+from symgrad.errors import NotCompiled
 
 
 def outcome(function: Callable[..., Any], *args: Any) -> Any:
@@ -43,6 +44,23 @@ def same(one: Any, other: Any, relative: float = 1e-12, absolute: float = 1e-14)
     else:
         alike = type(one) is type(other) or isinstance(one, float) and isinstance(other, float)
     return alike and np.allclose(one, other, relative, absolute, equal_nan=True)
+
+
+def agreed(function: Callable[..., Any], wrt: Any, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """Each call's arguments and gradients, when value and gradients of the kernel have proved to be those of the NumPy code."""
+    compiled, plain = (symgrad.value_and_grad(function, wrt=wrt, jit=jit) for jit in (True, False))
+    for arguments in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", NotCompiled)
+            value, gradients = compiled(*arguments)
+        expected, others = plain(*arguments)
+
+        assert value == pytest.approx(expected, rel=1e-12, abs=1e-14, nan_ok=True)
+        gradients, others = (g if isinstance(wrt, tuple) else (g,) for g in (gradients, others))
+        for one, other in zip(gradients, others, strict=True):
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)
+        yield arguments, gradients
 
 
 def check_targets(
