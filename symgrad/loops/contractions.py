@@ -52,7 +52,6 @@ def contraction(lowering: Context, op: Call, factors: Sequence[Factor], out: Lab
         else:
             extents[label] = extent if number(extents.get(label, ONE)) == 1 else same_extent(lowering, extents[label], extent)
     kept = list(dict.fromkeys(wanted))
-    factors = [settled(lowering, factor, extents) for factor in factors]
     made = as_products(lowering, op, factors, kept, extents) or as_sums(lowering, op, factors, kept, extents)
     if len(kept) < len(wanted):
         made = on_diagonal(lowering, made, kept, wanted, extents)
@@ -76,6 +75,7 @@ def settled(lowering: Context, factor: Factor, extents: dict[str, Operand]) -> F
 def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form:
     """The product, reduced."""
     writer, dtype = lowering.writer, dtype_of(op)
+    factors = [settled(lowering, factor, extents) for factor in factors]
     order = [*kept, *(c for c in extents if c not in kept)]
 
     def at(index: Index) -> Operand:
@@ -111,7 +111,6 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
         return None
     if any(number(e) == 1 for f in factors for c, e in zip(f.labels, f.form.extents, strict=True) if c in (row, column, summed)):
         return None
-    handle = writer.empty(dtype, [extents[c] for c in kept], op.outs[0].name)
     if len(stack) > MOST_PLACES:
         return None
 
@@ -121,6 +120,9 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
 
         return Form(dtype, (extents[rows], extents[columns]), at, (factor.form,))
 
+    if stack:  # a single matrix is given memory as it lies best
+        first, second = (settled(lowering, factor, extents) for factor in (first, second))
+    handle = writer.empty(dtype, [extents[c] for c in kept], op.outs[0].name)
     with writer.nest([extents[c] for c in stack]) as index:
         places = dict(zip(stack, index, strict=True))
         pair = as_matrix(lowering, matrix(first, places, row, summed)), as_matrix(lowering, matrix(second, places, summed, column))

@@ -7,6 +7,7 @@ from symgrad.ir.types import Array, Scalar
 from symgrad.loops import contractions
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.context import Context, Thing
+from symgrad.loops.contractions import Factor
 from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
 from symgrad.loops.matrices import as_matrix, bases, transposed
 from symgrad.loops.reach import OutOfReach
@@ -39,26 +40,8 @@ def product(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
     if (a.rank, b.rank) == (1, 2):
         return finish(lowering, op, reduce(lowering, multiplied(lowering, expanded(a, 1), b, dtype), (0,), False, fold, op.outs[0].name))
     if (a.rank, b.rank) == (2, 2):
-        return table(lowering, op, a, b, dtype)
+        return contractions.contraction(lowering, op, [Factor(("i", "k"), a), Factor(("k", "j"), b)], ("i", "j"))
     raise OutOfReach("products of stacks of matrices", op.loc)
-
-
-def table(lowering: Context, op: Call, a: Form, b: Form, dtype: str) -> Thing:
-    """A product of two matrices."""
-    writer = lowering.writer
-    extents = (a.extents[0], b.extents[1])
-    if dtype in ("f32", "f64") and a.dtype == b.dtype == dtype:
-        factors = as_matrix(lowering, a), as_matrix(lowering, b)
-        made = writer.empty(dtype, extents, op.outs[0].name)
-        writer.whole("product_into", made, *factors, *bases(lowering, factors))
-        return lowering.memory(made, op.outs[0], extents)
-    a, b = (f if f.cost == 0 else lowering.give_memory(shown(f, f.extents, lambda i: i), None) for f in (a, b))
-    handle = writer.call("zeros", *extents, dtype=dtype)
-    with writer.nest((a.extents[0], a.extents[1])) as (i, k):
-        factor = a.at((i, k))
-        with writer.loop(b.extents[1]) as j:
-            writer.store(handle, writer.call("multiply", factor, b.at((k, j)), via=None), (i, j), "add_at")
-    return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
 
 
 def matmul(lowering: Context, op: Call) -> Thing:
