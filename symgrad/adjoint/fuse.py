@@ -127,7 +127,7 @@ class Fusion:
         for value in free:
             moves.have(value)
         starts = [self.start(op, k, moves) for k in range(len(op.inits))]
-        moves.carry_out({op, *(start.last for start in starts)})
+        moves.carry_out()
         substitute(op.body, {value: moves.now(value) for value in free if moves.now(value) is not value})
         for k, slot in enumerate(list(op.carried)):
             self.carry(op, primal, k, slot, starts[k], at, moves)
@@ -401,14 +401,14 @@ class Moves:
             raise Apart(f"{name} may have no value")
         return op, late
 
-    def carry_out(self, others: set[Op | None]) -> None:
-        """Move the ops, unless one that stays reads memory that is written to before its turn then."""
+    def carry_out(self) -> None:
+        """Move the ops, unless memory that is written to has two readers, which might then read in another order."""
         fusion = self.fusion
         for op, late in self.ops.items():
-            for out in op.outs if late else ():
-                if has_memory(out.type) and fusion.grads.find(out) in fusion.grads.stores:
-                    if any(reader not in self.ops and reader not in others for reader in fusion.readers[out]):
-                        raise Apart(f"{out.name or 'a cotangent'} is read in two places")
+            for value in (*op.outs, *op.operands) if late else ():
+                if isinstance(value, Value) and has_memory(value.type) and fusion.grads.find(value) in fusion.grads.stores:
+                    if len(set(fusion.readers.get(value, ()))) > 1:  # moved ops stand in another order
+                        raise Apart(f"{value.name or 'a cotangent'} is read in two places")
         into = fusion.before.setdefault(self.at, [])
         for op, late in self.ops.items():
             operands = [self.now(self.alike(o) if op.name in SHAPES else o) for o in op.operands]

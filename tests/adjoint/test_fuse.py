@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import symgrad
 from symgrad.ir.core import Call, For, Func, While
 from symgrad.ir.parse import parse
 from symgrad.ir.verify import verify
@@ -365,3 +366,47 @@ def test_the_derivative_of_a_loop_that_was_fused_is_fused_again() -> None:
     compare(first, gradient(first, [0, 1], fused=True), args, [0, 1], 1e-5)
 
     assert len(loops(second)) == 1
+
+
+def read_before_it_is_added_to(x, w):
+    u = x * w[0]
+    v = np.tanh(x)
+    t = np.zeros(4)
+    s = w[1]
+    for i in range(4):
+        t[i] = t[i] + u[i] * v[3 - i]
+    t += u
+    s += np.sum(t)
+    t += u
+    t *= v
+    return s + np.sum(u + t) + np.sum(v)
+
+
+def read_between_double_loops(x, w):
+    u = x * w[0]
+    v = np.tanh(x)
+    t = np.zeros(4)
+    s = w[1]
+    for i in range(2):
+        for j in range(2):
+            s += np.sum(v * u[i]) * w[j]
+        t += v
+    s += np.sum(t)
+    for i in range(2):
+        for j in range(2):
+            s += np.sum(v * u[i]) * w[j]
+        t += v
+    for i in range(4):
+        t[i] = t[i] + u[i] * v[3 - i]
+    return s + np.sum(u + t) + np.sum(v)
+
+
+@pytest.mark.parametrize("function", [read_before_it_is_added_to, read_between_double_loops])
+@pytest.mark.parametrize("wrt", ["x", "w", ("x", "w")])
+def test_what_moves_before_a_loop_reads_what_it_read(function: Any, wrt: Any) -> None:
+    at = {"x": np.array([0.7, -0.4, 1.3, 0.9]), "w": np.array([0.5, 1.2, 0.3])}
+    _, found = symgrad.value_and_grad(function, wrt=wrt)(**at)
+    for name, slope in zip(*((wrt, found) if isinstance(wrt, tuple) else ((wrt,), (found,))), strict=True):
+        steps = 1e-6 * np.eye(at[name].size)
+        slopes = [(function(**{**at, name: at[name] + h}) - function(**{**at, name: at[name] - h})) / 2e-6 for h in steps]
+        np.testing.assert_allclose(slope, slopes, rtol=1e-6, atol=1e-7)
