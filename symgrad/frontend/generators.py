@@ -111,7 +111,10 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         over = ast.For(ast.Name("%item", ast.Store()), node.value, [ast.Expr(ast.Yield(item))], [])
         run(ctx, [ast.fix_missing_locations(ast.copy_location(over, node)), *rest])
         return True
-    assert ctx.frame.consume is not None
+    if ctx.frame.consume is None:
+        raise UnsupportedSyntax(
+            "a generator cannot itself be differentiated", ctx.loc(node), "differentiate a function that goes through it"
+        )
     stop = ctx.frame.consume(Static(None) if node.value is None else ctx.evaluate(node.value))
     return branch(ctx, stop, lambda: leave(ctx, RETURN), lambda: None, rest, ctx.loc(node))
 
