@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.compat.paddle import argsort, cummax, moveaxis, topk
+from symgrad.compat.paddle.nn import functional as network
 from symgrad.eager import Tensor, backward, grad
 from symgrad.errors import BadArgument, Overwritten, SymgradError
-from symgrad.static import Executor, Program, Scope, append_backward, create_parameter, gradients, program_guard
+from symgrad.static import Executor, Program, Scope, append_backward, create_parameter, data, gradients, program_guard
 from symgrad.static.initializers import Assign
 from symgrad.vocabulary import tensors
 
@@ -424,3 +426,36 @@ def kept_results_and_a_counter(x):
 def test_iterators_that_would_be_others_are_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)
+
+
+def yielding(x):
+    yield x[0] * 2.0
+
+
+def test_a_generator_itself_is_refused() -> None:
+    with pytest.raises(SymgradError, match="a generator cannot itself be differentiated"):
+        symgrad.grad(yielding)(X)
+
+
+def test_numbers_that_do_not_fit_are_not_fed() -> None:
+    main = Program()
+    with program_guard(main):
+        doubled = data("n", [1], "int32") * 2
+    assert Executor().run(main, {"n": np.array([3])}, [doubled], Scope())[0].tolist() == [6]
+    with pytest.raises(TypeError, match="do not fit"):
+        Executor().run(main, {"n": np.array([2**32 + 5])}, [doubled], Scope())
+
+
+def test_axes_and_layouts_that_are_not_there_are_refused() -> None:
+    image = Tensor(np.ones((1, 4, 2, 2)))
+    for call in (lambda: moveaxis(image, 5, 0), lambda: network.maxout(image, 2, axis=9), lambda: network.pixel_shuffle(image, 2, "NHWC")):
+        with pytest.raises(ValueError, match=r"out of bounds|not supported"):
+            call()
+    assert network.pixel_shuffle(image, 2, data_format="NCHW").shape == [1, 1, 4, 4]
+
+
+def test_what_is_no_number_stays_in_order() -> None:
+    x = Tensor(np.array([1.0, np.nan, 2.0]))
+    np.testing.assert_array_equal(cummax(x)[0].numpy(), [1.0, np.nan, np.nan])
+    assert argsort(Tensor(np.array([0, 1, 2], "uint8")), descending=True).numpy().tolist() == [2, 1, 0]
+    assert np.isnan(topk(x, 1)[0].numpy()).all()

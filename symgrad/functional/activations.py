@@ -60,6 +60,8 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
 def maxout(x: Tensor, groups: int, axis: int = 1) -> Tensor:
     """The largest of each ``groups`` neighbouring channels (Goodfellow et al. 2013)."""
     shape = np.shape(x)
+    if not -np.ndim(x) <= axis < np.ndim(x):
+        raise ValueError(f"axis {axis} is out of bounds for an array of {np.ndim(x)} axes")
     at = axis % np.ndim(x)
     return np.max(np.reshape(x, (*shape[:at], shape[at] // groups, groups, *shape[at + 1 :])), axis=at + 1)
 

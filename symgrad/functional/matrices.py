@@ -73,7 +73,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     extent = shape[-1] + abs(offset)
     rows, columns = np.expand_dims(np.arange(extent), 1), np.expand_dims(np.arange(extent), 0)
     place = np.clip(np.minimum(rows, columns), 0, shape[-1] - 1)
-    made = np.where(columns - rows == offset, np.take(input, place, axis=-1), 0.0 * np.take(input, place, axis=-1))
+    made = np.where(columns - rows == offset, np.take(input, place, axis=-1), np.zeros_like(np.take(input, place, axis=-1)))
     return np.moveaxis(made, (-2, -1), (dim1, dim2))
 
 

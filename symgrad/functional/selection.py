@@ -21,12 +21,13 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     """The places of the elements in order."""
-    return np.argsort(-x if descending else x, axis=axis)
+    order = np.argsort(x, axis=axis)
+    return np.flip(order, axis) if descending else order
 
 
 def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> Tensor:
     """The ``k`` largest or smallest elements, and their places."""
-    order = np.argsort(-x if largest else x, axis=axis)
+    order = argsort(x, axis, largest)
     place = np.moveaxis(np.moveaxis(order, axis, 0)[:k], 0, axis)
     return np.take_along_axis(x, place, axis), place
 

@@ -43,7 +43,7 @@ def along(count: Tensor, axis: int, rank: int) -> Tensor:
 
 def last_place(x: Tensor, reached: Tensor, axis: int) -> Tensor:
     """The place, so far, at which what was reached stood last."""
-    return np.maximum.accumulate(np.where(x == reached, along(np.shape(x)[axis], axis, np.ndim(x)), 0), axis=axis)
+    return np.maximum.accumulate(np.where((x == reached) | (x != x), along(np.shape(x)[axis], axis, np.ndim(x)), 0), axis=axis)
 
 
 def cummax(x: Tensor, axis: int = -1) -> Tensor:

@@ -142,7 +142,9 @@ class Executor:
             if array.dtype.kind not in "biufc" or "biufc".index(array.dtype.kind) > LOSSLESS[variable.dtype.kind]:
                 raise TypeError(f"{name!r} is {variable.dtype}, and an array of {array.dtype} is fed; convert it first")
             if array.dtype != variable.dtype:
-                array = array.astype(variable.dtype)
+                given, array = array, array.astype(variable.dtype)
+                if array.dtype.kind in "iu" and (array != given).any():
+                    raise TypeError(f"{name!r} is {variable.dtype}, and numbers are fed that do not fit; convert them first")
             if array.shape != variable.shape and not agrees(variable.shape, array.shape):
                 raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
             values[name] = array

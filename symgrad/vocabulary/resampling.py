@@ -9,13 +9,30 @@ import numpy as np
 from symgrad.functional import resampling as f
 from symgrad.functional import windows as w
 from symgrad.vocabulary.dispatch import apply, extents, pair
-from symgrad.vocabulary.exposed import table
 from symgrad.vocabulary.network import channels_first, padding_of
 
 Tensor = Any
 
 NAMES = ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
-globals().update(table(f, NAMES))
+
+
+def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """Channels as pixels of larger images (Shi et al. 2016)."""
+    channels_first(data_format, "NCHW")
+    return apply(f.pixel_shuffle, x, upscale_factor=int(upscale_factor))
+
+
+def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """Pixels as channels of smaller images."""
+    channels_first(data_format, "NCHW")
+    return apply(f.pixel_unshuffle, x, downscale_factor=int(downscale_factor))
+
+
+def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
+    """The channels of groups in turns (Zhang et al. 2018)."""
+    channels_first(data_format, "NCHW")
+    return apply(f.channel_shuffle, x, groups=int(groups))
+
 
 # ------------------------------------------------------------------ transposed convolutions
 

@@ -146,6 +146,9 @@ def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
     """With axes at other places."""
     rank = len(x.shape)
+    for axis in (*extents(source), *extents(destination)):
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis {axis} is out of bounds for a tensor of {rank} axes")
     old, new = [a % rank for a in extents(source)], [a % rank for a in extents(destination)]
     order = [k for k in range(rank) if k not in old]
     for place, axis in sorted(zip(new, old, strict=True)):
