@@ -1665,6 +1665,16 @@ def split_gives_views(x):
 
 
 @views()
+def split_of_any_length_gives_views(x):
+    y = np.concatenate((x, x * x)) * 1.0
+    a, b = np.split(y, 2)
+    a *= b
+    first, last = np.split(y, [1])
+    last += first * y[0]
+    return np.sum(y * y) + np.sum(a) ** 2
+
+
+@views()
 def view_written_in_a_loop(x):
     y = np.zeros(len(x) + 2)
     inside = y[1:-1]

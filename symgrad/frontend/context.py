@@ -176,6 +176,7 @@ class Lowering:
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
+    unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over

@@ -66,7 +66,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     path = view_step(ctx, name, args, settings)
     if path is not None:
         return path
-    if name in ("split", "array_split") and ctx.unroll and (parts := split_views(ctx, name, args[0], settings)):
+    apart = name in ("split", "array_split") and (ctx.unroll or node is ctx.unpacked)
+    if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]
     made = ctx.builder.call_many(name, *operands, **settings)

@@ -33,6 +33,8 @@ from symgrad.ir.types import Array, List
 @statement(ast.Assign)
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     check_once(ctx, node)
+    if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
+        ctx.unpacked = node.value
     value = ctx.evaluate(node.value)
     for target in node.targets:
         bind(ctx, target, value)

@@ -9,8 +9,8 @@ from typing import Any
 from symgrad.frontend.bindings import Binding, Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import row_operand
-from symgrad.ir.core import Const
-from symgrad.ir.types import Array, is_plural
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Array, Extent, is_plural
 
 FULL = (Const(None), Const(None), Const(None))
 
@@ -66,24 +66,34 @@ def step_of(name: str, type_: Array, settings: dict[str, Any]) -> Step | None:
 
 
 def split_views(ctx: Lowering, name: str, ref: Any, settings: dict[str, Any]) -> list[Binding]:
-    """The parts of an array of known size, as views of it."""
+    """The parts of an array, as views of it, where it is known how many they are."""
     type_ = ctx.type_of(ref) if isinstance(ref, Ref) else None
-    sections = settings["sections"]
     axes = axes_of(settings["axis"], len(type_.shape)) if isinstance(type_, Array) and type_.shape else None
-    if not axes or not isinstance(type_, Array) or not isinstance(extent := (type_.shape or ())[axes[0]], int):
-        return []
-    if isinstance(sections, int):
-        if sections < 1 or name == "split" and extent % sections:
-            return []
-        size, more = divmod(extent, sections)
-        cuts = [k * size + min(k, more) for k in range(sections + 1)]
-    elif isinstance(sections, tuple | list) and all(isinstance(k, int) for k in sections):
-        cuts = [0, *sections, extent]
-    else:
+    if not axes or not isinstance(type_, Array) or not type_.shape:
         return []
     before = FULL * axes[0]
-    steps = [Step("s" * (axes[0] + 1), (*before, Const(a), Const(b), Const(None))) for a, b in itertools.pairwise(cuts)]
+    cuts = cuts_of(ctx, name, ref, axes[0], type_.shape[axes[0]], settings["sections"])
+    steps = [Step("s" * (axes[0] + 1), (*before, a, b, Const(None))) for a, b in itertools.pairwise(cuts)]
     return [Ref(ref.location, (*ref.path, step)) for step in steps]
+
+
+def cuts_of(ctx: Lowering, name: str, ref: Ref, axis: int, extent: Extent, sections: Any) -> list[Operand]:
+    """Where the parts begin, and the end; nothing where they cannot be told."""
+    if isinstance(sections, tuple | list) and all(isinstance(k, int) for k in sections):
+        return [Const(0), *map(Const, sections), Const(extent if isinstance(extent, int) else None)]
+    if not isinstance(sections, int) or sections < 1:
+        return []
+    if isinstance(extent, int):
+        if name == "split" and extent % sections:
+            return []
+        size, more = divmod(extent, sections)
+        return [Const(k * size + min(k, more)) for k in range(sections + 1)]
+    if name != "split":
+        return []
+    whole, count = ctx.call("extent", ctx.read(ref), axis=axis), Const(sections)
+    ctx.builder.call_many("check_count", ctx.call("mod", whole, count), Const(0), Const("array split does not result in an equal division"))
+    part = ctx.call("floor_divide", whole, count)
+    return [Const(None), *(part if k == 1 else ctx.call("multiply", Const(k), part) for k in range(1, sections)), Const(None)]
 
 
 def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | None:

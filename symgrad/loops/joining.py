@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,8 +85,8 @@ def stack_part(lowering: Context, op: Call) -> Thing:
 
 # ------------------------------------------------------------------ lists
 
-#: how many elements of a vector are written out where a list of them is asked for
-FEW = 16
+#: how many elements of an array are written out where a list of them is asked for
+FEW = 36
 
 
 def list_of(lowering: Context, op: Call) -> Thing:
@@ -139,12 +140,18 @@ def store_nested(lowering: Context, op: Call, handle: Value, found: Any, lengths
 
 
 def list_from(lowering: Context, op: Call) -> Thing:
-    """The elements of a vector, as they are now: written out where there are few."""
-    x = lowering.form(op.args[0])
-    count = number(x.extents[0]) if x.rank == 1 else None
-    if count is None or count > FEW or op.settings["depth"] != 1:
+    """The elements of an array, as they are now, in lists of lists: written out where there are few."""
+    x, depth = lowering.form(op.args[0]), op.settings["depth"]
+    told = op.args[0].type.shape if isinstance(op.args[0].type, Array) else None
+    counts = [number(e) if not isinstance(t, int) else t for e, t in zip(x.extents, told or (None,) * x.rank, strict=True)]
+    known = [c for c in counts if c is not None]
+    if x.rank != depth or len(known) < depth or math.prod(known) > FEW:
         return lists.list_from(lowering, op)
-    return tuple(x.at((Const(k),)) for k in range(count))
+
+    def written(index: tuple[Operand, ...]) -> Thing:
+        return tuple(written((*index, Const(k))) for k in range(known[len(index)])) if len(index) < depth else x.at(index)
+
+    return written(())
 
 
 def list_take(lowering: Context, op: Call) -> Thing:

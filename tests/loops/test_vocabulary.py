@@ -162,6 +162,23 @@ def gamma_functions(x):
     return np.sum(special.gammaln(x + 3.0)) + np.sum(special.digamma(np.abs(x) + 0.2) ** 2) + math.lgamma(x[0] + 4.0)
 
 
+def matrix_by_hand(theta, y):
+    z = y * 1.0
+    for _ in range(3):
+        step = np.array([[1.0, -theta], [theta * z[0] + 2.0, z[1]]])
+        z = np.linalg.solve(step, z) + 0.5 * y
+    return np.sum(z * z) + np.sum(np.array([[[theta], [y[0]]], [[y[1]], [1.0]]]) ** 3)
+
+
+def gates(w, x):
+    h = x * 0.5
+    for _ in range(3):
+        i, f, g = np.split(np.tanh(w @ h + 0.1), 3)
+        h = np.exp(-i * i) * h + f * g
+    first, last = np.split(np.outer(h, x), [1], axis=1)
+    return np.sum(h * h) + np.sum(first**3) + np.sum(last**2)
+
+
 def m(*shape: int) -> Any:
     return R.standard_normal(shape)
 
@@ -193,6 +210,8 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (looked_up, [(m(4),)]),
     (gathered_along, [(m(3),)]),
     (gamma_functions, [(m(5),)]),
+    (matrix_by_hand, [(0.3, m(2))]),
+    (gates, [(m(12, 4), m(4)), (m(3, 1), m(1))]),
 ]
 
 
