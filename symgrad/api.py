@@ -23,6 +23,7 @@ from symgrad.compile import compile_gradient
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import LOCK, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
+from symgrad.examples import examples_of
 from symgrad.explaining import explain as explained
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
@@ -43,7 +44,6 @@ from symgrad.parameters import (
 )
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
-from symgrad.saving import examples_of
 from symgrad.signature import (
     Compiled,
     Request,
@@ -194,16 +194,14 @@ class Derived:
 
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
         """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them."""
-        compiled = self._entry(args, kwargs, signature).compiled
-        if stage is None:
-            return show(compiled.func)
-        names = (stage,) if isinstance(stage, str) else stage
-        if not 1 <= len(names) <= 2 or not all(name in compiled.stages for name in names):
-            kept = ", ".join(compiled.stages) or "none kept"
+        stages = self._entry(args, kwargs, signature).compiled.stages()
+        names = ("optimized",) if stage is None else (stage,) if isinstance(stage, str) else stage
+        if not 1 <= len(names) <= 2 or not all(name in stages for name in names):
+            kept = ", ".join(stages) or "none kept"
             raise BadArgument(f"there is no stage {stage!r}", hint=f"stages: {kept}; or a pair of them, for what changed")
         if len(names) == 1:
-            return show(compiled.stages[names[0]])
-        return difference(compiled.stages[names[0]], compiled.stages[names[1]], (names[0], names[1]))
+            return show(stages[names[0]])
+        return difference(stages[names[0]], stages[names[1]], (names[0], names[1]))
 
     def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
         """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
@@ -447,7 +445,7 @@ class BoundDifferentiable:
 def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> None:
     """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
 
-    ``stage`` is one of ``pipeline.stages.STAGES``, or a pair of them to see what changed from one to the other.
+    ``stage`` is one of ``pipeline.job.STAGES``, or a pair of them to see what changed from one to the other.
     """
     made = function if isinstance(function, Derived | Bound) else grad(function)
     extra = {} if signature is None else {"signature": signature}

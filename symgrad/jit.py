@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
-from symgrad.codegen.numba import Kernel, Pair
+from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.module import module_text, scalar_text
-from symgrad.codegen.python import Emitted
+from symgrad.codegen.texts import Emitted
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Abstract, Request, Signature, Static, Tree, leaves_of
 
-#: arrays with no more elements are written out as examples
-SMALL = 24
 NUMPY_NAMES = {"bool": "np.bool_", "i": "np.int", "u": "np.uint", "f": "np.float", "c": "np.complex"}
 PYTHON_NAMES = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
@@ -173,50 +171,6 @@ def numpy_name(dtype: str) -> str:
     ('np.float32', 'np.bool_')
     """
     return NUMPY_NAMES["bool"] if dtype == "bool" else f"{NUMPY_NAMES[dtype[0]]}{dtype[1:]}"
-
-
-# ------------------------------------------------------------------ examples
-
-
-def example_text(value: Any) -> str:
-    """An expression for an argument like this one; it may use ``np`` and ``rng``, a seeded generator. ``ValueError`` if there is none."""
-    match value:
-        case np.ndarray() if value.dtype.kind in "fiub" and value.size <= SMALL:
-            order = ', order="F"' if value.flags.fnc else ""
-            return f"np.array({value.tolist()!r}, np.{value.dtype}{order})".replace("nan", "np.nan").replace("inf", "np.inf")
-        case np.ndarray() if value.dtype.kind == "f" and np.isfinite(value).all():
-            low, high = float(value.min()), float(value.max())
-            return f"rng.uniform({low!r}, {high!r}, {value.shape!r}).astype(np.{value.dtype})"
-        case np.ndarray() if value.dtype.kind in "iu":
-            return f"rng.integers({int(value.min())}, {int(value.max()) + 1}, {value.shape!r}).astype(np.{value.dtype})"
-        case np.floating() | np.integer() | np.bool_():
-            return f"np.{value.dtype}({value.item()!r})"
-        case bool() | int() | str() | None:
-            return repr(value)
-        case float() if math.isfinite(value):
-            return repr(value)
-        case tuple() | list() if type(value) in (tuple, list):
-            inside = "".join(f"{example_text(v)}, " for v in value)
-            return f"({inside})" if isinstance(value, tuple) else f"[{inside.removesuffix(', ')}]"
-        case dict():
-            return "{" + ", ".join(f"{k!r}: {example_text(v)}" for k, v in value.items()) + "}"
-    raise ValueError(value)
-
-
-def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts of the positional arguments of a call; None if one has no text, or if some must be given by name."""
-    made = []
-    for p in inspect.signature(function, follow_wrapped=False).parameters.values():
-        if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            given = arguments.get(p.name, p.default)
-            if given is not p.default and not (p.kind is not p.KEYWORD_ONLY and len(given) == 0):
-                return None
-            continue
-        try:
-            made.append(example_text(arguments[p.name]))
-        except (ValueError, KeyError):
-            return None
-    return tuple(made)
 
 
 def random_of(signature: Signature) -> tuple[str, ...] | None:

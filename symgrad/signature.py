@@ -210,11 +210,11 @@ class Relied:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of it: ``function`` has the user's own parameters; ``text`` is its source, ``func`` its IR.
+    """What came of it: ``function`` has the user's own parameters; ``text`` is its source.
 
     ``captured`` are pairs (expression that reads what is outside, what it was when compiled): code generated for one set
     of them is not used for another. Its names are those of ``objects``, else parameters, cells and globals of the user's
-    function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` holds the IR after
+    function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` gives the IR after
     each stage, by name; ``saved`` makes the text of a module of its own, from
     the texts of example arguments; ``readable`` the source with the user's statements as they stand, where ``text``
     has them as they run fastest.
@@ -222,10 +222,9 @@ class Compiled:
 
     function: Callable[..., Any]
     text: str
-    func: Func
     captured: tuple[tuple[str, Abstract], ...] = ()
     mutated: tuple[str, ...] = ()
-    stages: Mapping[str, Func] = field(default_factory=dict)
+    stages: Callable[[], Mapping[str, Func]] = dict
     saved: Callable[[Sequence[str] | None], str] | None = None
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)

@@ -26,7 +26,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "loops", "explaining"},
+    {"saving", "examples", "loops", "explaining"},
     {"jit", "pipeline"},
     {"compile", "dispatch", "marks", "pickling", "parameters", "bound"},
     {"rules"},

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.expressions import Names, literal
-from symgrad.codegen.python import Emitted
 from symgrad.codegen.seam import docstring
+from symgrad.codegen.texts import Emitted
 from symgrad.errors import SaveError
 from symgrad.runtime.find import MODULES, find
 

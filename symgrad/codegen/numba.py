@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -20,40 +20,13 @@ from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
 from symgrad.codegen.seam import docstring
+from symgrad.codegen.texts import DECORATOR, Kernel, Pair
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find
 
 LEFT = "# left to NumPy, which raises too, or goes on"
-DECORATOR = '@njit(error_model="numpy", cache=True)'
-
-
-@dataclass(slots=True)
-class Kernel:
-    """A kernel and its caller: names and texts.
-
-    ``leaves`` are the expressions over the user's parameters that the kernel's parameters take; ``direct``: these are the
-    user's parameters themselves and its result is the whole result, so that the caller only adds the rerun.
-    """
-
-    stem: str  #: the caller's name
-    name: str
-    text: str  #: of the module: imports, decorator and all
-    caller: str
-    fallback: str
-    leaves: list[str]
-    types: list[Type]
-    direct: bool
-    flat: bool = False  #: are its parameters those of the user?
-    results: tuple[str, ...] = ()  #: the caller's names for its results, and what it returns of them; neither if it is direct
-    returned: str = ""
-    namespace: dict[str, Any] = field(default_factory=dict)  #: what the caller names besides the kernel and the NumPy function
-
-    @property
-    def shown(self) -> str:
-        """What a reader wants to see of both."""
-        return f"{self.text[self.text.index(DECORATOR) :]}\n\n{self.caller}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,27 +92,6 @@ def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines
 
 
 # ------------------------------------------------------------------ pullbacks
-
-
-@dataclass(slots=True)
-class Pair:
-    """The kernels of the two halves of a pullback, and their caller."""
-
-    stem: str  #: the caller's name
-    numpy_backward: str  #: the name of the backward half in the NumPy code
-    forward: tuple[str, str]  #: name and text of the module
-    backward: tuple[str, str]
-    caller: str
-    leaves: list[str]
-    types: list[Type]
-    taken: list[int | Type]  #: what the backward half takes: results of the forward half, by number, then seeds, by type
-    namespace: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def shown(self) -> str:
-        """What a reader wants to see of all three."""
-        kernels = [text[text.index(DECORATOR) :] for _, text in (self.forward, self.backward)]
-        return "\n\n".join([*kernels, self.caller])
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,4 +252,4 @@ def names_in(texts: Iterable[str]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-__all__ = ["Kernel", "Surface", "emit_kernel"]
+__all__ = ["Surface", "emit_kernel", "emit_pair"]

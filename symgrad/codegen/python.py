@@ -7,26 +7,16 @@ them; here the functions of a program are put together and printed, with the nam
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from typing import Any
 
 from symgrad.codegen.comments import Mark, annotate
 from symgrad.codegen.expressions import Names
 from symgrad.codegen.globals import collect
 from symgrad.codegen.header import Header, outer_names, plain_header
 from symgrad.codegen.seam import nodes, to_text
+from symgrad.codegen.texts import Emitted
 from symgrad.codegen.writer import Writer
 from symgrad.ir.core import Apply, Func, walk
 from symgrad.runtime.find import find
-
-
-@dataclass(slots=True)
-class Emitted:
-    """Source text, the globals it needs, and pairs of (line of the text, line of the user's source)."""
-
-    text: str
-    namespace: dict[str, Any]
-    line_map: list[tuple[int, int]] = field(default_factory=list)
 
 
 def emit(func: Func, header: Header) -> Emitted:
@@ -76,4 +66,4 @@ def called(func: Func) -> list[Func]:
     return list(found)[::-1]
 
 
-__all__ = ["Emitted", "emit"]
+__all__ = ["emit"]

@@ -6,7 +6,7 @@ import ast
 import textwrap
 from collections.abc import Callable
 
-from symgrad.codegen.numba import DECORATOR, Kernel, Pair
+from symgrad.codegen.texts import DECORATOR, Kernel, Pair
 from symgrad.runtime.vector_text import source
 
 IMPORT = """try:

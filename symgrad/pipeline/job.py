@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symgrad.adjoint.activity import matters
-from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
-from symgrad.errors import BadArgument, NotActive, NotScalar, UnsureAlias
+from symgrad.errors import BadArgument, NotScalar
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.ir.verify import verify
 from symgrad.location import Loc
-from symgrad.pipeline.stages import STAGES, checked
-from symgrad.saving import Outside
 from symgrad.signature import Abstract, Request, Signature, Tree
+
+if TYPE_CHECKING:
+    from symgrad.saving import Outside
+
+#: the stages whose IR is kept, in order, each with what the function is then
+STAGES: dict[str, str] = {
+    "lowered": "the function as the frontend has read it",
+    "simplified": "what is differentiated",
+    "adjoint": "both halves as they are made",
+    "optimized": "what is emitted",
+    "forward": "of a pullback: the half that gives the result and what is kept",
+    "backward": "of a pullback: the half that gives the gradients",
+}
 
 
 @dataclass(slots=True)
@@ -40,11 +51,6 @@ class Job:
         return func
 
     # -------------------------------------------------------------- what is differentiated
-
-    @property
-    def costs(self) -> Costs:
-        """What is expensive where the derivative will run."""
-        return COMPILED if self.request.jit else INTERPRETED
 
     @property
     def output(self) -> Result:
@@ -82,20 +88,6 @@ class Job:
         for name in self.request.wrt:
             made += [k for k, _ in self.inputs_of(name) if carries(self.lowered.func.params[k].type)]
         return list(dict.fromkeys(made))
-
-    def check_active(self, func: Func, wrt: list[int], active: list[int]) -> None:
-        if self.request.allow_unused or self.request.pullback or self.lowered.raises:
-            return
-        for group in self.signature.same:
-            both = [name for name in self.request.wrt if name in group]
-            if len(both) > 1:
-                what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
-                raise UnsureAlias(what, self.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
-        relevant = matters(func, wrt, active)
-        for name in self.request.wrt:
-            own = [k for k, _ in self.inputs_of(name) if k in wrt]
-            if own and not any(k in relevant for k in own):
-                raise NotActive(f"the result does not depend on {name}", self.parameter_loc(name))
 
     def parameter_loc(self, name: str) -> Loc:
         arguments = self.source.node.args
@@ -186,3 +178,10 @@ def carries(type_: Type) -> bool:
     """Could a parameter of this type have a derivative?"""
     inner = type_.item if isinstance(type_, List) else type_
     return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
+
+
+def checked(func: Func) -> Func:
+    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
+    if os.environ.get("SYMGRAD_CHECK"):
+        verify(func)
+    return func

@@ -1,12 +1,10 @@
-"""The orders in which passes run, and the stages whose IR is kept."""
+"""The orders in which passes run."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from symgrad.ir.core import Func
-from symgrad.ir.verify import verify
 from symgrad.passes.borrow import borrow
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
@@ -27,6 +25,7 @@ from symgrad.passes.strips import strips
 from symgrad.passes.turned import turned
 from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.zeroing import zeroing
+from symgrad.pipeline.job import checked
 
 Pass = Callable[[Func], Func]
 #: before and after differentiating
@@ -59,26 +58,10 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
 
 #: for functions, and for halves of pullbacks; nothing is differentiated afterwards
 LOWER, LOWER_HALVES = lowering(True), lowering(False)
-#: the stages whose IR is kept, in order, each with what the function is then
-STAGES: dict[str, str] = {
-    "lowered": "the function as the frontend has read it",
-    "simplified": "what is differentiated",
-    "adjoint": "both halves as they are made",
-    "optimized": "what is emitted",
-    "forward": "of a pullback: the half that gives the result and what is kept",
-    "backward": "of a pullback: the half that gives the gradients",
-}
 
 
 def simplify(func: Func, passes: tuple[Pass, ...] = SIMPLIFY) -> Func:
     """Run passes in order."""
     for one in passes:
         func = checked(one(func))
-    return func
-
-
-def checked(func: Func) -> Func:
-    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
-    if os.environ.get("SYMGRAD_CHECK"):
-        verify(func)
     return func

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.codegen.header import Header
-from symgrad.codegen.numba import Kernel, Surface, emit_kernel
-from symgrad.codegen.python import Emitted, emit
+from symgrad.codegen.numba import Surface, emit_kernel
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.ir.core import Block, Func, Operand, clone
 from symgrad.ir.types import Scalar
 from symgrad.jit import Jit, Pending, available
@@ -56,7 +57,7 @@ class Compiled:
 
     def pending(self, jit: Jit) -> Pending:
         """The kernel, not yet compiled."""
-        return Pending(self.function, Code(self.function, "", self.func), self.kernel, jit == "auto")  # type: ignore[arg-type]
+        return Pending(self.function, Code(self.function, ""), self.kernel, jit == "auto")  # type: ignore[arg-type]
 
     def kernel(self) -> Kernel:
         """The texts of the kernel and of its caller."""

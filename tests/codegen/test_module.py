@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from symgrad.codegen.module import Check, module_text, scalar_defaults
-from symgrad.codegen.python import Emitted
+from symgrad.codegen.texts import Emitted
 from symgrad.errors import SaveError
 from symgrad.runtime import support
 

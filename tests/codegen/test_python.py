@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from symgrad.codegen.header import Header
-from symgrad.codegen.python import Emitted, emit
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted
 from symgrad.ir.core import UNDEF, Apply, Block, Const, For, Func, If, Value
 from symgrad.ir.parse import parse
 from symgrad.ir.types import FLOAT, INT, Array

@@ -13,7 +13,6 @@ import pytest
 
 from symgrad.dispatch.table import GUARDED, KEPT, Table
 from symgrad.errors import UnsureAlias
-from symgrad.ir.core import Func
 from symgrad.ir.types import FLOAT
 from symgrad.signature import Compiled, Signature, abstract_value
 
@@ -34,7 +33,7 @@ class Calls:
 
     def make(self, function: Any, signature: Signature, pins: Any, read: Any) -> Compiled:
         self.made.append(signature)
-        return Compiled(function, "", Func("f"), **self.fields)
+        return Compiled(function, "", **self.fields)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.guard(None, *args, **kwargs)

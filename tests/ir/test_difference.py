@@ -18,7 +18,7 @@ from symgrad.ir.core import Func
 from symgrad.ir.difference import difference, matching, renamed, taken
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
-from symgrad.pipeline.stages import STAGES
+from symgrad.pipeline.job import STAGES
 from tests.programs import PROGRAMS, Program
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "ir.md").read_text()
@@ -35,7 +35,7 @@ ARGS = (np.ones(3), 2.0)
 
 def stages_of(program: Program) -> Mapping[str, Func]:
     entry = symgrad.grad(program.function, wrt=program.wrt)._entry(program.arguments(program.sizes[0]), {}, None)
-    stages: Mapping[str, Func] = entry.compiled.stages
+    stages: Mapping[str, Func] = entry.compiled.stages()
     return stages
 
 
@@ -90,8 +90,8 @@ def test_a_stage_that_is_none_is_refused(stage: Any) -> None:
 
 
 def test_every_stage_is_kept_and_on_the_page() -> None:
-    derived = symgrad.grad(rate)._entry(ARGS, {}, None).compiled.stages
-    pullback = derive(rate, Options("vjp"))._entry(ARGS, {}, None).compiled.stages
+    derived = symgrad.grad(rate)._entry(ARGS, {}, None).compiled.stages()
+    pullback = derive(rate, Options("vjp"))._entry(ARGS, {}, None).compiled.stages()
 
     assert list(dict.fromkeys([*derived, *pullback])) == list(STAGES)
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)) == STAGES

@@ -1,0 +1,67 @@
+"""What emission gives: source texts, with what has to be known to load them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.ir.types import Type
+
+DECORATOR = '@njit(error_model="numpy", cache=True)'
+
+
+@dataclass(slots=True)
+class Emitted:
+    """Source text, the globals it needs, and pairs of (line of the text, line of the user's source)."""
+
+    text: str
+    namespace: dict[str, Any]
+    line_map: list[tuple[int, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel and its caller: names and texts.
+
+    ``leaves`` are the expressions over the user's parameters that the kernel's parameters take; ``direct``: these are the
+    user's parameters themselves and its result is the whole result, so that the caller only adds the rerun.
+    """
+
+    stem: str  #: the caller's name
+    name: str
+    text: str  #: of the module: imports, decorator and all
+    caller: str
+    fallback: str
+    leaves: list[str]
+    types: list[Type]
+    direct: bool
+    flat: bool = False  #: are its parameters those of the user?
+    results: tuple[str, ...] = ()  #: the caller's names for its results, and what it returns of them; neither if it is direct
+    returned: str = ""
+    namespace: dict[str, Any] = field(default_factory=dict)  #: what the caller names besides the kernel and the NumPy function
+
+    @property
+    def shown(self) -> str:
+        """What a reader wants to see of both."""
+        return f"{self.text[self.text.index(DECORATOR) :]}\n\n{self.caller}"
+
+
+@dataclass(slots=True)
+class Pair:
+    """The kernels of the two halves of a pullback, and their caller."""
+
+    stem: str  #: the caller's name
+    numpy_backward: str  #: the name of the backward half in the NumPy code
+    forward: tuple[str, str]  #: name and text of the module
+    backward: tuple[str, str]
+    caller: str
+    leaves: list[str]
+    types: list[Type]
+    taken: list[int | Type]  #: what the backward half takes: results of the forward half, by number, then seeds, by type
+    namespace: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """What a reader wants to see of all three."""
+        kernels = [text[text.index(DECORATOR) :] for _, text in (self.forward, self.backward)]
+        return "\n\n".join([*kernels, self.caller])

@@ -1,0 +1,55 @@
+"""The arguments of a call -> their texts, with which a saved module checks itself."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+#: arrays with no more elements are written out
+SMALL = 24
+
+
+def example_text(value: Any) -> str:
+    """An expression for an argument like this one; it may use ``np`` and ``rng``, a seeded generator. ``ValueError`` if there is none."""
+    match value:
+        case np.ndarray() if value.dtype.kind in "fiub" and value.size <= SMALL:
+            order = ', order="F"' if value.flags.fnc else ""
+            return f"np.array({value.tolist()!r}, np.{value.dtype}{order})".replace("nan", "np.nan").replace("inf", "np.inf")
+        case np.ndarray() if value.dtype.kind == "f" and np.isfinite(value).all():
+            low, high = float(value.min()), float(value.max())
+            return f"rng.uniform({low!r}, {high!r}, {value.shape!r}).astype(np.{value.dtype})"
+        case np.ndarray() if value.dtype.kind in "iu":
+            return f"rng.integers({int(value.min())}, {int(value.max()) + 1}, {value.shape!r}).astype(np.{value.dtype})"
+        case np.floating() | np.integer() | np.bool_():
+            return f"np.{value.dtype}({value.item()!r})"
+        case bool() | int() | str() | None:
+            return repr(value)
+        case float() if math.isfinite(value):
+            return repr(value)
+        case tuple() | list() if type(value) in (tuple, list):
+            inside = "".join(f"{example_text(v)}, " for v in value)
+            return f"({inside})" if isinstance(value, tuple) else f"[{inside.removesuffix(', ')}]"
+        case dict():
+            return "{" + ", ".join(f"{k!r}: {example_text(v)}" for k, v in value.items()) + "}"
+    raise ValueError(value)
+
+
+def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The texts of the positional arguments of a call; None if one has no text, or if some must be given by name."""
+    made = []
+    for p in inspect.signature(function, follow_wrapped=False).parameters.values():
+        if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):
+            given = arguments.get(p.name, p.default)
+            if given is not p.default and not (p.kind is not p.KEYWORD_ONLY and len(given) == 0):
+                return None
+            continue
+        try:
+            made.append(example_text(arguments[p.name]))
+        except (ValueError, KeyError):
+            return None
+    return tuple(made)

@@ -1,0 +1,229 @@
+"""The stages: a job -> the IR of its derivative, and how that becomes texts.
+
+Everything that rewrites IR is imported here and not before, so that what is found on the disk needs none of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from symgrad.adjoint.account import tell_kept
+from symgrad.adjoint.activity import matters
+from symgrad.adjoint.checks import check
+from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
+from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.reverse import gradient
+from symgrad.adjoint.reverse import split_pullback as split_halves
+from symgrad.codegen.header import Header
+from symgrad.codegen.numba import Halves, Surface, emit_kernel, emit_pair
+from symgrad.codegen.python import emit
+from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.errors import NotActive, UnsureAlias
+from symgrad.frontend.lower import Lowered, Result
+from symgrad.ir.core import Func, clone
+from symgrad.loops.lower import to_loops
+from symgrad.passes.doubts import doubts
+from symgrad.passes.refilled import refilled
+from symgrad.passes.relations import relations
+from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seed_text
+from symgrad.pipeline.job import Job, numbered, sequence
+from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.pipeline.words import document, file_name, lines_of, parameter_text, passed_text
+from symgrad.signature import Related, extent_words
+
+Read = Callable[[str], Any] | None
+Kernels = Callable[[Callable[[str], Func], Surface], Kernel | Pair]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What the stages have made of a job, and how its texts are made: as NumPy code, as kernels; ``program`` gives it as IR again."""
+
+    job: Job
+    name: str  #: of the emitted function
+    emission: Emission
+    kernels: Kernels
+    result: str = ""
+    doc: str = ""
+    program: Callable[[], Lowered] | None = None
+
+    def kernel(self, job: Job) -> Kernel | Pair:
+        """The texts for numba; raises OutOfReach for what has none."""
+        words: Mapping[str, str] = {} if job.outside is None else job.outside.words
+        leaves = [words.get(text, text) for _, text in job.lowered.inputs]
+        surface = Surface(
+            self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
+        )
+        return self.kernels(self.in_loops, surface)
+
+    def in_loops(self, stage: str) -> Func:
+        """The function after a stage, as loops over numbers."""
+        func = simplify(to_loops(refilled(clone(self.job.stages[stage]))), OPTIMISE)
+        func.notes = self.job.stages[stage].notes
+        return func
+
+    def saved(self, examples: Any, kernel: bool) -> str:
+        """The text of a module of its own, with the kernels if it is to have them."""
+        return saved(self.job, self.emission, self.name, examples, self.kernel if kernel else None)
+
+
+def derivation(job: Job, read: Read) -> Derivation:
+    """Run the stages. ``read`` gives expressions over the arguments, where there are any; see ``seek_relations``."""
+    if job.request.primal:
+        return function_itself(job, read)
+    job.check_output()
+    job.stage("lowered", job.lowered.func)
+    primal = job.stage("simplified", simplify(job.lowered.func))
+    seek_relations(job, primal, read)
+    active = list(range(job.output.count))
+    wrt = job.wanted()
+    check(primal, wrt, active)
+    check_active(job, primal, wrt, active)
+    return (pullback if job.request.pullback else whole_gradient)(job, primal, wrt, active)
+
+
+def costs(job: Job) -> Costs:
+    """What is expensive where the derivative will run."""
+    return COMPILED if job.request.jit else INTERPRETED
+
+
+def seek_relations(job: Job, func: Func, read: Read) -> None:
+    """Ask for code that relies on how the extents of the arguments are related, where such code knows more shapes."""
+    if read is None:
+        return
+    words = {symbol: text for text, symbol in extent_words(job.signature).items()}
+    pins = tuple((text, 0) for text in relations(func, words) if read(text) == 0)
+    if pins:
+        raise Related(pins)
+
+
+def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
+    """A result that does not depend on an argument has no gradient with respect to it, unless that was said to be all right."""
+    if job.request.allow_unused or job.request.pullback or job.lowered.raises:
+        return
+    for group in job.signature.same:
+        both = [name for name in job.request.wrt if name in group]
+        if len(both) > 1:
+            what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
+            raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
+    relevant = matters(func, wrt, active)
+    for name in job.request.wrt:
+        own = [k for k, _ in job.inputs_of(name) if k in wrt]
+        if own and not any(k in relevant for k in own):
+            raise NotActive(f"the result does not depend on {name}", job.parameter_loc(name))
+
+
+# ------------------------------------------------------------------ what is derived
+
+
+def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """The gradient, with the value or auxiliary results if they are asked for."""
+    lowered, keep = job.lowered, job.request.value or job.request.has_aux
+    made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
+    made = job.stage("adjoint", expanded(made))
+    count = len(primal.body.yields)
+    if keep and not job.request.value:  # only the auxiliary results are returned
+        del made.body.yields[: job.output.count], made.results[: job.output.count]
+        count -= job.output.count
+    made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
+    places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
+    order: list[int] = list(range(count)) if job.request.value else []
+    whole = job.gradients(places, order)
+    if job.request.value:
+        whole = sequence((lowered.result, whole), "(", ")")
+    elif job.request.has_aux:
+        order += range(count)
+        whole = sequence((whole, lowered.result.items[1]), "(", ")")
+    text = numbered(whole, iter(order))
+    name = f"{primal.name}_{'value_and_grad' if job.request.value else 'grad'}"
+    doc = document(job, "Gradient")
+    own = partial(program, made, [text for _, text in lowered.inputs], whole, lowered, order)
+    return Derivation(job, name, lambda job: emitted_for(job, made, name, text, doc), whole_kernel, text, doc, own)
+
+
+def function_itself(job: Job, read: Read) -> Derivation:
+    """The function as it was read, without a derivative; it leaves its arguments alone."""
+    job.stage("lowered", job.lowered.func)
+    func = job.stage("simplified", simplify(clone(job.lowered.func)))
+    seek_relations(job, func, read)
+    func = job.stage("optimized", simplify(func, OPTIMISE))
+    loc = job.source.loc(job.source.node)
+    doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
+    text = numbered(job.lowered.result, itertools.count())
+    return Derivation(job, func.name, lambda job: emitted_for(job, func, func.name, text, doc), whole_kernel, text, doc)
+
+
+def whole_kernel(in_loops: Callable[[str], Func], surface: Surface) -> Kernel:
+    """The kernel of a function that is one piece."""
+    return emit_kernel(in_loops("optimized"), surface)
+
+
+def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
+    """A function of ours as if it had just been lowered, so that it can be differentiated again."""
+    copy = clone(func)
+    copy.split = copy.notes = None
+    copy.body.yields = [copy.body.yields[k] for k in order]
+    copy.results = [copy.results[k] for k in order]
+    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
+                   lowered.caught, relied=lowered.relied)  # fmt: skip
+
+
+def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+    """A pair of functions: forward gives the result and a closure over the residuals."""
+    name = primal.name
+    whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job))
+    whole = job.stage("adjoint", expanded(whole))
+    whole = doubts(tell_kept(simplify(whole, OPTIMISE)))
+    job.stage("optimized", whole)
+    forward, backward = split_halves(whole)
+    count = len(primal.body.yields)
+    inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
+    result = numbered(job.lowered.result, itertools.count())
+    forward, backward = job.stage("forward", simplify(forward)), job.stage("backward", simplify(backward))
+    words = argument_names([v.name for v in backward.params])
+    taken = ", ".join(words)
+    order: list[int] = []
+    gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
+    header = Header(f"{name}_backward", taken, {}, numbered(gradients, iter(order)),
+                    document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
+    seeds = seed_text(job.output)
+    returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
+    returns = f"({result}, ({inside}{',' if inside else ''}))"
+
+    def emission(job: Job) -> Emitted:
+        last = printed(backward, job)
+        second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True))))
+        first = emitted_for(job, forward, f"{name}_forward", returns, document(job, "Forward half of the pullback"))
+        text = (
+            f"{first.text}\n\n{second.text}\n\n"
+            f"def {name}_vjp({parameter_text(job)}):\n"
+            f'    """{document(job, "Value and pullback")}"""\n'
+            f"    out, residuals = {name}_forward({passed_text(job)})\n\n"
+            f"    def pullback(out_grad):\n"
+            f"        return {name}_backward(*residuals{seeds})\n\n"
+            f"    return {returned}\n"
+        )
+        return Emitted(text, {**first.namespace, **second.namespace}, first.line_map)
+
+    halves = Halves(
+        header.name, result, header.result, [text for text in seeds.split(", ") if text], returned, document(job, "Value and pullback")
+    )
+
+    def kernels(in_loops: Callable[[str], Func], surface: Surface) -> Pair:
+        return emit_pair(in_loops("forward"), in_loops("backward"), surface, halves)
+
+    return Derivation(job, f"{name}_vjp", emission, kernels)
+
+
+def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
+    """The gradient of a function that is differentiated inside another one."""
+    func = simplify(func)
+    check(func, wrt, [0])
+    return simplify(expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+
+
+__all__ = ["Derivation", "derivation", "gradient_inside"]

@@ -1,0 +1,97 @@
+"""Texts -> a function that is called, with what can be asked of it; the stages run when something is asked that texts do not say."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from symgrad.codegen.texts import Emitted
+from symgrad.errors import CaughtException
+from symgrad.frontend.lower import Lowered
+from symgrad.ir.core import Func
+from symgrad.location import Loc
+from symgrad.pipeline.job import Job
+from symgrad.runtime.load import collector_paused, load
+from symgrad.signature import Compiled
+
+if TYPE_CHECKING:
+    from symgrad.pipeline.derivation import Derivation
+
+
+@dataclass(slots=True)
+class Later:
+    """What the stages make of a job: at once, or when it is first asked for, once however many threads ask."""
+
+    make: Callable[[], Derivation]
+    made: Derivation | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __call__(self) -> Derivation:
+        with self.lock:
+            if self.made is None:
+                with collector_paused():
+                    self.made = self.make()
+            return self.made
+
+    def stages(self) -> Mapping[str, Func]:
+        """The IR after each stage."""
+        return self().job.stages
+
+    def readable(self) -> Emitted:
+        """The text nearest to the user's statements."""
+        made = self()
+        return made.emission(replace(made.job, request=replace(made.job.request, optimize="read")))
+
+    def saved(self, kernel: bool, examples: Sequence[str] | None) -> str:
+        """The text of a module of its own."""
+        return self().saved(examples, kernel)
+
+    def program(self) -> Lowered:
+        """The derivative as if it had just been lowered."""
+        program = self().program
+        assert program is not None
+        return program()
+
+
+def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
+    """Load the text and say what it depends on."""
+    lowered = job.lowered
+    namespace = {**emitted.namespace, **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
+    function = load(emitted.text, name, namespace)
+    if lowered.caught:
+        function = refusing(function, lowered.caught)
+    kernel = bool(job.request.jit) and not lowered.caught
+    return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
+                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
+                    relied=lowered.relied)  # fmt: skip
+
+
+def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
+    """The function as it was differentiated, for where Python's numbers raise; made when it is first needed."""
+
+    @functools.cache
+    def made() -> Callable[..., Any]:
+        emitted = later.readable()
+        return load(emitted.text, name, {**emitted.namespace, **job.lowered.objects})
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return made()(*args, **kwargs)
+
+    return run
+
+
+def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:
+    """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except tuple(kind for kind, _ in caught) as error:
+            loc = next(loc for kind, loc in caught if isinstance(error, kind))
+            raise CaughtException(f"{type(error).__name__} was raised where the function handles it: {error}", loc) from error
+
+    return run
