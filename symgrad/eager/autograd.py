@@ -72,6 +72,8 @@ def seeds_of(given: Any, targets: list[Tensor], name: str) -> list[Tensor | None
     for seed, target in zip(seeds, targets, strict=True):
         if seed is not None and seed.shape != target.shape and not seed.size == target.size == 1:
             raise ValueError(f"a seed of shape {seed.shape} does not fit a tensor of shape {target.shape}")
+        if seed is not None and seed.dtype.kind == "c" and target.dtype.kind != "c":
+            raise TypeError(f"a seed of {seed.dtype} does not fit a tensor of {target.dtype}; take its real part")
     return list(seeds)
 
 

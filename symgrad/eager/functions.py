@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.node import MODE, Edge, LayerNode, switch
-from symgrad.eager.tensor import FLOATS, Tensor
+from symgrad.eager.tensor import FLOATS, Tensor, fitted
 from symgrad.errors import BadArgument, Overwritten
 from symgrad.vocabulary.dispatch import STATIC
 
@@ -117,16 +117,12 @@ def gradients_of(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], 
     found = list(made) if isinstance(made, tuple | list) else [made]
     if len(found) != len(inputs):
         raise ValueError(f"{cls.__name__}.backward gives {len(found)} gradients, and forward has {len(inputs)} tensors among its arguments")
-    for place, (gradient, source) in enumerate(zip(found, inputs, strict=True)):
-        if gradient is None or source.stop_gradient:
-            continue
-        if not isinstance(gradient, Tensor):
-            raise TypeError(f"{cls.__name__}.backward gives {type(gradient).__name__} as gradient {place}; it must be a Tensor or None")
-        if gradient.shape != source.shape:
-            raise ValueError(
-                f"{cls.__name__}.backward gives shape {gradient.shape} as gradient {place}, and its argument has {source.shape}"
-            )
-    return found
+    return [
+        None
+        if gradient is None or source.stop_gradient
+        else fitted(gradient, source._value, f"gradient {place} of {cls.__name__}.backward")
+        for place, (gradient, source) in enumerate(zip(found, inputs, strict=True))
+    ]
 
 
 __all__ = ["PyLayer", "PyLayerContext"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.eager.node import Edge, GradientNode, LayerNode, switch
 from symgrad.eager.record import Record
-from symgrad.eager.tensor import Tensor, apply
+from symgrad.eager.tensor import Tensor, apply, fitted
 from symgrad.errors import BadArgument
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
@@ -41,7 +41,13 @@ def seed_edge(seed: Tensor | None, target: Tensor) -> Any:
     """A seed as it is recorded: None, an array, or an edge through which derivatives pass."""
     if seed is None or seed.stop_gradient:
         return seed_array(seed, target)
-    return Edge(seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape)))
+    return Edge(seed_like(seed, target))
+
+
+def seed_like(seed: Tensor, target: Tensor) -> Tensor:
+    """The seed in the shape and dtype of its target, recorded."""
+    made = seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape))
+    return made if made.dtype == target.dtype else apply(functions.cast, made, dtype=target.dtype.name)
 
 
 def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
@@ -50,7 +56,7 @@ def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
         return Tensor(np.ones_like(target._value))
     if seed.stop_gradient:
         return Tensor(np.array(seed._value, target.dtype).reshape(target._value.shape))
-    return seed if seed.shape == target.shape else apply(functions.reshape, seed, shape=tuple(target.shape))
+    return seed_like(seed, target)
 
 
 def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], cuts: Sequence[Tensor],
@@ -82,11 +88,7 @@ def run_hooks(tensor: Tensor, gradient: Tensor) -> Tensor:
         made = hook(gradient)
         if made is None:
             continue
-        if not isinstance(made, Tensor):
-            raise TypeError(f"a hook of {tensor.name} gave {type(made).__name__}; it must give a Tensor or None")
-        if made.shape != gradient.shape:
-            raise ValueError(f"a hook of {tensor.name} gave shape {made.shape} for a gradient of shape {gradient.shape}")
-        gradient = made
+        gradient = fitted(made, gradient._value, f"what a hook of {tensor.name} gave")
     return gradient
 
 

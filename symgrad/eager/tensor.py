@@ -12,7 +12,7 @@ import numpy as np
 from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
-from symgrad.record.operations import settings_of
+from symgrad.record.operations import MISFIT, misfit, settings_of
 from symgrad.vocabulary.dispatch import APPLY, CONSTANT, GROUP, STATIC
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
@@ -156,16 +156,25 @@ class Tensor(Methods):
         return len(self._value)
 
     def __float__(self) -> float:
-        return float(self._value.item())
+        return float(self.only())
 
     def __int__(self) -> int:
-        return int(self._value.item())
+        return int(self.only())
 
     def __bool__(self) -> bool:
-        return bool(self._value.item())
+        return bool(self.only())
 
     def __index__(self) -> int:
-        return int(self._value.item().__index__())
+        found = self.only()
+        if isinstance(found, float | complex):
+            raise TypeError(f"a tensor of {self.dtype} is no integer")
+        return int(found)
+
+    def only(self) -> Any:
+        """The one element that there is, as a Python number."""
+        if self._value.size != 1:
+            raise ValueError(f"a tensor of shape {self.shape} is not one number")
+        return self._value.item()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         made = self._value if dtype is None else self._value.astype(dtype)
@@ -292,8 +301,11 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
                 active = True
                 edges.append(Edge(given))
         values.append(value)
-    with np.errstate(all="ignore"):
-        made = function(*values, **settings)
+    try:
+        with np.errstate(all="ignore"):
+            made = function(*values, **settings)
+    except MISFIT as error:
+        raise misfit(function, values, settings, error) from error
     several = isinstance(made, tuple)
     arrays = tuple(map(np.asarray, made)) if several else (made if type(made) is np.ndarray else np.asarray(made),)
     if not active:
@@ -307,6 +319,19 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
         out._slot = slot
         outs.append(out)
     return outs if several else outs[0]
+
+
+def fitted(gradient: Any, like: Array, what: str) -> Tensor:
+    """A gradient that the user made, in the dtype of what it is for, recorded; refused if it is none of a tensor like that."""
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"{what} is {type(gradient).__name__}; it must be a Tensor or None")
+    if gradient._value.shape != like.shape:
+        raise ValueError(f"{what} has shape {gradient.shape}, and the tensor it is for has {list(like.shape)}")
+    if gradient.dtype == like.dtype:
+        return gradient
+    if gradient.dtype.kind == "c" and like.dtype.kind != "c":
+        raise TypeError(f"{what} is {gradient.dtype}, and the tensor it is for is {like.dtype}; take its real part")
+    return apply(functions.cast, gradient, dtype=like.dtype.name)  # type: ignore[no-any-return]
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
@@ -331,7 +356,10 @@ def array_of(data: Any) -> Array:
     elif isinstance(data, np.ndarray | np.generic):
         value = np.array(data)
     else:
-        value = np.array(plain(data))
+        try:
+            value = np.array(plain(data))
+        except ValueError as error:
+            raise ValueError("nested lists whose parts have different shapes cannot be made a tensor") from error
         if value.dtype == np.float64 and not holds_arrays(data):
             value = value.astype(DEFAULT[0])
     if value.dtype.kind not in "biufc":
@@ -369,4 +397,4 @@ def group(parts: list[Tensor]) -> None:
 APPLY[Tensor] = APPLY[None] = apply
 GROUP[Tensor] = group
 
-__all__ = ["Hook", "Tensor", "apply", "default_dtype", "frozen_graph", "set_default_dtype", "to_tensor"]
+__all__ = ["Hook", "Tensor", "apply", "default_dtype", "fitted", "frozen_graph", "set_default_dtype", "to_tensor"]

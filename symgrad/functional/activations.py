@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from symgrad.functional.network import softmax
+from symgrad.functional.network import sigmoid, softmax
+from symgrad.functional.statistics import along
 from symgrad.functional.tensors import Tensor
 from symgrad.runtime.marks import stop_gradient
 from symgrad.runtime.random import uniform
@@ -54,7 +55,7 @@ def rrelu(x: Tensor, slope: Tensor) -> Tensor:
 def glu(x: Tensor, axis: int = -1) -> Tensor:
     """The first half of an axis times the sigmoid of the second (Dauphin et al. 2017)."""
     first, second = np.split(x, 2, axis=axis)
-    return first * (0.5 * (np.tanh(0.5 * second) + 1))
+    return first * sigmoid(second)
 
 
 def maxout(x: Tensor, groups: int, axis: int = 1) -> Tensor:
@@ -71,14 +72,21 @@ def uniform_noise(x: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
     return uniform(np.shape(x), low, high).astype(x.dtype)
 
 
+def gumbel_noise(x: Tensor) -> Tensor:
+    """Numbers of Gumbel's distribution, drawn anew each time, in the shape and dtype of ``x``.
+
+    They are drawn in float64, where nothing rounds to 0 or 1, so that they are finite in every dtype.
+    """
+    return (-np.log(-np.log(uniform(np.shape(x), 1e-20, 1.0)))).astype(x.dtype)
+
+
 def gumbel_softmax(x: Tensor, noise: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1) -> Tensor:
-    """A softmax of ``x`` and of Gumbel's noise (Jang et al. 2017), made of numbers between 0 and 1.
+    """A softmax of ``x`` and of Gumbel's noise (Jang et al. 2017).
 
     ``hard``: ones and zeros, with the derivative of the softmax.
     """
-    shares = softmax((x - np.log(-np.log(noise))) / temperature, axis)
+    shares = softmax((x + noise) / temperature, axis)
     if not hard:
         return shares
     top = np.expand_dims(np.argmax(shares, axis=axis), axis)
-    place = np.reshape(np.arange(np.shape(x)[axis]), tuple([-1 if k == axis % np.ndim(x) else 1 for k in range(np.ndim(x))]))
-    return (place == top).astype(x.dtype) - stop_gradient(shares) + shares
+    return (along(np.shape(x)[axis], axis, np.ndim(x)) == top).astype(x.dtype) - stop_gradient(shares) + shares

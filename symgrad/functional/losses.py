@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symgrad.functional.network import log_sigmoid, log_softmax, picked, reduced
+from symgrad.functional.network import log_sigmoid, log_softmax, mean_over, picked, reduced, sigmoid
 from symgrad.functional.statistics import p_norm, root
 from symgrad.functional.tensors import Tensor
 
@@ -106,7 +106,7 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
 def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor = None, alpha: float = 0.25, gamma: float = 2.0,
                        reduction: str = "sum") -> Tensor:  # fmt: skip
     """The binary cross entropy, less of it for what is easy (Lin et al. 2017)."""
-    share = 0.5 * (np.tanh(0.5 * logit) + 1)
+    share = sigmoid(logit)
     entropy = np.logaddexp(logit, np.zeros_like(logit)) - label * logit
     hit = share * label + (1 - share) * (1 - label)
     losses = (alpha * label + (1 - alpha) * (1 - label)) * (1 - hit) ** gamma * entropy
@@ -140,7 +140,7 @@ def weighted_entropy(input: Tensor, label: Tensor, weight: Tensor, reduction: st
     own = np.where(kept, weight[np.where(kept, place, np.zeros_like(place))], np.zeros_like(weight[0]))
     losses = picked(scores, place, axis, ignore_index) * own
     if reduction == "mean":
-        return np.sum(losses) / np.sum(own)
+        return mean_over(losses, own)
     return reduced(losses.squeeze(axis) if np.ndim(label) < np.ndim(input) else losses, reduction)
 
 

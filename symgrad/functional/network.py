@@ -62,7 +62,7 @@ def softsign(x: Tensor) -> Tensor:
 
 def silu(x: Tensor) -> Tensor:
     """``x * sigmoid(x)``."""
-    return x * (0.5 * (np.tanh(0.5 * x) + 1))
+    return x * sigmoid(x)
 
 
 def mish(x: Tensor) -> Tensor:
@@ -142,9 +142,15 @@ def picked(x: Tensor, label: Tensor, axis: int = -1, ignore_index: int = -100) -
     return np.where(kept, found, np.zeros_like(found))
 
 
+def mean_over(losses: Tensor, weights: Tensor) -> Tensor:
+    """The mean of losses that their weights are in already; 0 where there is nothing to take a mean of."""
+    total = np.sum(weights)
+    return np.sum(losses) / np.where(total == 0, np.ones_like(total), total)
+
+
 def mean_of_kept(losses: Tensor, label: Tensor, ignore_index: int) -> Tensor:
     """The mean over the labels that are not ignored."""
-    return np.sum(losses) / np.maximum(np.sum((label != ignore_index).astype(losses.dtype)), 1)
+    return mean_over(losses, (label != ignore_index).astype(losses.dtype))
 
 
 def cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean", soft_label: bool = False, axis: int = -1,
@@ -226,37 +232,3 @@ def dropout(x: Tensor, mask: Tensor, p: float = 0.5, mode: str = "upscale_in_tra
     if mode == "upscale_in_train":
         return kept * (1.0 / (1.0 - p)) if p < 1.0 else kept * 0.0
     return kept
-
-
-def layer_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, axes: int = 1, epsilon: float = 1e-5) -> Tensor:
-    """Centred and scaled over the last ``axes`` axes (Ba et al. 2016)."""
-    over = tuple(range(-axes, 0))
-    centred = x - np.mean(x, axis=over, keepdims=True)
-    made = centred / np.sqrt(np.mean(centred * centred, axis=over, keepdims=True) + epsilon)
-    if weight is not None:
-        made = made * weight
-    if bias is not None:
-        made = made + bias
-    return made
-
-
-def batch_norm(x: Tensor, mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Centred and scaled over all axes but the second, by the statistics given (Ioffe and Szegedy 2015)."""
-    over = tuple([k for k in range(np.ndim(x)) if k != 1])
-    scaled = (x - np.expand_dims(mean, over)) / np.sqrt(np.expand_dims(variance, over) + epsilon)
-    return scaled * np.expand_dims(weight, over) + np.expand_dims(bias, over)
-
-
-def batch_norm_train(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Centred and scaled by the statistics of the batch; gives them too: result, mean, variance."""
-    over = tuple([k for k in range(np.ndim(x)) if k != 1])
-    mean = np.mean(x, axis=over)
-    centred = x - np.expand_dims(mean, over)
-    variance = np.mean(centred * centred, axis=over)
-    made = centred / np.sqrt(np.expand_dims(variance, over) + epsilon) * np.expand_dims(weight, over) + np.expand_dims(bias, over)
-    return made, mean, variance
-
-
-def running(old: Tensor, new: Tensor, momentum: float = 0.9) -> Tensor:
-    """A running mean."""
-    return old * momentum + new * (1.0 - momentum)

@@ -16,14 +16,24 @@ def normalize(x: Tensor, p: float = 2.0, axis: int = 1, epsilon: float = 1e-12) 
     return x / np.maximum(p_norm(x, p, axis, True), epsilon)
 
 
-def scaled(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Times a weight and plus a bias for each channel, where there are some."""
-    over = tuple([k for k in range(np.ndim(x)) if k != 1])
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Times a weight and plus a bias, where there are some."""
     if weight is not None:
-        x = x * np.expand_dims(weight, over)
+        x = x * weight
     if bias is not None:
-        x = x + np.expand_dims(bias, over)
+        x = x + bias
     return x
+
+
+def other_axes(x: Tensor) -> Any:
+    """All axes but that of the channels, the second."""
+    return tuple([k for k in range(np.ndim(x)) if k != 1])
+
+
+def by_channel(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Times a weight and plus a bias for each channel, where there are some."""
+    over = other_axes(x)
+    return affine(x, None if weight is None else np.expand_dims(weight, over), None if bias is None else np.expand_dims(bias, over))
 
 
 def centred(x: Tensor, axes: Any, epsilon: float) -> Tensor:
@@ -32,26 +42,45 @@ def centred(x: Tensor, axes: Any, epsilon: float) -> Tensor:
     return apart / np.sqrt(np.mean(apart * apart, axis=axes, keepdims=True) + epsilon)
 
 
+def layer_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, axes: int = 1, epsilon: float = 1e-5) -> Tensor:
+    """Centred and scaled over the last ``axes`` axes (Ba et al. 2016)."""
+    return affine(centred(x, tuple(range(-axes, 0)), epsilon), weight, bias)
+
+
+def batch_norm(x: Tensor, mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
+    """Centred and scaled over all axes but the second, by the statistics given (Ioffe and Szegedy 2015)."""
+    over = other_axes(x)
+    return by_channel((x - np.expand_dims(mean, over)) / np.sqrt(np.expand_dims(variance, over) + epsilon), weight, bias)
+
+
+def batch_norm_train(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
+    """Centred and scaled by the statistics of the batch; gives them too: result, mean, variance."""
+    over = other_axes(x)
+    mean = np.mean(x, axis=over)
+    apart = x - np.expand_dims(mean, over)
+    variance = np.mean(apart * apart, axis=over)
+    return by_channel(apart / np.sqrt(np.expand_dims(variance, over) + epsilon), weight, bias), mean, variance
+
+
+def running(old: Tensor, new: Tensor, momentum: float = 0.9) -> Tensor:
+    """A running mean."""
+    return old * momentum + new * (1.0 - momentum)
+
+
 def group_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, num_groups: int = 1, epsilon: float = 1e-5) -> Tensor:
     """Centred and scaled in groups of channels (Wu and He 2018)."""
     groups = np.reshape(x, (np.shape(x)[0], num_groups, -1))
-    return scaled(np.reshape(centred(groups, (2,), epsilon), np.shape(x)), weight, bias)
+    return by_channel(np.reshape(centred(groups, (2,), epsilon), np.shape(x)), weight, bias)
 
 
 def instance_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, eps: float = 1e-5) -> Tensor:
     """Centred and scaled in each channel of each image (Ulyanov et al. 2016)."""
-    return scaled(centred(x, tuple(range(2, np.ndim(x))), eps), weight, bias)
+    return by_channel(centred(x, tuple(range(2, np.ndim(x))), eps), weight, bias)
 
 
 def rms_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, axes: int = 1, epsilon: float = 1e-5) -> Tensor:
     """Over the root of the mean square of the last axes (Zhang and Sennrich 2019)."""
-    over = tuple(range(-axes, 0))
-    made = x / np.sqrt(np.mean(x * x, axis=over, keepdims=True) + epsilon)
-    if weight is not None:
-        made = made * weight
-    if bias is not None:
-        made = made + bias
-    return made
+    return affine(x / np.sqrt(np.mean(x * x, axis=tuple(range(-axes, 0)), keepdims=True) + epsilon), weight, bias)
 
 
 def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.functional.statistics import along
 from symgrad.functional.tensors import Tensor
 
 
@@ -25,17 +26,20 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     return np.flip(order, axis) if descending else order
 
 
+def between(x: Tensor, axis: int, start: int, stop: int) -> Tensor:
+    """The parts along an axis from one number up to another."""
+    return np.moveaxis(np.moveaxis(x, axis, 0)[start:stop], 0, axis)
+
+
 def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> Tensor:
     """The ``k`` largest or smallest elements, and their places."""
-    order = argsort(x, axis, largest)
-    place = np.moveaxis(np.moveaxis(order, axis, 0)[:k], 0, axis)
+    place = between(argsort(x, axis, largest), axis, 0, k)
     return np.take_along_axis(x, place, axis), place
 
 
 def kthvalue(x: Tensor, k: int, axis: int = -1, keepdim: bool = False) -> Tensor:
     """The element that comes as number ``k`` in order, counted from 1, and its place."""
-    order = np.argsort(x, axis=axis)
-    place = np.moveaxis(np.moveaxis(order, axis, 0)[k - 1 : k], 0, axis)
+    place = between(np.argsort(x, axis=axis), axis, k - 1, k)
     found = np.take_along_axis(x, place, axis)
     if keepdim:
         return found, place
@@ -55,8 +59,7 @@ def masked_fill(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
 def places_along(index: Tensor, axis: int) -> Tensor:
     """What stands at ``index`` along an axis, as numbers for every axis."""
     rank, shape = np.ndim(index), np.shape(index)
-    return tuple([index if k == axis % rank else np.reshape(np.arange(shape[k]), tuple([-1 if j == k else 1 for j in range(rank)]))
-                  for k in range(rank)])  # fmt: skip
+    return tuple([index if k == axis % rank else along(shape[k], k, rank) for k in range(rank)])
 
 
 def put_along_axis(x: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign") -> Tensor:

@@ -7,13 +7,14 @@ from typing import Any
 
 from symgrad.eager.node import switch
 from symgrad.eager.tensor import Tensor
-from symgrad.functional import network as f
+from symgrad.functional import normalisation as f
 from symgrad.layers.layer import Layer
 from symgrad.static.initializers import Constant, Normal, Uniform
 from symgrad.static.nn import overwrite
 from symgrad.static.parameters import ParamAttr
 from symgrad.vocabulary import activations, network, normalisation, resampling, tensors
-from symgrad.vocabulary.dispatch import apply, extents, pair
+from symgrad.vocabulary.dispatch import apply, extents
+from symgrad.vocabulary.fitting import pair, single
 
 
 class Linear(Layer):
@@ -59,7 +60,7 @@ class Conv2D(Layer):
         if padding_mode != "zeros":
             raise ValueError(f"padding_mode {padding_mode!r} is not supported; pad first with functional.pad")
         self.settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "data_format": data_format}
-        size = pair(kernel_size)
+        size = pair(kernel_size, "kernel_size")
         spread = Normal(0.0, math.sqrt(2.0 / (size[0] * size[1] * in_channels)))
         self.weight = self.create_parameter([out_channels, in_channels // groups, *size], weight_attr, default_initializer=spread)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
@@ -79,7 +80,7 @@ class Conv1D(Layer):
         if padding_mode != "zeros":
             raise ValueError(f"padding_mode {padding_mode!r} is not supported; pad first with functional.pad")
         self.settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "data_format": data_format}
-        size = pair(kernel_size)[0]
+        size = single(kernel_size, "kernel_size")
         bound = 1.0 / math.sqrt(size * in_channels // groups)
         spread = Uniform(-bound, bound)
         self.weight = self.create_parameter([out_channels, in_channels // groups, size], weight_attr, default_initializer=spread)
@@ -102,7 +103,7 @@ class LayerNorm(Layer):
 
     def forward(self, x: Any) -> Any:
         """What the layer computes."""
-        return network.layer_norm(x, self.shape, self.weight, self.bias, self.epsilon)
+        return normalisation.layer_norm(x, self.shape, self.weight, self.bias, self.epsilon)
 
 
 class BatchNorm2D(Layer):
@@ -198,7 +199,7 @@ class Conv2DTranspose(Layer):
         super().__init__("conv2d_transpose")
         self.settings = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation, "groups": groups,
                          "data_format": data_format}  # fmt: skip
-        self.weight = self.create_parameter([in_channels, out_channels // groups, *pair(kernel_size)], weight_attr)
+        self.weight = self.create_parameter([in_channels, out_channels // groups, *pair(kernel_size, "kernel_size")], weight_attr)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any, output_size: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.tensor import Tensor, apply, default_dtype
-from symgrad.static.appending import create_parameter
+from symgrad.static.appending import made_parameter
 from symgrad.static.initializers import Constant, XavierUniform
 from symgrad.static.mode import in_static_mode
 from symgrad.static.parameters import ParamAttr, attributes
@@ -115,7 +115,7 @@ class Layer:
         name = said.name or NAMES.new(f"{self.scope_name}.{'b' if is_bias else 'w'}")
         initializer = said.initializer or default_initializer or (Constant(0.0) if is_bias else XavierUniform())
         if in_static_mode():
-            return create_parameter(shape, kind, name, said, default_initializer=initializer)
+            return made_parameter(shape, kind, name, said, initializer)
         return ParameterTensor(initializer.values(tuple(int(e) for e in shape), kind), name, said)
 
     def add_parameter(self, name: str, parameter: Any) -> Any:

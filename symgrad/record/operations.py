@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from symgrad.errors import BadArgument, InvalidIR
+import numpy as np
+
+from symgrad.errors import BadArgument, InvalidIR, SymgradError
 from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import from_source, read
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
@@ -65,6 +67,34 @@ def frozen(value: Any) -> Any:
 def settings_of(words: dict[str, Any]) -> Settings:
     """Keyword arguments as settings."""
     return tuple((name, frozen(value)) for name, value in words.items())
+
+
+#: what a call that does not fit raises, as what kind it goes on
+MISFITS: tuple[tuple[type[Exception], type[Exception]], ...] = (
+    (np.linalg.LinAlgError, np.linalg.LinAlgError), (IndexError, IndexError), (AttributeError, TypeError), (TypeError, TypeError),
+    (ValueError, ValueError), (ArithmeticError, ValueError),
+)  # fmt: skip
+MISFIT = tuple(kind for kind, _ in MISFITS)
+
+
+def misfit(function: Callable[..., Any], inputs: Sequence[Any], settings: Mapping[str, Any], error: Exception) -> Exception:
+    """The error of a call that was refused, with the call written out: each argument by its name, tensors by dtype and shape."""
+    if isinstance(error, SymgradError):
+        return error
+    words: list[str] = []
+    names = iter(inspect.signature(function).parameters.values())
+    word = next(names, None)
+    for given in inputs:
+        words += [] if word is None or given is None else [f"{word.name}={told(given)}"]
+        word = word if word is None or word.kind is word.VAR_POSITIONAL else next(names, None)
+    words += [f"{name}={value!r}" for name, value in settings.items()]
+    kind = next(later for one, later in MISFITS if isinstance(error, one))
+    return kind(f"{function.__name__}({', '.join(words)}): {error}")
+
+
+def told(given: Any) -> str:
+    """A tensor or array by its dtype and shape, a number as it is."""
+    return f"{given.dtype}{list(given.shape)}" if hasattr(given, "dtype") and hasattr(given, "shape") else repr(given)
 
 
 def literal(value: Any) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symgrad.eager.tensor import default_dtype
-from symgrad.record.operations import Operation, settings_of
-from symgrad.static.initializers import Constant, XavierUniform
-from symgrad.static.parameters import attributes
+from symgrad.record.operations import MISFIT, Operation, misfit, settings_of
+from symgrad.static.initializers import Constant, Initializer, XavierUniform
+from symgrad.static.parameters import ParamAttr, attributes
 from symgrad.static.program import (
     ABOUT,
     FLOATS,
@@ -62,7 +63,10 @@ def append(function: Any, *inputs: Any, **settings: Any) -> Any:
         variables.append(variable)
         names.append(variable.name)
         samples.append(variable)
-    made = inferred(function, samples, settings)
+    try:
+        made = inferred(function, samples, settings)
+    except MISFIT as error:
+        raise misfit(function, samples, settings, error) from error
     stopped = all(v.stop_gradient for v in variables)
     outs = []
     kind = KINDS.get(function.__name__, function.__name__)
@@ -149,18 +153,36 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
 
 def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
                      default_initializer: Any = None) -> Parameter:  # fmt: skip
-    """A parameter of the default program; the startup program gives it its first values."""
+    """A parameter of the default program; the startup program gives it its first values. A name that is there already is shared."""
     said = attributes(attr)
     if said is None:
         raise ValueError("a parameter cannot be switched off here")
+    if said.initializer is None and default_initializer is not None:
+        said = replace(said, initializer=default_initializer)
+    return made_parameter(shape, dtype, name, said, Constant(0.0) if is_bias else XavierUniform())
+
+
+def made_parameter(shape: Sequence[int], dtype: Any, name: str | None, said: ParamAttr, default: Initializer) -> Parameter:
+    """The parameter of a name, as what is said of it has it; it starts with ``default`` where no initializer is said."""
     program = default_main_program()
     name = name or said.name or program.names.new("create_parameter")
     known = named_before(program, name, [int(e) for e in shape], dtype)
-    if isinstance(known, Parameter):
-        return known
-    initializer = said.initializer or default_initializer or (Constant(0.0) if is_bias else XavierUniform())
-    made = Parameter(program.global_block(), name, [int(e) for e in shape], dtype, said.trainable, initializer, said)
-    program.global_block().vars[name] = made
-    default_startup_program().starts[name] = made
-    program.version += 1
-    return made
+    if known is None:
+        known = Parameter(program.global_block(), name, [int(e) for e in shape], dtype, said.trainable, said.initializer or default, said)
+        program.global_block().vars[name] = known
+        program.version += 1
+    elif not isinstance(known, Parameter):
+        raise ValueError(f"{name!r} is a variable already that is no parameter; give the parameter another name")
+    elif (word := differing(said, known)) is not None:
+        raise ValueError(
+            f"the parameter {name!r} is there already, with another {word}; leave {word} out to share it, or give another name"
+        )
+    default_startup_program().starts.setdefault(name, known)
+    return known
+
+
+def differing(said: ParamAttr, known: Parameter) -> str | None:
+    """What is said of a parameter that is there already, and is not so; None where all agrees."""
+    there = {**vars(known.attributes or ParamAttr()), "initializer": known.initializer, "trainable": known.trainable}
+    unsaid = {**vars(ParamAttr()), "name": said.name}
+    return next((word for word, value in vars(said).items() if value != unsaid[word] and value != there[word]), None)

@@ -6,14 +6,13 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from symgrad.functional import network as f
-from symgrad.functional import tensors
+from symgrad.functional import network, normalisation, tensors
 from symgrad.record.operations import Operation
 from symgrad.static.compiling import reads, writes
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Description, Gradient, Loop, Op, Parameter, Program, Step, Variable
 
 #: settings that differ in a test
-TRAINING = (f.dropout, f.keep_mask)
+TRAINING = (network.dropout, network.keep_mask)
 
 
 def copied(program: Program, for_test: bool) -> Program:
@@ -33,7 +32,7 @@ def copied(program: Program, for_test: bool) -> Program:
                 continue
             new.steps.append(moved(tested(step, statistics), made) if for_test else moved(step, made))
         for op in old.ops:
-            if for_test and (op.desc.backward or gone & {*op.desc.inputs, *op.desc.outputs} or op.type == f.running.__name__):
+            if for_test and (op.desc.backward or gone & {*op.desc.inputs, *op.desc.outputs} or op.type == normalisation.running.__name__):
                 continue
             new.ops.append(Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes),
                                                op.desc.backward)))  # fmt: skip
@@ -42,7 +41,7 @@ def copied(program: Program, for_test: bool) -> Program:
 
 def is_running(step: Step) -> bool:
     """Does it keep a running mean?"""
-    return isinstance(step, Apply) and step.operation.function is f.running
+    return isinstance(step, Apply) and step.operation.function is normalisation.running
 
 
 def kept_statistics(block: Block) -> dict[str, str]:
@@ -76,12 +75,12 @@ def moved(step: Step, program: Program) -> Step:
 
 def tested(step: Step, statistics: Mapping[str, str]) -> Step:
     """A step as it is in a test: nothing is dropped, and running means stand for those of the batch."""
-    if isinstance(step, Apply) and step.operation.function is f.batch_norm_train:
+    if isinstance(step, Apply) and step.operation.function is normalisation.batch_norm_train:
         made, *own = step.outputs
         if all(name in statistics for name in own):
             x, *affine = step.inputs
             places = (x, *(statistics[name] for name in own), *affine)
-            return Apply(Operation(f.batch_norm, (True,) * len(places), step.operation.settings), places, (made,))
+            return Apply(Operation(normalisation.batch_norm, (True,) * len(places), step.operation.settings), places, (made,))
     if isinstance(step, Apply) and step.operation.function in TRAINING:
         words = dict(step.operation.settings)
         if words.get("mode") == "downscale_in_infer":

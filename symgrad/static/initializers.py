@@ -38,6 +38,12 @@ class Assign:
 
     value: Any
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Assign) and np.array_equal(self.value, other.value, equal_nan=True)
+
+    def __hash__(self) -> int:
+        return hash(Assign)
+
     def values(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Values of this shape."""
         made = np.array(self.value, dtype)

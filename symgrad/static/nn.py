@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from symgrad.functional import network as f
+from symgrad.functional import normalisation as f
 from symgrad.functional import tensors as t
-from symgrad.static.appending import append, create_parameter
+from symgrad.static.appending import append, made_parameter
 from symgrad.static.control import case, cond, switch_case, while_loop
 from symgrad.static.initializers import Constant, Normal, XavierUniform
 from symgrad.static.parameters import ParamAttr, attributes
 from symgrad.static.program import Parameter, Variable, default_main_program
 from symgrad.static.program import layer as layer_named
 from symgrad.vocabulary import network, tensors
-from symgrad.vocabulary.dispatch import pair
+from symgrad.vocabulary.fitting import channels_second, pair
 
 ACTIVATIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(network, name) for name in ("relu", "relu6", "sigmoid", "softmax", "leaky_relu", "elu", "gelu", "silu")},
@@ -41,7 +41,7 @@ def layer_of(name: str | None, kind: str) -> AbstractContextManager[str]:
 
 def parameter(layer: str, part: str, shape: Sequence[int], dtype: Any, attribute: ParamAttr, default: Any) -> Parameter:
     """A parameter of a layer: ``fc_0.w_0``."""
-    return create_parameter(shape, dtype, attribute.name or f"{layer}.{part}_0", attribute, default_initializer=default)
+    return made_parameter(shape, dtype, attribute.name or f"{layer}.{part}_0", attribute, default)
 
 
 def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None, activation: str | None = None,
@@ -59,7 +59,7 @@ def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bi
             if -1 in columns:
                 raise ValueError(f"fc needs to know the extents of {one.name} from axis {rows} on")
             own = ParamAttr(**{**vars(weight), "name": weight.name or f"{layer}.w_{k}"})
-            w = create_parameter([math.prod(columns), size], one.dtype, own.name, own, default_initializer=XavierUniform())
+            w = made_parameter([math.prod(columns), size], one.dtype, own.name, own, XavierUniform())
             product = append(t.mul, one, w, rows=rows)
             made = product if made is None else append(t.add, made, product)
         said = attributes(bias_attr)
@@ -84,7 +84,7 @@ def conv2d(input: Variable, num_filters: int, filter_size: Any, stride: Any = 1,
            name: str | None = None, data_format: str = "NCHW") -> Any:  # fmt: skip
     """The correlation of images with kernels of its own."""
     with layer_of(name, "conv2d") as layer:
-        high, wide = pair(filter_size)
+        high, wide = pair(filter_size, "filter_size")
         channels = int(input.shape[1]) // (groups or 1)
         said, bias = attributes(param_attr), attributes(bias_attr)
         if said is None:
@@ -100,17 +100,15 @@ def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, m
                moving_mean_name: str | None = None, moving_variance_name: str | None = None,
                use_global_stats: bool = False) -> Any:  # fmt: skip
     """Centred and scaled by the statistics of the batch, or in a test by their running means."""
-    network.channels_first(data_layout, "NCHW")
+    channels_second(data_layout, "NCHW")
     with layer_of(name, "batch_norm") as layer:
         channels = [int(input.shape[1])]
         scale, offset = attributes(param_attr) or ParamAttr(trainable=False), attributes(bias_attr) or ParamAttr(trainable=False)
         weight = parameter(layer, "w", channels, input.dtype, scale, Constant(1.0))
         bias = parameter(layer, "b", channels, input.dtype, offset, Constant(0.0))
         hidden = ParamAttr(trainable=False)
-        mean = create_parameter(channels, input.dtype, moving_mean_name or f"{layer}.w_1", hidden, default_initializer=Constant(0.0))
-        variance = create_parameter(
-            channels, input.dtype, moving_variance_name or f"{layer}.w_2", hidden, default_initializer=Constant(1.0)
-        )
+        mean = made_parameter(channels, input.dtype, moving_mean_name or f"{layer}.w_1", hidden, Constant(0.0))
+        variance = made_parameter(channels, input.dtype, moving_variance_name or f"{layer}.w_2", hidden, Constant(1.0))
         mean.stop_gradient = variance.stop_gradient = True
         if is_test or use_global_stats:
             return activated(append(f.batch_norm, input, mean, variance, weight, bias, epsilon=float(epsilon)), act)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from symgrad.functional import activations as f
-from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.dispatch import apply, whole
 from symgrad.vocabulary.exposed import table
+from symgrad.vocabulary.fitting import channels_second, ranked, shaped
 
 Tensor = Any
 
@@ -16,8 +18,11 @@ globals().update(table(f, NAMES))
 
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """``x`` where it is positive, else a multiple of it, one for all or one for each channel."""
-    if not data_format.startswith("NC"):
-        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
+    channels_second(data_format)
+    ranked(x, "x")
+    ranked(weight, "weight")
+    if math.prod(weight.shape) != 1:
+        shaped(weight, "weight", [x.shape[1] if len(x.shape) > 1 else 1])
     return apply(f.prelu, x, weight)
 
 
@@ -30,8 +35,8 @@ def rrelu(x: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, tr
 
 def gumbel_softmax(x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None) -> Tensor:
     """A softmax of ``x`` and of Gumbel's noise; ``hard``: ones and zeros, with the derivative of the softmax."""
-    noise = apply(f.uniform_noise, x.detach(), low=1e-20, high=1.0)
-    return apply(f.gumbel_softmax, x, noise, temperature=float(temperature), hard=bool(hard), axis=int(axis))
+    ranked(x, "x")
+    return apply(f.gumbel_softmax, x, apply(f.gumbel_noise, x.detach()), temperature=float(temperature), hard=bool(hard), axis=whole(axis))
 
 
 __all__ = ["gumbel_softmax", "prelu", "rrelu", *NAMES]

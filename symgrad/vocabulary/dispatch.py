@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -54,22 +55,23 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def whole(value: Any, what: str = "an axis") -> int:
+    """An integer as plain data."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        if getattr(value, "ndim", None) == 0 or isinstance(value, str):
+            raise TypeError(f"{what} must be an integer, not {value!r}") from error
+        raise TypeError(f"{what} must be an integer, not {type(value).__name__}") from error
+
+
 def axes(axis: Any) -> Any:
     """An axis or several as plain data."""
     if axis is None or isinstance(axis, int):
         return axis
-    made = tuple(int(a) for a in axis)
-    return made or None
+    return extents(axis, "an axis") or None
 
 
-def extents(shape: Any) -> tuple[int, ...]:
-    """A shape as plain data."""
-    return tuple(int(extent) for extent in (shape if isinstance(shape, list | tuple) else [shape]))
-
-
-def pair(value: Any) -> tuple[int, int]:
-    """One number for both directions, or two."""
-    if isinstance(value, int):
-        return (value, value)
-    made = tuple(int(v) for v in value)
-    return (made[0], made[-1])
+def extents(shape: Any, what: str = "an extent or axis") -> tuple[int, ...]:
+    """A shape, or axes, as plain data."""
+    return tuple([whole(extent, what) for extent in (shape if isinstance(shape, list | tuple) else [shape])])

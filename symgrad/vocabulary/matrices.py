@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from symgrad.functional import matrices as f
-from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.dispatch import apply, whole
 from symgrad.vocabulary.exposed import table
+from symgrad.vocabulary.fitting import ranked
 
 Tensor = Any
 
@@ -20,17 +21,18 @@ globals().update(table(f, NAMES))
 
 def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tensor:
     """The vector product along an axis of extent 3, by default the first such one."""
+    ranked(x, "x")
     if axis == 9:
         found = [k for k, extent in enumerate(x.shape) if extent == 3]
         if not found:
             raise ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}")
         axis = found[0]
-    return apply(f.cross, x, y, axis=int(axis))
+    return apply(f.cross, x, y, axis=whole(axis))
 
 
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
     """The matrix that has all elements on a diagonal."""
-    return apply(f.diag, x.reshape([-1]), offset=int(offset))
+    return apply(f.diag, x.reshape([-1]), offset=whole(offset, "offset"))
 
 
 def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:

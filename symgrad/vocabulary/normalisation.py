@@ -7,6 +7,7 @@ from typing import Any
 from symgrad.functional import normalisation as f
 from symgrad.vocabulary.dispatch import apply, extents
 from symgrad.vocabulary.exposed import table
+from symgrad.vocabulary.fitting import channels_second, ends_with, ranked, shaped, single
 
 Tensor = Any
 
@@ -14,26 +15,46 @@ NAMES = ("normalize", "bilinear")
 globals().update(table(f, NAMES))
 
 
-def channels_second(data_format: str) -> None:
-    """Refuse channels that come last."""
-    if not data_format.startswith("NC"):
-        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
+def last_axes(x: Tensor, weight: Tensor, bias: Tensor, normalized_shape: Any) -> int:
+    """How many axes are centred and scaled together: those that ``normalized_shape`` says."""
+    ranked(x, "x")
+    shape = extents(normalized_shape)
+    ends_with(x, shape, "normalized_shape")
+    shaped(weight, "weight", shape)
+    shaped(bias, "bias", shape)
+    return len(shape)
+
+
+def by_channel(x: Tensor, weight: Tensor, bias: Tensor, data_format: str) -> None:
+    """Refuse weights and biases that are not one for each channel."""
+    channels_second(data_format)
+    ranked(x, "x", 2, 3, 4, 5)
+    shaped(weight, "weight", [x.shape[1]])
+    shaped(bias, "bias", [x.shape[1]])
+
+
+def layer_norm(
+    x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5, name: str | None = None
+) -> Tensor:
+    """Centred and scaled over the last axes."""
+    return apply(f.layer_norm, x, weight, bias, axes=last_axes(x, weight, bias, normalized_shape), epsilon=float(epsilon))
 
 
 def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor = None, bias: Tensor = None, data_format: str = "NCHW",
                name: str | None = None) -> Tensor:  # fmt: skip
     """Centred and scaled in groups of channels."""
-    channels_second(data_format)
+    by_channel(x, weight, bias, data_format)
+    num_groups = single(num_groups, "num_groups")
     if x.shape[1] % num_groups:
         raise ValueError(f"{x.shape[1]} channels cannot be put in {num_groups} equal groups")
-    return apply(f.group_norm, x, weight, bias, num_groups=int(num_groups), epsilon=float(epsilon))
+    return apply(f.group_norm, x, weight, bias, num_groups=num_groups, epsilon=float(epsilon))
 
 
 def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = None, weight: Tensor = None, bias: Tensor = None,
                   use_input_stats: bool = True, momentum: float = 0.9, eps: float = 1e-5, data_format: str = "NCHW",
                   name: str | None = None) -> Tensor:  # fmt: skip
     """Centred and scaled in each channel of each image."""
-    channels_second(data_format)
+    by_channel(x, weight, bias, data_format)
     if not use_input_stats:
         raise ValueError("use_input_stats=False is not supported")
     if running_mean is not None or running_var is not None:
@@ -44,14 +65,15 @@ def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = 
 def rms_norm(x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5,
              name: str | None = None) -> Tensor:  # fmt: skip
     """Over the root of the mean square of the last axes."""
-    return apply(f.rms_norm, x, weight, bias, axes=len(extents(normalized_shape)), epsilon=float(epsilon))
+    return apply(f.rms_norm, x, weight, bias, axes=last_axes(x, weight, bias, normalized_shape), epsilon=float(epsilon))
 
 
 def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW",
                         name: str | None = None) -> Tensor:  # fmt: skip
     """Over a power of the mean square of neighbouring channels."""
     channels_second(data_format)
-    return apply(f.local_response_norm, x, size=int(size), alpha=float(alpha), beta=float(beta), k=float(k))
+    ranked(x, "x", 3, 4, 5)
+    return apply(f.local_response_norm, x, size=single(size, "size"), alpha=float(alpha), beta=float(beta), k=float(k))
 
 
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: float = 0.0,
@@ -62,4 +84,4 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     return apply(f.attention, query, key, value, attn_mask, causal=bool(is_causal))
 
 
-__all__ = ["group_norm", "instance_norm", "local_response_norm", "rms_norm", "scaled_dot_product_attention", *NAMES]
+__all__ = ["group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm", "scaled_dot_product_attention", *NAMES]

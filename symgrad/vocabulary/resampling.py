@@ -8,8 +8,21 @@ import numpy as np
 
 from symgrad.functional import resampling as f
 from symgrad.functional import windows as w
-from symgrad.vocabulary.dispatch import apply, extents, pair
-from symgrad.vocabulary.network import channels_first, padding_of
+from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.fitting import (
+    channels_second,
+    is_number,
+    kernels_fit_back,
+    known_extents,
+    numbers,
+    padding_of,
+    padding_of_signal,
+    pair,
+    ranked,
+    single,
+    whole_numbers,
+    windows_fit,
+)
 
 Tensor = Any
 
@@ -18,20 +31,35 @@ NAMES = ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle")
 
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Channels as pixels of larger images (Shi et al. 2016)."""
-    channels_first(data_format, "NCHW")
-    return apply(f.pixel_shuffle, x, upscale_factor=int(upscale_factor))
+    channels_second(data_format, "NCHW")
+    ranked(x, "x", 4)
+    upscale_factor = single(upscale_factor, "upscale_factor")
+    known_extents(x, "pixel_shuffle")
+    if x.shape[1] % (upscale_factor * upscale_factor):
+        raise ValueError(f"{x.shape[1]} channels are not a multiple of upscale_factor ** 2, which is {upscale_factor**2}")
+    return apply(f.pixel_shuffle, x, upscale_factor=upscale_factor)
 
 
 def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """Pixels as channels of smaller images."""
-    channels_first(data_format, "NCHW")
-    return apply(f.pixel_unshuffle, x, downscale_factor=int(downscale_factor))
+    channels_second(data_format, "NCHW")
+    ranked(x, "x", 4)
+    downscale_factor = single(downscale_factor, "downscale_factor")
+    known_extents(x, "pixel_unshuffle")
+    if x.shape[2] % downscale_factor or x.shape[3] % downscale_factor:
+        raise ValueError(f"images of shape {list(x.shape)} cannot be divided by downscale_factor {downscale_factor}")
+    return apply(f.pixel_unshuffle, x, downscale_factor=downscale_factor)
 
 
 def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """The channels of groups in turns (Zhang et al. 2018)."""
-    channels_first(data_format, "NCHW")
-    return apply(f.channel_shuffle, x, groups=int(groups))
+    channels_second(data_format, "NCHW")
+    ranked(x, "x", 4)
+    groups = single(groups, "groups")
+    known_extents(x, "channel_shuffle")
+    if x.shape[1] % groups:
+        raise ValueError(f"{x.shape[1]} channels cannot be put in groups of the same size: groups is {groups}")
+    return apply(f.channel_shuffle, x, groups=groups)
 
 
 # ------------------------------------------------------------------ transposed convolutions
@@ -41,31 +69,34 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
                      dilation: Any = 1, groups: int = 1, output_size: Any = None, data_format: str = "NCHW",
                      name: str | None = None) -> Tensor:  # fmt: skip
     """The transpose of the convolution with these kernels, which have shape (in, out / groups, height, width)."""
-    channels_first(data_format, "NCHW")
+    channels_second(data_format, "NCHW")
+    groups = single(groups, "groups")
+    kernels_fit_back(x, weight, bias, 4, groups)
     size = (int(weight.shape[2]), int(weight.shape[3]))
-    steps, spread, more = pair(stride), pair(dilation), pair(output_padding)
+    steps, spread, more = pair(stride, "stride"), pair(dilation, "dilation"), pair(output_padding, "output_padding", 0)
     edges = padding_of(padding, size, steps, spread, x.shape)
     if output_size is not None:
-        wanted = pair(output_size)
+        wanted = pair(output_size, "output_size")
         least = [(int(x.shape[2 + k]) - 1) * steps[k] - edges[2 * k] - edges[2 * k + 1] + spread[k] * (size[k] - 1) + 1 for k in range(2)]
         more = (wanted[0] - least[0], wanted[1] - least[1])
         if min(x.shape[2:]) < 0 or not all(0 <= more[k] < max(steps[k], spread[k]) for k in range(2)):
             raise ValueError(f"output_size {list(wanted)} cannot be reached; it is {least} and less than a stride more")
-    return apply(
-        f.conv2d_transpose, x, weight, bias, size=size, stride=steps, padding=edges, more=more, dilation=spread, groups=int(groups)
-    )
+    return apply(f.conv2d_transpose, x, weight, bias, size=size, stride=steps, padding=edges, more=more, dilation=spread, groups=groups)
 
 
 def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                      groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCL",
                      name: str | None = None) -> Tensor:  # fmt: skip
     """The transpose of the convolution of signals with these kernels."""
-    channels_first(data_format, "NCL")
+    channels_second(data_format, "NCL")
+    groups = single(groups, "groups")
+    kernels_fit_back(x, weight, bias, 3, groups)
     if output_size is not None:
         raise ValueError("output_size is not supported here; give output_padding")
-    edges = pair(padding)
-    return apply(f.conv1d_transpose, x, weight, bias, size=int(weight.shape[2]), stride=pair(stride)[0], padding=edges,
-                 more=pair(output_padding)[0], dilation=pair(dilation)[0], groups=int(groups))  # fmt: skip
+    size, step, spread = int(weight.shape[2]), single(stride, "stride"), single(dilation, "dilation")
+    edges = padding_of_signal(padding, size, step, spread, x.shape)
+    more = single(output_padding, "output_padding", 0)
+    return apply(f.conv1d_transpose, x, weight, bias, size=size, stride=step, padding=edges, more=more, dilation=spread, groups=groups)
 
 
 # ------------------------------------------------------------------ windows as columns
@@ -73,15 +104,20 @@ def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
 
 def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None) -> Tensor:
     """The windows of images as columns."""
-    size, steps, spread = pair(kernel_sizes), pair(strides), pair(dilations)
-    return apply(f.unfold, x, size=size, stride=steps, padding=padding_of(paddings, size, steps, spread, x.shape), dilation=spread)
+    ranked(x, "x", 4)
+    size, steps, spread = pair(kernel_sizes, "kernel_sizes"), pair(strides, "strides"), pair(dilations, "dilations")
+    edges = padding_of(paddings, size, steps, spread, x.shape, "paddings")
+    windows_fit(x, size, edges, spread)
+    return apply(f.unfold, x, size=size, stride=steps, padding=edges, dilation=spread)
 
 
 def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
          name: str | None = None) -> Tensor:  # fmt: skip
     """Images that are the sums of windows given as columns."""
-    whole, size, steps, spread = pair(output_sizes), pair(kernel_sizes), pair(strides), pair(dilations)
-    edges = padding_of(paddings, size, steps, spread, (1, 1, *whole))
+    ranked(x, "x", 3)
+    whole, size = pair(output_sizes, "output_sizes"), pair(kernel_sizes, "kernel_sizes")
+    steps, spread = pair(strides, "strides"), pair(dilations, "dilations")
+    edges = padding_of(paddings, size, steps, spread, (1, 1, *whole), "paddings")
     counts = [(whole[k] + edges[2 * k] + edges[2 * k + 1] - spread[k] * (size[k] - 1) - 1) // steps[k] + 1 for k in range(2)]
     if x.shape[1] % (size[0] * size[1]) or x.shape[2] not in (-1, counts[0] * counts[1]):
         raise ValueError(f"columns of shape {list(x.shape)} are no windows of {list(size)}: there are {counts[0] * counts[1]} of them")
@@ -93,22 +129,30 @@ def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padd
 
 def shares_of(length: int, parts: int) -> tuple[tuple[int, int], ...]:
     """An axis in so many parts of about the same extent, which may overlap."""
-    if length < 0:
-        raise ValueError("an adaptive pool needs to know the extents of the images")
     return tuple([(k * length // parts, -(-(k + 1) * length // parts)) for k in range(parts)])
 
 
 def adaptive(x: Tensor, output_size: Any, largest: bool) -> Tensor:
     """A pool of images that gives so many rows and columns; None keeps an extent."""
-    given = [output_size] * 2 if output_size is None or isinstance(output_size, int) else list(output_size)
-    sizes = [int(x.shape[2 + k]) if extent is None else int(extent) for k, extent in enumerate(given)]
-    rows, columns = [shares_of(int(x.shape[2 + k]), sizes[k]) for k in range(2)]
+    ranked(x, "x", 4)
+    own = known_extents(x, "an adaptive pool")
+    given = [output_size] * 2 if output_size is None or is_number(output_size) else output_size
+    if isinstance(given, list | tuple) and len(given) == 2:
+        given = [extent if wanted is None else wanted for extent, wanted in zip(own, given, strict=True)]
+    rows, columns = [shares_of(extent, parts) for extent, parts in zip(own, pair(given, "output_size"), strict=True)]
     return apply(f.adaptive_pool2d, x, rows=rows, columns=columns, largest=largest)
+
+
+def adaptive_signal(x: Tensor, output_size: Any, **settings: Any) -> Tensor:
+    """A pool of signals that gives so many elements."""
+    ranked(x, "x", 3)
+    (own,) = known_extents(x, "an adaptive pool")
+    return apply(f.adaptive_pool1d, x, columns=shares_of(own, single(output_size, "output_size")), **settings)
 
 
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """The means of so many rectangles."""
-    channels_first(data_format, "NCHW")
+    channels_second(data_format, "NCHW")
     return adaptive(x, output_size, False)
 
 
@@ -121,14 +165,14 @@ def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: int, name: str | None = None) -> Tensor:
     """The means of so many parts of a signal."""
-    return apply(f.adaptive_pool1d, x, columns=shares_of(int(x.shape[2]), pair(output_size)[0]))
+    return adaptive_signal(x, output_size)
 
 
 def adaptive_max_pool1d(x: Tensor, output_size: int, return_mask: bool = False, name: str | None = None) -> Tensor:
     """The largest elements of so many parts of a signal."""
     if return_mask:
         raise ValueError("return_mask is not supported")
-    return apply(f.adaptive_pool1d, x, columns=shares_of(int(x.shape[2]), pair(output_size)[0]), largest=True)
+    return adaptive_signal(x, output_size, largest=True)
 
 
 # ------------------------------------------------------------------ borders
@@ -138,23 +182,29 @@ MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """With borders: pairs for all axes in order, or for the last axes, the last first."""
-    if not data_format.startswith("NC"):
-        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
+    channels_second(data_format)
     if mode != "constant" and mode not in MODES:
         raise ValueError(f"the mode {mode!r} is not known; it is 'constant', 'reflect', 'replicate' or 'circular'")
+    ranked(x, "x")
     rank = len(x.shape)
-    numbers = extents(pad) * (2 * (rank - 2) if isinstance(pad, int) else 1)
-    pairs = [(numbers[2 * k], numbers[2 * k + 1]) for k in range(len(numbers) // 2)]
+    if is_number(pad):
+        pad = [pad] * (2 * (rank - 2))
+    given = numbers(pad, "pad", range(2, 2 * rank + 1, 2), 0)
+    pairs = [(given[2 * k], given[2 * k + 1]) for k in range(len(given) // 2)]
     if len(pairs) < rank:
         pairs = [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
     if mode == "constant":
         return apply(w.pad, x, widths=tuple(pairs), value=float(value))
+    for extent, widths in zip(x.shape, pairs, strict=True):
+        room = {"reflect": extent - 1, "circular": extent}.get(mode)
+        if room is not None and extent >= 0 and max(widths) > room:
+            raise ValueError(f"pad {list(widths)} with mode={mode!r} is more than an axis of extent {extent} has, which is {room}")
     return apply(f.framed, x, widths=tuple(pairs), mode=MODES[mode])
 
 
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """With borders of zeros: left, right, top, bottom."""
-    return pad(x, [padding] * 4 if isinstance(padding, int) else padding, data_format=data_format)
+    return pad(x, [padding] * 4 if is_number(padding) else padding, data_format=data_format)
 
 
 # ------------------------------------------------------------------ interpolation
@@ -166,53 +216,90 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
 
     ``align_corners``: the outermost pixels stand where they stood. ``align_mode`` 1: pixels stand at their first corners.
     """
-    if data_format is not None and not data_format.startswith("NC"):
-        raise ValueError(f"data_format {data_format!r} is not supported; the channels come second")
-    rank = {"nearest": len(x.shape), "area": len(x.shape), "linear": 3, "bilinear": 4, "bicubic": 4}.get(mode.lower())
-    if rank is None or rank != len(x.shape):
-        raise ValueError(f"interpolate of {len(x.shape)} axes with mode={mode!r} is not supported")
+    if data_format is not None:
+        channels_second(data_format)
+    ranked(x, "x")
+    if len(x.shape) not in RANKS.get(str(mode).lower(), ()):
+        raise ValueError(f"interpolate of {len(x.shape)} axes with mode={mode!r} is not supported; of as many there are {modes_of(x)}")
     if mode.lower() == "nearest" and align_corners:
         raise ValueError("align_corners is for linear modes")
-    old = [int(extent) for extent in x.shape[2:]]
-    if min(old) < 0:
-        raise ValueError("interpolate needs to know the extents of the images")
+    old = known_extents(x, "interpolate")
     if (size is None) == (scale_factor is None):
         raise ValueError("interpolate takes one of size and scale_factor")
     if size is None:
-        factors = [scale_factor] * len(old) if isinstance(scale_factor, int | float) else list(scale_factor)
+        factors = factors_of(scale_factor, len(old))
         new = [int(extent * factor) for extent, factor in zip(old, factors, strict=True)]
+        if min(new) < 1:
+            raise ValueError(f"scale_factor {scale_factor!r} leaves nothing of images of extents {old}")
         ratios = [1.0 / factor for factor in factors]
     else:
-        new = [int(size)] * len(old) if isinstance(size, int) else [int(extent) for extent in size]
+        new = numbers(size, "size", (len(old),))
         ratios = [a / b for a, b in zip(old, new, strict=True)]
     if mode.lower() == "area":
         return adaptive(x, new, False) if len(new) == 2 else adaptive_avg_pool1d(x, new[0])
+    method = mode.lower()
+    if method == "nearest" and x.dtype == np.float64 and len(old) != 2:
+        # where a product should be whole, rounding decides between two neighbours: as it does in PyTorch
+        method = "nearest of float64"
     for k, (a, b, ratio) in enumerate(zip(old, new, ratios, strict=True)):
         if align_corners:
             ratio = (a - 1) / (b - 1) if b > 1 else 0.0
-        terms = TERMS[mode.lower()](np.arange(b) * ratio if align_corners or align_mode == 1 and mode.lower() != "bicubic"
-                                    else (np.arange(b) + 0.5) * ratio - 0.5, np.arange(b) * ratio, a)  # fmt: skip
+        centred = not (align_corners or align_mode == 1 and method != "bicubic")
+        terms = TERMS[method](np.arange(b), ratio, a, centred)
         x = apply(f.resampled, x, np.array([place for place, _ in terms]), np.array([share for _, share in terms]), axis=2 + k)
     return x
 
 
+def factors_of(scale_factor: Any, count: int) -> list[float]:
+    """A factor for each axis, of one or several."""
+    given = scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * count
+    if len(given) != count or not all(isinstance(factor, int | float) and factor > 0 for factor in given):
+        raise ValueError(f"scale_factor must be a positive number, or {count} of them, not {scale_factor!r}")
+    return [float(factor) for factor in given]
+
+
+def modes_of(x: Tensor) -> str:
+    """The modes that there are for tensors of so many axes."""
+    return ", ".join(mode for mode, ranks in RANKS.items() if len(x.shape) in ranks) or "none"
+
+
 Terms = list[tuple[Any, Any]]
+RANKS = {"nearest": (3, 4, 5), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,)}
+
+# Each gives elements and their shares for the pixels ``at`` of an axis, which stand ``ratio`` apart on the ``length`` there are;
+# where they are ``centred``, pixels are squares around the points that they stand for, else they stand at their first corners.
 
 
-def nearest(at: Any, first: Any, length: int) -> Terms:
-    """The element whose pixel covers the first corner."""
-    return [(np.minimum(np.floor(first).astype(int), length - 1), np.ones(len(first)))]
+def points(at: Any, ratio: float, centred: bool) -> Any:
+    """Where pixels stand on the axis there is."""
+    return (at + 0.5) * ratio - 0.5 if centred else at * ratio
 
 
-def linear(at: Any, first: Any, length: int) -> Terms:
+def nearest(at: Any, ratio: float, length: int, centred: bool) -> Terms:
+    """The element whose pixel covers the first corner, the product being one of float32."""
+    return chosen(np.floor(at.astype("float32") * np.float32(ratio)), length)
+
+
+def nearest_wide(at: Any, ratio: float, length: int, centred: bool) -> Terms:
+    """The element whose pixel covers the first corner, the product being one of float64 that is rounded to float32."""
+    return chosen(np.floor((at * ratio).astype("float32")), length)
+
+
+def chosen(place: Any, length: int) -> Terms:
+    """One element for each pixel."""
+    return [(np.minimum(place.astype(int), length - 1), np.ones(len(place)))]
+
+
+def linear(at: Any, ratio: float, length: int, centred: bool) -> Terms:
     """The two elements on either side, by how near they are."""
-    at = np.maximum(at, 0.0)
+    at = np.maximum(points(at, ratio, centred), 0.0)
     low = np.minimum(np.floor(at).astype(int), length - 1)
     return [(low, 1.0 - (at - low)), (np.minimum(low + 1, length - 1), at - low)]
 
 
-def cubic(at: Any, first: Any, length: int) -> Terms:
+def cubic(at: Any, ratio: float, length: int, centred: bool) -> Terms:
     """Four elements, by the cubic convolution with a = -0.75 (Keys 1981)."""
+    at = points(at, ratio, centred)
     low, a = np.floor(at).astype(int), -0.75
     terms = []
     for k in range(-1, 3):
@@ -222,17 +309,18 @@ def cubic(at: Any, first: Any, length: int) -> Terms:
     return terms
 
 
-TERMS = {"nearest": nearest, "linear": linear, "bilinear": linear, "bicubic": cubic}
+TERMS = {"nearest": nearest, "nearest of float64": nearest_wide, "linear": linear, "bilinear": linear, "bicubic": cubic}
 upsample = interpolate
 
 
 def sequence_mask(x: Tensor, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
     """For each length so many ones, then zeros; up to the largest length, or to ``maxlen``."""
+    whole_numbers(x, "x")
     if maxlen is None:
         if not hasattr(x, "numpy"):
             raise ValueError("sequence_mask in a program needs to know maxlen")
         maxlen = int(x.numpy().max())
-    return apply(f.sequence_mask, x, maxlen=int(maxlen), dtype=np.dtype(dtype).name)
+    return apply(f.sequence_mask, x, maxlen=single(maxlen, "maxlen", 0), dtype=np.dtype(dtype).name)
 
 
 __all__ = [

@@ -8,8 +8,9 @@ from typing import Any
 from symgrad.functional import selection as f
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
-from symgrad.vocabulary.dispatch import apply, extents
+from symgrad.vocabulary.dispatch import apply, extents, whole
 from symgrad.vocabulary.exposed import table
+from symgrad.vocabulary.fitting import extent, ranked, several, whole_numbers
 
 Tensor = Any
 
@@ -32,29 +33,32 @@ def unstable(stable: bool) -> None:
 def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """In order along an axis."""
     unstable(stable)
-    return apply(f.sort, x, axis=int(axis), descending=bool(descending))
+    return apply(f.sort, x, axis=whole(axis), descending=bool(descending))
 
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """The places of the elements in order."""
     unstable(stable)
-    return apply(f.argsort, x.detach(), axis=int(axis), descending=bool(descending))
+    ranked(x, "x")
+    return apply(f.argsort, x.detach(), axis=whole(axis), descending=bool(descending))
 
 
 def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> list[Tensor]:
     """The ``k`` largest or smallest elements, in order, and their places."""
-    axis = -1 if axis is None else int(axis)
-    if not 1 <= int(k) <= x.shape[axis] != -1:
-        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {x.shape[axis]}, not {k}")
-    return apply(f.topk, x, k=int(k), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
+    axis = -1 if axis is None else whole(axis)
+    length = extent(x, "x", axis)
+    if not 1 <= whole(k, "k") <= length:
+        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}")
+    return apply(f.topk, x, k=whole(k, "k"), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
 
 
 def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> list[Tensor]:
     """The element that comes as number ``k`` in order, counted from 1, and its place."""
-    axis = -1 if axis is None else int(axis)
-    if not 1 <= int(k) <= x.shape[axis] != -1:
-        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {x.shape[axis]}, not {k}")
-    return apply(f.kthvalue, x, k=int(k), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
+    axis = -1 if axis is None else whole(axis)
+    length = extent(x, "x", axis)
+    if not 1 <= whole(k, "k") <= length:
+        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}")
+    return apply(f.kthvalue, x, k=whole(k, "k"), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
 
 
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign", include_self: bool = True,
@@ -66,18 +70,30 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, redu
         )
     if not broadcast:
         raise ValueError("broadcast=False is not supported; values are broadcast to the places")
+    ranked(arr, "arr")
+    ranked(indices, "indices")
     if isinstance(values, int | float):
         values = tensors.full_like(indices, float(values), arr.dtype)
-    return apply(f.put_along_axis, arr, indices, values, axis=int(axis), reduce=reduce)
+    return apply(f.put_along_axis, arr, indices, values, axis=whole(axis), reduce=reduce)
+
+
+def depth_of(index: Tensor) -> int:
+    """How many axes the rows of an index number."""
+    whole_numbers(index, "index")
+    depth = extent(index, "index", -1)
+    if depth < 0:
+        raise ValueError("the last extent of index must be known")
+    return depth
 
 
 def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     """The parts of ``x`` that the rows of ``index`` number."""
-    return apply(f.gather_nd, x, index, depth=int(index.shape[-1]))
+    return apply(f.gather_nd, x, index, depth=depth_of(index))
 
 
 def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
     """``x`` with rows put at their numbers, or there summed in place of what was there."""
+    whole_numbers(index, "index")
     if len(index.shape) == 2:
         index = tensors.reshape(index, [-1])
     return apply(f.scatter, x, index, updates, overwrite=bool(overwrite))
@@ -85,27 +101,28 @@ def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, n
 
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
     """``x`` with updates added to the parts that the rows of ``index`` number."""
-    return apply(f.scatter_nd_add, x, index, updates, depth=int(index.shape[-1]))
+    return apply(f.scatter_nd_add, x, index, updates, depth=depth_of(index))
 
 
 def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = None) -> Tensor:
     """Zeros with updates added to the parts that the rows of ``index`` number."""
-    return apply(f.scatter_nd, index, updates, shape=extents(shape), depth=int(index.shape[-1]))
+    ranked(updates, "updates")
+    return apply(f.scatter_nd, index, updates, shape=extents(shape), depth=depth_of(index))
 
 
 def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
     """``x`` with values added to its parts along an axis, by their numbers."""
-    return apply(f.index_add, x, index, value, axis=int(axis))
+    return apply(f.index_add, x, index, value, axis=whole(axis))
 
 
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
     """``x`` with one number in its parts along an axis, by their numbers."""
-    return apply(f.index_fill, x, index, value, axis=int(axis))
+    return apply(f.index_fill, x, index, value, axis=whole(axis))
 
 
 def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
     """``x`` with values at places, or added there."""
-    return apply(f.index_put, x, value, *indices, accumulate=bool(accumulate))
+    return apply(f.index_put, x, value, *several(indices, "indices"), accumulate=bool(accumulate))
 
 
 def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
@@ -124,6 +141,8 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
 
 def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
     """Where values would stand in a row in order."""
+    ranked(sorted_sequence, "sorted_sequence")
+    ranked(values, "values")
     found = apply(f.searchsorted, sorted_sequence.detach(), values.detach(), right=bool(right))
     return tensors.cast(found, "int32") if out_int32 else found
 
@@ -145,10 +164,11 @@ def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
 
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
     """With axes at other places."""
-    rank = len(x.shape)
     for axis in (*extents(source), *extents(destination)):
-        if not -rank <= axis < rank:
-            raise ValueError(f"axis {axis} is out of bounds for a tensor of {rank} axes")
+        extent(x, "x", axis)
+    if len(extents(source)) != len(extents(destination)):
+        raise ValueError(f"source and destination must name as many axes, not {source} and {destination}")
+    rank = len(x.shape)
     old, new = [a % rank for a in extents(source)], [a % rank for a in extents(destination)]
     order = [k for k in range(rank) if k not in old]
     for place, axis in sorted(zip(new, old, strict=True)):
@@ -158,6 +178,8 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
 
 def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
     """With two axes in each other's place."""
+    for axis in (axis0, axis1):
+        extent(x, "x", axis)
     order = list(range(len(x.shape)))
     order[axis0], order[axis1] = order[axis1], order[axis0]
     return tensors.transpose(x, order)
@@ -165,8 +187,10 @@ def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tens
 
 def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
     """Turned by right angles, from the first of two axes to the second."""
-    first, second = int(axes[0]), int(axes[1])
-    turns = k % 4
+    first, second, *more = (*extents(axes), None, None)
+    if second is None or len(more) > 2 or first == second:
+        raise ValueError(f"axes must be two axes, not {axes!r}")
+    turns = whole(k, "k") % 4
     if turns == 2:
         return tensors.flip(x, [first, second])
     if turns == 0:
@@ -176,6 +200,8 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
 
 def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Repeated to a common shape."""
+    for place, x in enumerate(several(input, "input")):
+        ranked(x, f"input[{place}]")
     shape = broadcast_shape(*[list(x.shape) for x in input])
     return [tensors.expand(x, shape) for x in input]
 
@@ -196,8 +222,8 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """Differences of neighbours along an axis, ``n`` times."""
     parts = [part for part in (prepend, x, append) if part is not None]
     made = x if len(parts) == 1 else tensors.concat(parts, axis)
-    for _ in range(n):
-        length = int(made.shape[axis])
+    for _ in range(whole(n, "n")):
+        length = extent(made, "x", axis)
         made = tensors.slice(made, [axis], [1], [length]) - tensors.slice(made, [axis], [0], [length - 1])
     return made
 
@@ -205,16 +231,14 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 def strided_slice(x: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int],
                   name: str | None = None) -> Tensor:  # fmt: skip
     """A part along each of some axes, in steps."""
-    index: list[Any] = [slice(None)] * len(x.shape)
-    for axis, start, end, step in zip(axes, starts, ends, strides, strict=True):
-        index[axis] = slice(int(start), int(end), int(step))
-    return x[tuple(index)]
+    return tensors.sliced(x, "x", extents(axes), starts=starts, ends=ends, strides=strides)
 
 
 def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """The parts along an axis, without it."""
-    if num is not None and num != x.shape[axis]:
-        raise ValueError(f"axis {axis} has extent {x.shape[axis]}, not {num}")
+    length = extent(x, "x", axis)
+    if num is not None and num != length:
+        raise ValueError(f"axis {axis} has extent {length}, not {num}")
     return tensors.unbind(x, axis)
 
 

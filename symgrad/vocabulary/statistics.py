@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.functional import statistics as f
 from symgrad.functional import tensors as reductions
 from symgrad.vocabulary import tensors
-from symgrad.vocabulary.dispatch import apply, axes
+from symgrad.vocabulary.dispatch import apply, axes, whole
 from symgrad.vocabulary.exposed import table
 
 Tensor = Any
@@ -31,7 +31,7 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
 
 def flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     """The tensor, as one row where no axis is said, and the axis."""
-    return (tensors.reshape(x, [-1]), 0) if axis is None else (x, int(axis))
+    return (tensors.reshape(x, [-1]), 0) if axis is None else (x, whole(axis))
 
 
 def numbered(found: list[Tensor], dtype: Any) -> list[Tensor]:

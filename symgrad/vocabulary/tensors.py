@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import tensors as f
-from symgrad.vocabulary.dispatch import apply, axes, binary, extents, parts, unary
+from symgrad.vocabulary.dispatch import apply, axes, binary, extents, parts, unary, whole
+from symgrad.vocabulary.fitting import extent, ranked, several
 
 Tensor = Any
 
@@ -139,26 +140,25 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
 
 def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Joined along an axis."""
-    return apply(f.concat, *x, axis=int(axis))
+    return apply(f.concat, *several(x, "x"), axis=whole(axis))
 
 
 def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Joined along a new axis."""
-    return apply(f.stack, *x, axis=int(axis))
+    return apply(f.stack, *several(x, "x"), axis=whole(axis))
 
 
 def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Equal parts, or parts of given lengths, one of which may be -1."""
-    axis = int(axis)
-    length = x.shape[axis]
+    axis, length = whole(axis), extent(x, "x", axis)
     if length < 0:
         raise ValueError(f"axis {axis} cannot be split: its extent is not known")
     if isinstance(num_or_sections, int):
-        if length % num_or_sections:
+        if num_or_sections < 1 or length % num_or_sections:
             raise ValueError(f"an axis of extent {length} cannot be split into {num_or_sections} equal parts")
         sections = [length // num_or_sections] * num_or_sections
     else:
-        sections = [int(s) for s in num_or_sections]
+        sections = list(extents(num_or_sections, "num_or_sections"))
         known = int(np.sum([s for s in sections if s >= 0]))
         unknown = len([s for s in sections if s < 0])
         if unknown > 1 or known > length or not unknown and known < length:
@@ -175,15 +175,18 @@ def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> lis
 
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The parts along an axis, without it."""
-    length = int(input.shape[axis])
+    length = extent(input, "input", axis)
     if length < 0:
         raise ValueError(f"axis {axis} cannot be taken apart: its extent is not known")
-    return parts([apply(f.plane, input, place=k, axis=int(axis)) for k in range(length)])
+    return parts([apply(f.plane, input, place=k, axis=whole(axis)) for k in range(length)])
 
 
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     """Without axes of extent 1; an axis of another extent stays."""
+    ranked(x, "x")
     rank = len(x.shape)
+    for one in extents(axis) if axis is not None else ():
+        extent(x, "x", one)
     chosen = range(rank) if axis is None else [a % rank for a in extents(axis)]
     gone = tuple(a for a in sorted(set(chosen)) if x.shape[a] == 1)
     return apply(f.squeeze, x, axis=gone) if gone else apply(f.assign, x)
@@ -219,12 +222,12 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 
 def roll(x: Tensor, shifts: int, axis: int | None = None, name: str | None = None) -> Tensor:
     """Shifted in a circle."""
-    return apply(f.roll, x, shifts=int(shifts), axis=axis)
+    return apply(f.roll, x, shifts=whole(shifts, "shifts"), axis=axis)
 
 
 def gather(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
     """Rows by their numbers."""
-    return apply(f.gather, x, index, axis=int(axis))
+    return apply(f.gather, x, index, axis=whole(axis))
 
 
 def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
@@ -234,25 +237,36 @@ def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = Non
 
 def take_along_axis(arr: Tensor, indices: Tensor, axis: int) -> Tensor:
     """One element for each index, along an axis."""
-    return apply(f.take_along_axis, arr, indices, axis=int(axis))
+    return apply(f.take_along_axis, arr, indices, axis=whole(axis))
 
 
 def slice(input: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:
     """A part along each of some axes."""
-    index: list[Any] = [builtins.slice(None)] * len(input.shape)
-    for axis, start, end in zip(axes, starts, ends, strict=True):
-        index[axis] = builtins.slice(int(start), int(end))
-    return input[tuple(index)]
+    return sliced(input, "input", extents(axes), starts=starts, ends=ends)
+
+
+def sliced(x: Tensor, name: str, axes: Sequence[int], **bounds: Any) -> Tensor:
+    """Parts along axes, each between the bounds that have its place in lists of as many."""
+    ranked(x, name)
+    columns = {word: extents(given, word) for word, given in bounds.items()}
+    for word, given in columns.items():
+        if len(given) != len(axes):
+            raise ValueError(f"{word} must have one entry for each of the {len(axes)} axes, not {len(given)}")
+    index: list[Any] = [builtins.slice(None)] * len(x.shape)
+    for axis, *numbers in zip(axes, *columns.values(), strict=True):
+        extent(x, name, axis)
+        index[axis] = builtins.slice(*numbers)
+    return x[tuple(index)]
 
 
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The lower triangle."""
-    return apply(f.tril, x, diagonal=int(diagonal))
+    return apply(f.tril, x, diagonal=whole(diagonal, "diagonal"))
 
 
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The upper triangle."""
-    return apply(f.triu, x, diagonal=int(diagonal))
+    return apply(f.triu, x, diagonal=whole(diagonal, "diagonal"))
 
 
 def full_like(x: Tensor, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:

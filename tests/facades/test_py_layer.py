@@ -189,3 +189,60 @@ def test_what_is_refused() -> None:
         PyLayer.apply(leaf())
     with program_guard(Program()), pytest.raises(BadArgument, match="works on tensors"):
         Tanh.apply(data("x", [2]))
+
+
+class Given(PyLayer):
+    """The identity, with a gradient in another dtype or of another kind."""
+
+    dtype = "float64"
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Any:
+        return x * 1.0
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return (gradient * gradient).astype(Given.dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "float32"])
+def test_a_gradient_gets_the_dtype_of_its_argument(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Given, "dtype", dtype)
+    x = Tensor(np.array([1.0, 2.0], "float32"), stop_gradient=False)
+    (found,) = grad(Given.apply(x) * 2.0, x, create_graph=True)
+    assert found is not None
+    assert found.dtype == np.float32
+    assert found.tolist() == [4.0, 4.0]
+
+
+def test_a_gradient_that_was_fitted_can_be_differentiated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Given, "dtype", "float64")
+    x = Tensor(np.array([1.0, 2.0], "float32"), stop_gradient=False)
+    (first,) = grad((Given.apply(x) * x).sum(), x, create_graph=True)  # x * x + x, by its own words
+    assert first is not None
+    (second,) = grad(first.sum(), x)
+    assert second is not None
+    assert second.tolist() == pytest.approx([3.0, 5.0])
+
+
+def test_a_complex_gradient_of_a_real_argument_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Given, "dtype", "complex128")
+    x = leaf()
+    with pytest.raises(TypeError, match="gradient 0 of Given.backward is complex128"):
+        Given.apply(x).sum().backward()
+
+
+def test_what_a_hook_gives_gets_the_dtype_of_the_gradient() -> None:
+    x = Tensor(np.array([1.0, 2.0], "float32"), stop_gradient=False)
+    y = x * 3.0
+    y.register_hook(lambda gradient: gradient.astype("float64") * 2.0)
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.dtype == np.float32
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_a_complex_seed_of_a_real_tensor_is_refused() -> None:
+    x = leaf()
+    with pytest.raises(TypeError, match="a seed of complex128"):
+        backward(x * 2.0, Tensor(VALUES + 1j))

@@ -233,3 +233,39 @@ def test_initializers(kind: Any) -> None:
     assert first.dtype == np.float32
     assert first.shape == (3, 4)
     assert np.array_equal(first, second)
+
+
+def test_a_parameter_that_is_there_already_is_shared_or_refused() -> None:
+    main, startup = Program(), Program()
+    Value, Attribute = static.initializers.Assign, static.ParamAttr
+    with program_guard(main, startup):
+        w = static.create_parameter([2], "float64", name="w", default_initializer=Value([1.0, 2.0]))
+        plain = static.create_parameter([2], "float64", name="plain")
+        assert static.create_parameter([2], "float64", name="w") is w
+        assert static.create_parameter([2], "float64", name="w", attr=Attribute(initializer=Value(np.array([1.0, 2.0])))) is w
+        assert static.create_parameter([2], "float64", attr=Attribute(name="plain")) is plain
+        for words, what in (
+            ({"name": "w", "default_initializer": Value([1.0, 3.0])}, "another initializer"),
+            ({"name": "plain", "default_initializer": Value([1.0, 3.0])}, "another initializer"),
+            ({"attr": Attribute(name="w", trainable=False)}, "another trainable"),
+            ({"attr": Attribute(name="w", learning_rate=0.1)}, "another learning_rate"),
+        ):
+            with pytest.raises(ValueError, match=what):
+                static.create_parameter([2], "float64", **words)
+        x = data("x", [-1, 2], "float64")
+        shared = [static.nn.fc(x, 2, weight_attr=Attribute(name="table"), bias_attr=False) for _ in range(2)]
+        with pytest.raises(ValueError, match="another initializer"):
+            static.nn.fc(x, 2, weight_attr=Attribute(name="table", initializer=Value(np.eye(2))), bias_attr=False)
+    assert [p.name for p in main.all_parameters()] == ["w", "plain", "table"]
+    assert len(shared) == 2
+
+
+def test_a_shared_parameter_is_filled_by_every_startup_program_it_is_made_under() -> None:
+    main, first, second = Program(), Program(), Program()
+    for startup in (first, second):
+        with program_guard(main, startup):
+            w = static.create_parameter([2], "float64", name="w", default_initializer=static.initializers.Assign([1.0, 2.0]))
+    for startup in (first, second):
+        scope = static.Scope()
+        static.Executor().run(startup, scope=scope)
+        assert scope.values[w.name].tolist() == [1.0, 2.0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.functional import network, tensors, windows
+from symgrad.functional import network, normalisation, tensors, windows
 
 GENERATOR = np.random.default_rng(7)
 Sample = tuple[Callable[..., Any], list[Any], dict[str, Any]]
@@ -110,11 +110,11 @@ SAMPLES: list[Sample] = [
     (network.linear, [a(2, 3), a(3, 4), None], {}),
     (network.embedding, [i(5, 3, 2), a(5, 4)], {"padding_idx": 1}),
     (network.dropout, [a(3, 4), i(2, 3, 4) > 0], {"p": 0.5}),
-    (network.layer_norm, [a(3, 4), a(4), a(4)], {}),
-    (network.layer_norm, [a(3, 4), None, None], {}),
-    (network.batch_norm, [a(3, 4, 2, 2), a(4), p(4), a(4), a(4)], {}),
-    (network.batch_norm_train, [a(3, 4, 2, 2), a(4), a(4)], {}),
-    (network.running, [a(3), a(3)], {"momentum": 0.8}),
+    (normalisation.layer_norm, [a(3, 4), a(4), a(4)], {}),
+    (normalisation.layer_norm, [a(3, 4), None, None], {}),
+    (normalisation.batch_norm, [a(3, 4, 2, 2), a(4), p(4), a(4), a(4)], {}),
+    (normalisation.batch_norm_train, [a(3, 4, 2, 2), a(4), a(4)], {}),
+    (normalisation.running, [a(3), a(3)], {"momentum": 0.8}),
     (windows.pad, [a(2, 3)], {"widths": ((1, 1), (0, 2)), "value": 0.5}),
     (windows.conv2d, [a(2, 4, 6, 5), a(3, 4, 3, 2), a(3)], {"size": (3, 2), "stride": (2, 1), "padding": (1, 1, 0, 1), "dilation": (1, 2)}),
     (windows.conv2d, [a(2, 4, 6, 5), a(6, 2, 3, 2), None], {"size": (3, 2), "groups": 2}),

@@ -25,8 +25,8 @@ WITHOUT = {
     "floor_divide", "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or",
     "logical_not", "argmax", "argmin", "cast", "zeros_like", "ones_like", "full_like", "one_hot", "accuracy", "reduced", "bordered", "seen",
     "correlated", "keep_mask", "mean_of_kept", "isnan", "isinf", "isfinite", "logical_xor", "isclose", "all", "any", "count_nonzero",
-    "argsort", "searchsorted", "nonzero", "along", "last_place", "places_along", "numbers", "uniform_noise", "sequence_mask", "scaled",
-    "centred", "spread", "turned",
+    "argsort", "searchsorted", "nonzero", "along", "last_place", "places_along", "numbers", "uniform_noise", "gumbel_noise", "sequence_mask",
+    "affine", "by_channel", "other_axes", "between", "mean_over", "centred", "spread", "turned",
 }  # fmt: skip
 
 
