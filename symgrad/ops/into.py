@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import symgrad.ops.elementwise
-from symgrad.ir.types import BOOL, Type
+from symgrad.ir.types import BOOL, Scalar, Type
 from symgrad.ops.declare import ROWS, Row, missing
 from symgrad.ops.indexing import Extents
 
@@ -36,6 +36,15 @@ def same_memory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 def truth(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     """The result is a bool of Python's."""
     return BOOL
+
+
+def _number(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Scalar("float", "f64")
+
+
+def _truths(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Bools that only multiply: where there are ties they are floats, and memory that nobody may write floats to."""
+    return types[0]
 
 
 def ufunc_of(row: Row) -> tuple[str, str | None] | None:
@@ -85,6 +94,10 @@ missing(
 # the sum of outer products, of vectors that two lists hold
 missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit="add_products(x, columns, rows)", consumes=True,
         statement=True)  # fmt: skip
+# the sum of the products of two arrays' elements
+missing("inner_product(x, y)", _number, "it is printed only", emit="np.vdot(x, y)")
+# which share of a cotangent goes to an operand of ``maximum``, or ``minimum``: all where it won, half where it tied
+missing("split_ties(won, tied)", _truths, "it is printed only", emit="split_ties(won, tied)")
 # does the memory of an array have it row by row, with nothing between?
 missing("lies_by_rows(x)", truth, "it is printed only", emit="x.flags.c_contiguous")
 for _row in list(ROWS.values()):

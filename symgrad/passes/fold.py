@@ -19,10 +19,18 @@ from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 ROUNDS = 12  #: each round sees what the last one made; most programs need three
 
 
+Table = Callable[[str, bool], tuple[Rewrites, ...]]
+
+
 def fold(func: Func) -> Func:
     """Fold constants and apply identities, in place."""
+    return rewritten(func, rewrites)
+
+
+def rewritten(func: Func, table: Table) -> Func:
+    """Apply what ``table`` has for each op, by the name of its row and whether that is elementwise, until nothing changes."""
     for _ in range(ROUNDS):
-        if not _Folder(func).run():
+        if not _Folder(func, table).run():
             break
     return func
 
@@ -37,8 +45,9 @@ def rewrites(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
 class _Folder:
     """One walk through a function."""
 
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, tried: Table) -> None:
         self.func = func
+        self.tried = tried
         self.facts = Facts(func)
         self.table: dict[Value, Operand] = {}
         self.changed = False
@@ -141,10 +150,10 @@ class _Folder:
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
         self.facts.recent = done
         if len(op.outs) == 1:
-            for rewrite in rewrites(op.name, ROWS[op.name].elementwise):
+            for rewrite in self.tried(op.name, ROWS[op.name].elementwise):
                 made = rewrite(op, self.facts)
                 if isinstance(made, Call | list):
-                    if self.func.notes is not None and rewrite in CHEAPER.get(op.name, ()):
+                    if self.func.notes is not None and (self.tried is not rewrites or rewrite in CHEAPER.get(op.name, ())):
                         self.tell(op, made if isinstance(made, Call) else made[-1], rewrite)
                     self.put(op, made if isinstance(made, list) else [made], block, done)
                     return
@@ -190,4 +199,4 @@ class _Folder:
         return self.facts.may_replace(old, new, block)
 
 
-__all__ = ["fold"]
+__all__ = ["fold", "rewritten"]

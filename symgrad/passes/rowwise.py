@@ -16,7 +16,7 @@ from symgrad.ops.indexing import OPERANDS
 from symgrad.ops.shapes import axes_of, dtype_of
 
 #: rows that are no ufuncs, and work element by element
-ALSO = frozenset({"copy", "accumulate", "stop_gradient", "where", "cast", "zeros_like"})
+ALSO = frozenset({"copy", "split_ties", "accumulate", "stop_gradient", "where", "cast", "zeros_like"})
 #: rows that make one number of many along ``axis``; what else they read has the same rows
 REDUCING = frozenset({"sum", "mean", "max", "min", "prod", "var", "std", "nansum", "nanmax", "nanmin", "extreme_share"})
 DTYPES = ("f64", "f32", "bool")
@@ -44,8 +44,8 @@ class Rows:
             return None
         if op.name in REDUCING:
             return self.reduction(op)
-        if op.name == "dot":
-            both = all(rank_of(a) == 1 and self.is_along(a) for a in op.args)
+        if op.name in ("dot", "inner_product"):
+            both = all((rank_of(a) == 1 or op.name == "inner_product") and self.is_along(a) for a in op.args)
             return Part((True, True), total=True) if both and is_double(op.outs[0]) else None
         if op.name in ("view", "take"):
             return self.view(op)

@@ -16,6 +16,7 @@ from symgrad.passes.forwarding import forwarding
 from symgrad.passes.hoist import hoist
 from symgrad.passes.joined import joined
 from symgrad.passes.kept import kept
+from symgrad.passes.leaner import leaner
 from symgrad.passes.masks import masks
 from symgrad.passes.outer import outer
 from symgrad.passes.refilled import refilled
@@ -42,6 +43,8 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
         kept,
         masks,
         scatter,
+        leaner,
+        cse,
         outer,
         zeroing,
         first_writes,

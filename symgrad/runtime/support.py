@@ -90,6 +90,17 @@ def add_products(x: Any, columns: list[Any], rows: list[Any]) -> None:
         x += np.array(columns).T @ np.array(rows)
 
 
+def split_ties(won: Any, tied: Any) -> Any:
+    """What share of a cotangent goes to an operand: all where it won, half where it tied, else nothing.
+
+    >>> split_ties(np.array([True, False]), np.array([False, False]))
+    array([ True, False])
+    >>> split_ties(np.array([True, False]), np.array([True, False]))
+    array([0.5, 0. ])
+    """
+    return np.where(tied, 0.5, won) if tied.any() else won
+
+
 def copy(x: Any) -> Any:
     """A copy that shares no memory; what cannot be changed is given back as it is."""
     if isinstance(x, np.ndarray):

@@ -1,0 +1,115 @@
+"""table: forms of the backward half that take NumPy fewer walks through memory, tried op by op. Works in place.
+
+    (a * b).sum()                         ->      np.vdot(a, b)
+    g[:, None] * x * c                    ->      (g * c)[:, None] * x
+    g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
+
+Loops over numbers have no use for them, so they are for NumPy only. The result is to be printed, not to be differentiated.
+"""
+
+from __future__ import annotations
+
+import symgrad.ops.into  # noqa: F401  (it has the rows)
+from symgrad.ir.core import Call, Func, Operand, Value
+from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.passes.cheaper import Rewrites
+from symgrad.passes.factors import as_large, is_late, new, once
+from symgrad.passes.facts import Facts
+from symgrad.passes.fold import rewritten
+from symgrad.passes.identities import call
+
+#: layouts whose elements NumPy walks through without a copy
+BY_ROWS = frozenset({"C", "CF"})
+#: cotangents of the factors of a product, of vectors an outer product
+OUTER = frozenset({"matmul_left", "matmul_right", "dot_left", "dot_right", "outer"})
+#: rows whose result is the larger, or the smaller, of two operands, and how the winner compares
+CHOOSING = {"maximum": "greater", "minimum": "less"}
+
+
+def leaner(func: Func) -> Func:
+    """Take fewer walks through memory, in place."""
+    return rewritten(func, lambda name, elementwise: LEANER.get(name, ()))
+
+
+def sum_as_product(op: Call, facts: Facts) -> Call | None:
+    """``(a * b).sum()`` is ``np.vdot(a, b)``, which makes no array; one that lies by columns alone is copied, not two."""
+    maker = once(op.args[0], "multiply", facts)
+    if maker is None or op.settings["axis"] is not None or op.settings["keepdims"] or not is_late(op, facts):
+        return None
+    types = [a.type for a in maker.args]
+    if not all(isinstance(t, Array) and t.dtype == "f64" and t.rank for t in types) or op.outs[0].type != Scalar("float", "f64"):
+        return None
+    a, b = types
+    assert isinstance(a, Array)
+    assert isinstance(b, Array)
+    if not same_shape(a.shape, b.shape) or not {a.layout, b.layout} & BY_ROWS:
+        return None
+    return call("inner_product", op, list(maker.args))
+
+
+def scaled_outer_product(op: Call, facts: Facts) -> list[Call] | None:
+    """The outer product of ``g`` and ``x``, times a number, is that of ``g`` times the number and ``x``."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        number, product = op.args[1 - side], op.args[side]
+        maker = facts.maker.get(product) if isinstance(product, Value) else None
+        if not isinstance(maker, Call) or maker.name not in OUTER or once(product, maker.name, facts) is None:
+            continue
+        g, x, *shape = maker.args
+        known = isinstance(number.type, Scalar) and number.type.kind in ("float", "int") and number.type.dtype in (None, "f64", "any")
+        if known and is_vector(g) and is_vector(x) and is_double(op.outs[0], 2):
+            inner = new("multiply", op, g.type, [g, number])
+            return [inner, call(maker.name, op, [inner.outs[0], x, *shape], **maker.settings)]
+    return None
+
+
+def is_double(operand: Operand, rank: int) -> bool:
+    """Is it an array of float64 of this rank?"""
+    return isinstance(operand.type, Array) and operand.type.rank == rank and operand.type.dtype == "f64"
+
+
+def is_vector(operand: Operand) -> bool:
+    return is_double(operand, 1)
+
+
+def share_of_ties(op: Call, facts: Facts) -> list[Call] | None:
+    """Ties are few: where there are none, the bools that say who won will do."""
+    if not is_late(op, facts):
+        return None
+    for side in (0, 1):
+        g, share = op.args[1 - side], op.args[side]
+        maker = facts.calls(share, "share")
+        out = op.outs[0].type
+        if maker is None or not isinstance(out, Array) or out.dtype != "f64" or facts.count.get(share, 0) != 1:  # type: ignore[arg-type]
+            continue
+        if not isinstance(g.type, Array) or g.type.dtype != "f64" or not as_large(g.type, out) or not facts.is_steady(maker):
+            continue
+        if not isinstance(share.type, Array):
+            continue
+        x, best, y = maker.args
+        truths = Array("bool", share.type.shape)
+        won = new("equal", op, truths, [x, best])
+        pair = [x, y]
+        chosen = facts.maker.get(best) if isinstance(best, Value) else None
+        if isinstance(chosen, Call) and chosen.name in CHOOSING and chosen.settings["via"] is None and is_pair(chosen.args, x, y):
+            pair = list(chosen.args)  # the same words for both operands
+            if best in facts.late and facts.is_steady(chosen):
+                won = new(CHOOSING[chosen.name], op, truths, [x, y])  # who won shows without what was won
+        tied = new("equal", op, truths, pair)
+        made = new("split_ties", op, truths, [won.outs[0], tied.outs[0]])
+        return [won, tied, made, call("multiply", op, [g, made.outs[0]])]
+    return None
+
+
+def is_pair(args: list[Operand], x: Operand, y: Operand) -> bool:
+    """Are these the two operands?"""
+    return len(args) == 2 and (args[0] is x and args[1] is y or args[0] is y and args[1] is x)
+
+
+LEANER: dict[str, tuple[Rewrites, ...]] = {
+    "sum": (sum_as_product,),
+    "multiply": (share_of_ties, scaled_outer_product),
+}
+
+__all__ = ["leaner"]
