@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -123,6 +124,34 @@ def test_a_function_of_fifty_lines_takes_under_a_tenth_of_a_second(program: Call
     print(f"{program.__name__}: {1000 * taken:.0f} ms for 50 lines")
 
     assert taken < 0.1
+
+
+def steps(program: Callable[[int], str], count: int) -> int:
+    """How many functions are called, of ours and of others, from a function never seen to the text of its kernel."""
+    function = function_of(program(count))
+    calls = 0
+
+    def note(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        symgrad.grad(function, wrt=(0, 1), jit=True).source(signature="f8[:], float")
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("program", [arrays, loops])
+def test_the_work_for_a_kernel_is_linear_in_length(program: Callable[[int], str]) -> None:
+    pytest.importorskip("numba")
+    steps(program, 4)
+    short, long = steps(program, 12), steps(program, 36)
+    print(f"{program.__name__}: {long / short:.2f} times the calls for three times the lines")
+
+    assert long < 3 * 1.3 * short
 
 
 # ------------------------------------------------------------------ memory

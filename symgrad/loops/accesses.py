@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, walk
@@ -15,7 +15,7 @@ SHAPES = frozenset({"extent", "shape_of", "check_single"})
 Index = tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Access:
     """One read or write; ``index`` None: of the whole, or of a running number."""
 
@@ -24,23 +24,38 @@ class Access:
     index: Index | None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Summary:
-    """What an op, with all inside it, reads and writes; ``alias`` names one for all values that may be the same array."""
+    """What ops, with all inside them, read and write; ``alias`` names one for all values that may be the same array."""
 
+    alias: Mapping[Value, Value] = field(default_factory=dict)
     defined: set[Value] = field(default_factory=set)
     used: set[Value] = field(default_factory=set)
     accesses: list[Access] = field(default_factory=list)
+    written: set[Value] = field(default_factory=set)  #: by the names that ``alias`` gives
+    touched: set[Value] = field(default_factory=set)
     checks: bool = False
-    alias: Mapping[Value, Value] = field(default_factory=dict)
 
-    @property
-    def written(self) -> set[Value]:
-        return {self.alias.get(a.handle, a.handle) for a in self.accesses if a.writes}
+    def add(self, op: Op) -> None:
+        """Add what an op does."""
+        self.defined.update(op.outs)
+        self.used.update(o for o in op.operands if isinstance(o, Value))
+        self.access(own_accesses(op))
+        self.checks = self.checks or isinstance(op, Call) and op.name != "let" and ROWS[op.name].effect
+        for block in op.blocks:
+            handed = [y for y in block.yields if isinstance(y, Value)]
+            self.used.update(handed)
+            self.access([Access(y, False, None) for y in handed])
+            for inner in block.ops:
+                self.add(inner)
 
-    @property
-    def touched(self) -> set[Value]:
-        return {self.alias.get(a.handle, a.handle) for a in self.accesses}
+    def access(self, accesses: Iterable[Access]) -> None:
+        for access in accesses:
+            self.accesses.append(access)
+            name = self.alias.get(access.handle, access.handle)
+            self.touched.add(name)
+            if access.writes:
+                self.written.add(name)
 
     def of(self, handle: Value) -> list[Access]:
         """The accesses of an array, by whatever name."""
@@ -49,19 +64,8 @@ class Summary:
 
 def summary(op: Op, alias: Mapping[Value, Value] | None = None) -> Summary:
     """Gather what an op does."""
-    made = Summary(set(op.outs), alias=alias or {})
-    made.used.update(o for o in op.operands if isinstance(o, Value))
-    made.accesses += own_accesses(op)
-    made.checks = isinstance(op, Call) and op.name != "let" and ROWS[op.name].effect
-    for block in op.blocks:
-        made.used.update(y for y in block.yields if isinstance(y, Value))
-        made.accesses += [Access(y, False, None) for y in block.yields if isinstance(y, Value)]
-        for inner in block.ops:
-            part = summary(inner)
-            made.used |= part.used
-            made.defined |= part.defined
-            made.accesses += part.accesses
-            made.checks = made.checks or part.checks
+    made = Summary(alias or {})
+    made.add(op)
     return made
 
 
@@ -95,36 +99,34 @@ def seen_from(block: Block, names: Mapping[Value, Value]) -> dict[Value, Value]:
     return {value: name for value, name in names.items() if value not in made or name in further}
 
 
-def own_accesses(op: Op) -> Iterator[Access]:
+def own_accesses(op: Op) -> list[Access]:
     """The accesses of an op itself. Any value may be a running number, so that every operand is a read."""
-    if isinstance(op, Call):
-        if op.name == "take":
-            yield from element(op.args[0], op.args[1:], False)
-            yield from wholes(op.args[1:])
-            return
-        if op.name in ("set_at", "add_at"):
-            yield from element(op.args[0], op.args[2:], True)
-            yield from wholes(op.args[1:])
-            return
-        if op.name == "let" or ROWS[op.name].consumes:
-            assert isinstance(op.args[0], Value)
-            yield Access(op.args[0], True, None)
-            yield from wholes(op.args[1:])
-            return
-        if op.name in SHAPES:
-            return
-    yield from wholes(op.operands)
+    if not isinstance(op, Call):
+        return wholes(op.operands)
+    args = op.args
+    if op.name == "take":
+        return element(args[0], args[1:], False) + wholes(args[1:])
+    if op.name in ("set_at", "add_at"):
+        return element(args[0], args[2:], True) + wholes(args[1:])
+    if op.name == "let" or ROWS[op.name].consumes:
+        assert isinstance(args[0], Value)
+        return [Access(args[0], True, None), *wholes(args[1:])]
+    return [] if op.name in SHAPES else wholes(args)
 
 
-def element(handle: Operand, index: Iterable[Operand], writes: bool) -> Iterator[Access]:
-    if isinstance(handle, Value):
-        yield Access(handle, writes, tuple(index))
+def stored_to(op: Op) -> Value | None:
+    """The handle that an op itself gives a new content."""
+    if isinstance(op, Call) and (op.name == "let" or ROWS[op.name].consumes) and isinstance(op.args[0], Value):
+        return op.args[0]
+    return None
 
 
-def wholes(operands: Iterable[Operand]) -> Iterator[Access]:
-    for operand in operands:
-        if isinstance(operand, Value):
-            yield Access(operand, False, None)
+def element(handle: Operand, index: Sequence[Operand], writes: bool) -> list[Access]:
+    return [Access(handle, writes, tuple(index))] if isinstance(handle, Value) else []
+
+
+def wholes(operands: Iterable[Operand]) -> list[Access]:
+    return [Access(operand, False, None) for operand in operands if isinstance(operand, Value)]
 
 
 def is_apart(op: Op) -> bool:
@@ -134,9 +136,9 @@ def is_apart(op: Op) -> bool:
 
 def conflict(first: Summary, second: Summary) -> bool:
     """Must the first stay before the second?"""
-    if first.defined & second.used:
-        return True
-    return bool(first.written & second.touched or first.touched & second.written)
+    return not (
+        first.defined.isdisjoint(second.used) and first.written.isdisjoint(second.touched) and first.touched.isdisjoint(second.written)
+    )
 
 
 def linear(writer: Writer, operand: Operand, index: Value) -> object | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array
 from symgrad.loops.accesses import Access, is_apart, summary
-from symgrad.loops.contract import escapes
+from symgrad.loops.uses import Uses
 from symgrad.loops.writer import Writer, key_of
 
 
@@ -36,18 +36,15 @@ def unaliased(block: Block) -> None:
 def hoist_arrays(loop: For | While, block: Block) -> None:
     """Arrays that no round hands on are made before the loop."""
     body = loop.blocks[-1]
-    inside = {v for inner in loop.blocks for v in inner.args}
-    for op in body.ops:
-        inside |= summary(op).defined
+    makers = [op for op in body.ops if isinstance(op, Call) and op.name in ("empty", "zeros")]
+    if not makers:
+        return
+    inside = {v for inner in loop.blocks for v in inner.args} | {v for op in walk(body) for v in op.outs}
+    uses = Uses(body)
     moved: list[Op] = []
-    for op in [*body.ops]:
-        if (
-            isinstance(op, Call)
-            and op.name in ("empty", "zeros")
-            and not escapes(op.outs[0], body)
-            and not any(a in inside for a in op.args)
-        ):
-            if op.name == "zeros" and not same_cells(op.outs[0], body, inside):
+    for op in makers:
+        if not uses.escapes(op.outs[0]) and not any(a in inside for a in op.args):
+            if op.name == "zeros" and not same_cells(op.outs[0], body, inside, uses):
                 continue
             body.ops.remove(op)
             moved.append(op)
@@ -55,19 +52,20 @@ def hoist_arrays(loop: For | While, block: Block) -> None:
     block.ops[place:place] = moved
 
 
-def same_cells(handle: Value, body: Block, inside: set[Value]) -> bool:
+def same_cells(handle: Value, body: Block, inside: set[Value], uses: Uses) -> bool:
     """Does each round first store to the same cells of an array, and to no others, so that the rest stays zero?"""
-    users = [op for op in body.ops if any(a.handle is handle for a in summary(op).accesses)]
-    if sum(a.writes for op in users for a in summary(op).accesses if a.handle is handle) != 1:
+    found = uses.accesses(handle)
+    if sum(access.writes for _, access in found) != 1:
         return False
-    op = users[0]
+    users = uses.inside(None, (op for op, _ in found))
+    op = next(op for op in body.ops if op in users)
     loops: list[Value] = []
     while isinstance(op, For) and not any(o in inside or o in loops for o in (op.start, op.stop, op.step)) and not op.until:
         loops.append(op.index)
-        users = [o for o in op.body.ops if any(a.handle is handle for a in summary(o).accesses)]
+        users = uses.inside(op, (op for op, _ in found))
         if len(users) != 1:
             return False
-        op = users[0]
+        (op,) = users
     if not (isinstance(op, Call) and op.name == "set_at"):
         return False
     made = {o.outs[0]: o for o in walk(body) if isinstance(o, Call) and o.outs}
@@ -119,11 +117,17 @@ def is_new(init: Operand, block: Block, loop: For) -> bool:
     maker = next((op for op in block.ops if init in op.outs), None)
     if not (isinstance(maker, Call) and maker.name in ("empty", "zeros")) or any(y is init for y in block.yields):
         return False
-    place = block.ops.index(loop)
-    if any(init in summary(op).used for op in block.ops[place + 1 :]) or sum(i is init for i in loop.inits) > 1:
+    if sum(i is init for i in loop.inits) > 1:
         return False
-    before = [a for op in block.ops[:place] for a in summary(op).accesses if a.handle is init]
-    return all(a.index is not None for a in before) and not any(init in summary(op).touched for op in loop.body.ops)
+    assert isinstance(init, Value)
+    uses = Uses(block)
+    place = block.ops.index(loop)
+    readers = uses.inside(None, (*uses.of(init), *uses.handed.get(init, ())))
+    if any(block.ops.index(op) > place for op in readers) or uses.inside(loop, (op for op, _ in uses.accesses(init))):
+        return False
+    if any(op is not loop for op in uses.handed.get(init, ())):
+        return False
+    return all(access.index is not None for op, access in uses.accesses(init) if op is not loop)
 
 
 def same_extents(maker: Call, init: Operand, block: Block, writer: Writer) -> bool:

@@ -5,12 +5,12 @@ An array of which nothing is left is a number. An element that was just stored i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value, substitute, walk
-from symgrad.ir.types import INT, Array
-from symgrad.loops.accesses import own_accesses, summary
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, walk
+from symgrad.ir.types import Array
+from symgrad.loops.accesses import stored_to
+from symgrad.loops.uses import Uses
 from symgrad.loops.writer import Writer, key_of, scalar
 
 Keys = tuple[object, ...]
@@ -18,11 +18,12 @@ Keys = tuple[object, ...]
 
 def contract(block: Block, writer: Writer) -> None:
     """Contract the arrays of a block and of all inside it."""
-    forward(block, {}, running_numbers(block))
+    forwarded(block)
+    uses = Uses(block)
     for op in [*block.ops]:
-        if isinstance(op, Call) and op.name == "empty" and op.outs and not escapes(op.outs[0], block):
-            Contraction(op, block, writer).run()
-    forward(block, {}, running_numbers(block))
+        if isinstance(op, Call) and op.name == "empty" and op.outs and not uses.escapes(op.outs[0]):
+            Contraction(op, writer, uses).run()
+    forwarded(block)
     drop_unread(block)
     for op in block.ops:
         for inner in op.blocks:
@@ -32,41 +33,64 @@ def contract(block: Block, writer: Writer) -> None:
 # ------------------------------------------------------------------ forwarding
 
 
-def running_numbers(block: Block) -> set[Operand]:
-    """The numbers that ops of a block change."""
-    return {op.args[0] for op in walk(block) if isinstance(op, Call) and op.name == "let"}
+def forwarded(block: Block) -> None:
+    """Replace reads of what was just stored or read, in a block and all inside it."""
+    written: dict[Op, set[Value]] = {}
+    note_written(block, written)
+    running = {op.args[0] for op in walk(block) if isinstance(op, Call) and op.name == "let"}
+    Forwarding(running, written).block(block, {})
 
 
-def forward(block: Block, known: dict[Value, dict[Keys, Operand]], running: set[Operand]) -> None:
-    """Replace reads of what was just stored or read, in a block and all inside it; ``known`` is what memory holds when it begins."""
-    table: dict[Value, Operand] = {}
-    kept: list[Op] = []
+def note_written(block: Block, written: dict[Op, set[Value]]) -> set[Value]:
+    """What loops and branches store to; gives that of the block."""
+    found: set[Value] = set()
     for op in block.ops:
-        op.replace_operands([table.get(o, o) if isinstance(o, Value) else o for o in op.operands])
-        if isinstance(op, Call) and op.name == "take" and isinstance(op.args[0], Value) and set(op.settings["index"]) <= {"i"}:
-            found = known.get(op.args[0], {}).get(tuple(map(key_of, op.args[1:])))
-            if found is not None:
-                table[op.outs[0]] = found
-                continue
-            if running.isdisjoint(op.args[1:]):
-                known.setdefault(op.args[0], {})[tuple(map(key_of, op.args[1:]))] = op.outs[0]
-        kept.append(op)
-        if isinstance(op, Call) and op.name == "set_at":
-            store(op, known)
-        elif isinstance(op, Call):
-            for access in summary(op).accesses:
-                if access.writes:
-                    known.pop(access.handle, None)
-        else:
-            written = summary(op).written
-            inside = {h: dict(k) for h, k in known.items() if h not in written}
-            for inner in op.blocks:
-                substitute(inner, table)
-                forward(inner, {h: dict(k) for h, k in inside.items()}, running)
-            for handle in written:
-                known.pop(handle, None)
-    block.ops = kept
-    block.yields = [table.get(y, y) if isinstance(y, Value) else y for y in block.yields]
+        if (handle := stored_to(op)) is not None:
+            found.add(handle)
+        if op.blocks:
+            written[op] = set().union(*(note_written(inner, written) for inner in op.blocks))
+            found |= written[op]
+    return found
+
+
+@dataclass
+class Forwarding:
+    """One walk."""
+
+    running: set[Operand]  #: the numbers that ops change
+    written: dict[Op, set[Value]]  #: what each loop and branch stores to
+    table: dict[Operand, Operand] = field(default_factory=dict)  #: what is read instead
+
+    def block(self, block: Block, known: dict[Value, dict[Keys, Operand]]) -> None:
+        """``known`` is what memory holds when the block begins."""
+        table = self.table
+        kept: list[Op] = []
+        for op in block.ops:
+            if table:
+                op.replace_operands([table.get(o, o) for o in op.operands])
+            if isinstance(op, Call):
+                if op.name == "take" and isinstance(op.args[0], Value) and set(op.settings["index"]) <= {"i"}:
+                    place = tuple(map(key_of, op.args[1:]))
+                    found = known.get(op.args[0], {}).get(place)
+                    if found is not None:
+                        table[op.outs[0]] = found
+                        continue
+                    if self.running.isdisjoint(op.args[1:]):
+                        known.setdefault(op.args[0], {})[place] = op.outs[0]
+                elif op.name == "set_at":
+                    store(op, known)
+                elif (handle := stored_to(op)) is not None:
+                    known.pop(handle, None)
+            else:
+                written = self.written.get(op, set())
+                for handle in written:
+                    known.pop(handle, None)
+                for inner in op.blocks:
+                    self.block(inner, {h: dict(k) for h, k in known.items()})
+            kept.append(op)
+        block.ops = kept
+        if table:
+            block.yields = [table.get(y, y) for y in block.yields]
 
 
 def store(op: Call, known: dict[Value, dict[Keys, Operand]]) -> None:
@@ -94,24 +118,24 @@ def is_exact(value: Operand, dtype: str) -> bool:
 
 @dataclass
 class Contraction:
-    """One array, made by ``op`` in ``block``."""
+    """One array, made by ``op``."""
 
     op: Call
-    block: Block
     writer: Writer
+    uses: Uses
 
     def run(self) -> None:
         handle = self.op.outs[0]
-        loop = self.only_loop(self.block, handle)
+        loop = self.only_loop(None, handle)
         while loop is not None:
-            accesses = [a for a in summary(loop).accesses if a.handle is handle]
-            if any(a.index is None for a in accesses):
-                return
+            indices = [access.index for _, access in self.uses.accesses(handle)]
             rank = len(self.op.args)
-            axis = next((k for k in range(rank) if all(a.index is not None and a.index[k] is loop.index for a in accesses)), None)
+            if any(index is None for index in indices):
+                return
+            axis = next((k for k in range(rank) if all(index is not None and index[k] is loop.index for index in indices)), None)
             if axis is None:
                 return
-            self.drop(loop.body, handle, axis)
+            self.drop(handle, axis)
             self.writer.scratch.setdefault(handle, []).append(loop)
             del self.op.args[axis]
             shape = handle.type.shape if isinstance(handle.type, Array) else None
@@ -119,87 +143,47 @@ class Contraction:
             assert shape is not None
             handle.type = Array(handle.type.dtype, shape[:axis] + shape[axis + 1 :], "C")
             if not self.op.args:
-                self.number(loop.body, handle)
+                self.number(loop, handle)
                 return
-            loop = self.only_loop(loop.body, handle)
+            loop = self.only_loop(loop, handle)
 
-    def only_loop(self, block: Block, handle: Value) -> For | None:
+    def only_loop(self, owner: Op | None, handle: Value) -> For | None:
         """The one loop in which the array is used, if there is one."""
-        users = [op for op in block.ops if op is not self.op and handle in summary(op).touched | summary(op).used]
+        users = [*self.uses.inside(owner, self.uses.of(handle))]
         return users[0] if len(users) == 1 and isinstance(users[0], For) and users[0] in self.writer.nests else None
 
-    def drop(self, block: Block, handle: Value, axis: int) -> None:
+    def drop(self, handle: Value, axis: int) -> None:
         """Leave an axis out of every index."""
-        for op in block.ops:
-            if isinstance(op, Call) and op.args and op.args[0] is handle and op.name in ("take", "set_at", "add_at"):
+        for op in self.uses.of(handle):
+            if isinstance(op, Call) and op.args[0] is handle and op.name in ("take", "set_at", "add_at"):
                 first = 1 if op.name == "take" else 2
                 del op.args[first + axis]
                 op.settings = {**op.settings, "index": "i" * (len(op.args) - first)}
-            for inner in op.blocks:
-                self.drop(inner, handle, axis)
 
-    def number(self, body: Block, handle: Value) -> None:
+    def number(self, loop: For, handle: Value) -> None:
         """An array without axes is a running number, which begins where it is stored first."""
         assert isinstance(handle.type, Array)
         assert handle.type.dtype is not None
-        users = [op for op in body.ops if handle in summary(op).touched]
-        first = users[0] if users else None
+        users = self.uses.inside(loop, (op for op, _ in self.uses.accesses(handle)))
+        first = next((op for op in loop.body.ops if op in users), None)
         if not (isinstance(first, Call) and first.name == "set_at"):
             return
         made = Value(scalar(handle.type.dtype), handle.name)
-        self.rename(body, handle, made, first)
-        self.block.ops.remove(self.op)
-
-    def rename(self, block: Block, handle: Value, made: Value, first: Call) -> None:
-        """Stores become ``let``, reads the number itself."""
-        ops: list[Op] = []
-        table: dict[Value, Operand] = {}
-        for op in block.ops:
-            if isinstance(op, Call) and op.args and op.args[0] is handle:
-                if op.name == "take":
-                    now = Call([op.outs[0]], op.loc, "positive", [made], {"via": None})
-                    ops.append(now)
-                    continue
-                value = op.args[1]
-                if op.name == "add_at":
-                    total = Value(made.type)
-                    ops.append(Call([total], op.loc, "add", [made, value], {"via": None}))
-                    value = total
-                ops.append(Call([], op.loc, "let", [made, value], {"begin": op is first}))
-                continue
-            for inner in op.blocks:
-                self.rename(inner, handle, made, first)
-            ops.append(op)
-        block.ops = ops
-        substitute(block, table)
+        for op in self.uses.of(handle):
+            if isinstance(op, Call) and op.args[0] is handle:
+                self.uses.replace(op, as_number(op, made, op is first))
+        self.uses.replace(self.op, [])
 
 
-def escapes(handle: Value, block: Block) -> bool:
-    """Is the array handed on by a block, or read as a whole?"""
-    if any(y is handle for y in block.yields):
-        return True
-    return any(a.handle is handle and a.index is None for op in inner_ops(block) for a in own_accesses(op) if not borrows(op))
-
-
-#: ops that look at whole arrays, or store to them, without keeping them
-BORROWS = frozenset(
-    {"product_into", "add_product", "inverse_into", "cofactors_into", "triangular_into", "determinant", "view"}
-    | {f"product_at{places}" for places in (1, 2, 3)}
-)
-
-
-def borrows(op: Op) -> bool:
-    """Does the op look at whole arrays without keeping them?  Views are looked through at once."""
-    return isinstance(op, Call) and op.name in BORROWS
-
-
-def inner_ops(block: Block) -> Iterator[Op]:
-    """The ops of a block and of all inside it; what inner blocks hand on counts as read by an op of theirs."""
-    for op in block.ops:
-        yield op
-        for inner in op.blocks:
-            yield Call([], op.loc, "let", [Value(INT), *inner.yields], {})
-            yield from inner_ops(inner)
+def as_number(op: Call, made: Value, begin: bool) -> list[Op]:
+    """What looks at, or stores to, an array without axes, for a number: stores become ``let``, reads the number itself."""
+    if op.name == "take":
+        return [Call([op.outs[0]], op.loc, "positive", [made], {"via": None})]
+    if op.name == "set_at":
+        return [Call([], op.loc, "let", [made, op.args[1]], {"begin": begin})]
+    total = Value(made.type)
+    add = Call([total], op.loc, "add", [made, op.args[1]], {"via": None})
+    return [add, Call([], op.loc, "let", [made, total], {"begin": begin})]
 
 
 # ------------------------------------------------------------------ what nobody reads
@@ -207,18 +191,10 @@ def inner_ops(block: Block) -> Iterator[Op]:
 
 def drop_unread(block: Block) -> None:
     """Remove new arrays that are only stored to."""
+    uses = Uses(block)
     for op in [*block.ops]:
         if isinstance(op, Call) and op.name in ("empty", "zeros") and op.outs:
             handle = op.outs[0]
-            if escapes(handle, block):
-                continue
-            accesses = [a for other in block.ops for a in summary(other).accesses if a.handle is handle]
-            if all(a.writes and a.index is not None for a in accesses):
-                remove(block, handle)
-
-
-def remove(block: Block, handle: Value) -> None:
-    block.ops = [op for op in block.ops if not (handle in op.outs or isinstance(op, Call) and op.args and op.args[0] is handle)]
-    for op in block.ops:
-        for inner in op.blocks:
-            remove(inner, handle)
+            if not uses.escapes(handle) and all(a.writes and a.index is not None for _, a in uses.accesses(handle)):
+                for store in [op, *uses.of(handle)]:
+                    uses.replace(store, [])

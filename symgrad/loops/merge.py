@@ -100,8 +100,8 @@ class Merging:
                     done[place:] = order
                     substitute(op.body, {op.index: other.index})
                     other.body.ops += op.body.ops
-                    k = next(k for k, (each, _) in enumerate(done) if each is other)
-                    done[k] = (other, summary(other, own.alias))
+                    for inner in op.body.ops:
+                        theirs.add(inner)
                     return True
             if theirs.checks and conflict(theirs, own):
                 return False

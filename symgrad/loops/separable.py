@@ -72,6 +72,7 @@ class Region:
     extent: Operand
     writer: Writer
     alias: Mapping[Value, Value]  #: one name for all values that may be the same array
+    summaries: dict[Op, Summary] = field(default_factory=dict)  #: shared by the regions that are tried before anything is rewritten
     order: list[Part] = field(default_factory=list)
     strip: Seen = field(default_factory=Seen)
     late: Seen = field(default_factory=Seen)
@@ -81,7 +82,7 @@ class Region:
 
     def add(self, op: Op) -> None:
         """Sort an op in."""
-        facts = summary(op, self.alias)
+        facts = self.summary(op)
         if isinstance(op, For) and self.goes_along(op):
             saved = self.state()
             made = self.nest(op, facts, self.late, top=True) if op in self.writer.nests else self.loop(op, facts)
@@ -97,6 +98,13 @@ class Region:
         if kind is Kind.LATE:
             self.late.add(facts)
         self.order.append(Part(op, kind, facts))
+
+    def summary(self, op: Op) -> Summary:
+        """What an op does."""
+        found = self.summaries.get(op)
+        if found is None:
+            found = self.summaries[op] = summary(op, self.alias)
+        return found
 
     def state(self) -> tuple[dict[Value, frozenset[int]], dict[Value, int], set[Value]]:
         """What to go back to where an op does not fit."""
@@ -176,7 +184,7 @@ class Region:
         totals = self.totals(op)
         made.parts = []
         for inner in op.body.ops:
-            facts = summary(inner, self.alias)
+            facts = self.summary(inner)
             part: Part | None
             if isinstance(inner, For) and self.goes_along(inner):
                 is_nest = inner in self.writer.nests
@@ -203,7 +211,7 @@ class Region:
     def totals(self, op: For) -> set[Value]:
         """The numbers that nests in the body of a loop fold, each begun there and folded by one nest."""
         nests = [inner for inner in op.body.ops if isinstance(inner, For) and inner in self.writer.nests and self.goes_along(inner)]
-        found = [value for nest in nests for value in running(nest, summary(nest, self.alias))]
+        found = [value for nest in nests for value in running(nest, self.summary(nest))]
         begun = [inner.args[0] for inner in op.body.ops if isinstance(inner, Call) and inner.name == "let"]
         return {value for value in found if found.count(value) == begun.count(value) == 1}
 
@@ -231,7 +239,7 @@ class Region:
         """Does an array begin anew where the loop does: is it made there, or just before it with nothing in it?"""
         if handle in makers:
             return True
-        users = [op for op in self.block.ops if handle in op.outs or handle in summary(op, self.alias).written and op is not loop]
+        users = [op for op in self.block.ops if handle in op.outs or op is not loop and handle in self.summary(op).written]
         return len(users) == 1 and isinstance(users[0], Call) and users[0].name == "empty"
 
     def is_counted(self, made: Part, facts: Summary) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar
-from symgrad.loops.accesses import SHAPES, handed_on, seen_from, summary
+from symgrad.loops.accesses import SHAPES, Summary, handed_on, seen_from, summary
 from symgrad.loops.arrays import constant
 from symgrad.loops.separable import Kind, Part, Region, running
 from symgrad.loops.writer import Writer, key_of, number
@@ -45,10 +45,12 @@ def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None
 def found(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Value]) -> Region | None:
     """The first ops that may be run in strips and pay."""
     alias = seen_from(block, names)
+    summaries: dict[Op, Summary] = {}
     for extent in extents(ops, writer):
-        starts = [k for k, op in enumerate(ops) if Region(block, extent, writer, alias).goes_along(op)]
+        trial = Region(block, extent, writer, alias)
+        starts = [k for k, op in enumerate(ops) if trial.goes_along(op)]
         for start in starts[:TRIES]:
-            region = Region(block, extent, writer, alias)
+            region = Region(block, extent, writer, alias, summaries)
             for op in ops[start:]:
                 region.add(op)
             if region.goes_round() and (region.stays() or shortened(region, block)):

@@ -6,6 +6,7 @@ A loop carries what is stored in it, a branch hands it on.
 from __future__ import annotations
 
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.loops.accesses import stored_to
 from symgrad.ops.declare import ROWS
 
 Current = dict[Value, Operand]  #: the version of each handle
@@ -17,13 +18,6 @@ def versions(func: Func) -> Func:
     note(func.body, written)
     rewrite(func.body, {}, written)
     return func
-
-
-def stored_to(op: Op) -> Value | None:
-    """The handle that an op itself gives a new content."""
-    if isinstance(op, Call) and (op.name == "let" or ROWS[op.name].consumes) and isinstance(op.args[0], Value):
-        return op.args[0]
-    return None
 
 
 def note(block: Block, written: dict[Op, list[Value]]) -> list[Value]:

@@ -1,0 +1,87 @@
+"""Where each value is used in a block, as it stands when it is asked: which ops, in which loops.
+
+One walk makes the index, so that a pass can look at what concerns one array without going through the rest. It belongs to the
+pass that made it, which makes a new one after rewriting what it asks about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symgrad.ir.core import Block, Call, Op, Value
+from symgrad.loops.accesses import Access, own_accesses
+
+#: ops that look at whole arrays, or store to them, without keeping them
+BORROWS = frozenset(
+    {"product_into", "add_product", "inverse_into", "cofactors_into", "triangular_into", "determinant", "view"}
+    | {f"product_at{places}" for places in (1, 2, 3)}
+)
+
+
+def borrows(op: Op) -> bool:
+    """Does the op look at whole arrays without keeping them?  Views are looked through at once."""
+    return isinstance(op, Call) and op.name in BORROWS
+
+
+class Uses:
+    """The index of a block and of all inside it."""
+
+    def __init__(self, block: Block) -> None:
+        self.mentions: dict[Value, list[Op]] = {}  #: the ops that have a value for an operand
+        self.home: dict[Op, tuple[Block, Op | None]] = {}  #: where an op stands, and in which op that block is
+        self.handed: dict[Value, list[Op]] = {
+            y: [] for y in block.yields if isinstance(y, Value)
+        }  #: what blocks hand on: those of which ops
+        self.gather(block, None)
+
+    def gather(self, block: Block, owner: Op | None) -> None:
+        place = (block, owner)
+        for op in block.ops:
+            self.home[op] = place
+            for operand in op.operands:
+                if isinstance(operand, Value):
+                    self.mentions.setdefault(operand, []).append(op)
+            for inner in op.blocks:
+                for y in inner.yields:
+                    if isinstance(y, Value):
+                        self.handed.setdefault(y, []).append(op)
+                self.gather(inner, op)
+
+    def of(self, handle: Value) -> list[Op]:
+        """The ops that use a value, each once."""
+        return [op for op in dict.fromkeys(self.mentions.get(handle, ())) if op in self.home]
+
+    def inside(self, owner: Op | None, ops: Iterable[Op]) -> set[Op]:
+        """Of the ops that stand in the blocks of ``owner`` (None: in the outermost block) those that are, or hold, any of these."""
+        found: set[Op] = set()
+        for op in ops:
+            at: Op | None = op
+            while at is not None:
+                above = self.home[at][1]
+                if above is owner:
+                    found.add(at)
+                at = above
+        return found
+
+    def accesses(self, handle: Value) -> list[tuple[Op, Access]]:
+        """What ops do with a value, but for handing it on."""
+        return [(op, a) for op in self.of(handle) for a in own_accesses(op) if a.handle is handle]
+
+    def escapes(self, handle: Value) -> bool:
+        """Is an array handed on by a block, or read as a whole?"""
+        return handle in self.handed or any(a.index is None and not borrows(op) for op, a in self.accesses(handle))
+
+    def replace(self, op: Op, new: list[Op]) -> None:
+        """Put other ops in the place of one."""
+        place = self.home.pop(op)
+        ops = place[0].ops
+        at = ops.index(op)
+        ops[at : at + 1] = new
+        for made in new:
+            self.home[made] = place
+            for operand in made.operands:
+                if isinstance(operand, Value):
+                    self.mentions.setdefault(operand, []).append(made)
+
+
+__all__ = ["BORROWS", "Uses", "borrows"]
