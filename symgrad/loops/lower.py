@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
-from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Undefined
+from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound, doubtful_values
@@ -162,7 +162,7 @@ class Lowering(Context):
         elif rule is not None:
             made = rule(self, op)
             self.env.update(zip(op.outs, made if isinstance(made, list) else [made], strict=True))
-        elif all(isinstance(t, Scalar | Object) for t in types):
+        elif all(is_number(t) for t in types) and all(isinstance(o.type, Scalar | Object) for o in op.outs):
             self.env.update(zip(op.outs, self.scalar_op(op, [self.number(a) for a in op.args]), strict=True))
         elif pointwise(op):
             (out,) = op.outs
@@ -371,6 +371,11 @@ def without_messages(func: Func) -> Func:
 
 def scalar_int() -> Scalar:
     return Scalar("int")
+
+
+def is_number(type_: Type) -> bool:
+    """Is it one number, or an array without axes, of which NumPy makes numbers?"""
+    return isinstance(type_, Scalar | Object) or isinstance(type_, Array) and type_.rank == 0
 
 
 def last_reads(block: Block) -> dict[Value, int]:

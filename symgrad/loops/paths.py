@@ -153,6 +153,9 @@ def slice_range(writer: Writer, n: Operand, start: Item, stop: Item, step: Item)
         literal = number(stop) if stop is not None else None
         if literal is not None and literal > 0 and number(n) is None and writer.is_fixed(n):
             writer.check("check_at_least", n, last)  # so that the length is known; shorter arrays are left to NumPy
+        elif number(writer.subtract(last, first)) == 1 and number(first) is None:
+            if not writer.at_most(first, n, -1):  # ``x[:, k:k + 1]`` is one column, to be broadcast; none is left to NumPy
+                writer.check("check_less", first, n)
         elif stop is not None:
             last = writer.smaller(last, n)
     else:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, walk
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops.accesses import Summary, summary
 from symgrad.loops.writer import Writer, key_of, number
@@ -229,6 +229,8 @@ class Region:
             begun |= {o.args[0] for o in inside if isinstance(o, Call) and o.name == "let" and o.settings.get("begin")}
             if isinstance(leaf.op, Call) and leaf.op.name in ("empty", "zeros"):
                 makers.add(leaf.op.outs[0])
+            if leaf.kind is Kind.EARLY and is_dear(leaf):
+                return False
         if late.written & (strip.touched | early.touched) or late.touched & strip.written - folded or early.touched & strip.written:
             return False
         if any(not self.is_own(made.op, h, makers) if isinstance(h.type, Array) else h not in begun for h in early.written):
@@ -247,6 +249,16 @@ class Region:
         inside = {v for inner in walk(Block(ops=[made.op])) for b in inner.blocks for v in b.args} | facts.defined
         loops = [part.op for part in nested(made)]
         return not any(o in inside for loop in loops if isinstance(loop, For) for o in (loop.start, loop.stop))
+
+
+def is_dear(part: Part) -> bool:
+    """Does an op go through whole arrays, so that doing it for each strip anew would cost more than strips save?"""
+    inside = [part.op, *(inner for b in part.op.blocks for inner in walk(b))]
+    if any(isinstance(op, While) or isinstance(op, For) and (number(op.start), number(op.stop)).count(None) for op in inside):
+        return True
+    if isinstance(part.op, Call) and part.op.name in ("view", "empty", "zeros"):
+        return False
+    return any(a.index is None and isinstance(a.handle.type, Array) for a in part.facts.accesses)
 
 
 def nested(part: Part) -> Iterator[Part]:

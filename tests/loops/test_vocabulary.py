@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from differences import derivative, direction_for, inner
 from scipy import linalg, special
-from targets import agreed
+from targets import agreed, both, same, stays
 
 pytest.importorskip("numba")
 R = np.random.default_rng(3)
@@ -117,6 +117,32 @@ def nested(x):
     return np.sum(np.take_along_axis(x.reshape(2, 2), np.array([[1], [0]]), 1)) ** 2
 
 
+# ------------------------------------------------------------------ lists of lists, numbers out of arrays, single columns
+
+
+def turned_by(x):
+    c, s = np.cos(x[0]), np.sin(x[0])
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+    move = np.array([[1, 0, 0, x[1]], [0, 1, 0, x[2]], [0, 0, 1, c * s], [0, 0, 0, 1]])
+    return np.sum((turn @ turn) ** 2) + np.sum((move @ move.T) ** 2)
+
+
+def crossed(x, y):
+    found = np.cross(x, y)
+    return found @ found + found[0]
+
+
+def slopes(x):
+    return np.sum(np.gradient(x) ** 2)
+
+
+def columns_in_turn(x, y):
+    total = np.zeros((x.shape[0], 3))
+    for k in range(x.shape[1]):
+        total += x[:, k : k + 1] * y[k] + x[k : k + 1]
+    return np.sum(total**3)
+
+
 # ------------------------------------------------------------------ matrices, orders, products, edges
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
@@ -202,6 +228,10 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (kept_if, [(m(9),), (-np.ones(3),), (m(0),)]),
     (sliced, [(m(5),), (m(2),)]),
     (nested, [(m(4),)]),
+    (turned_by, [(m(3),)]),
+    (crossed, [(m(3), m(3))]),
+    (slopes, [(m(5),)]),
+    (columns_in_turn, [(m(3, 3), m(3, 3))]),
     (log_determinant, [(m(3),)]),
     (triangles, [(m(3),)]),
     (multiplied, [(m(4),), (m(1),), (np.array([0.5, 0.0, 2.0]),), (m(8)[::2],)]),
@@ -221,3 +251,23 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
         direction = direction_for(arguments, R)
         slope = float(derivative(lambda a: function(*a), arguments, direction))
         assert inner(gradients, direction) == pytest.approx(slope, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"), [c for c in CASES if c[0] in (columns_in_turn, turned_by)], ids=lambda c: getattr(c, "__name__", "")
+)
+def test_kernels_do_it_themselves(function: Any, calls: list[tuple[Any, ...]]) -> None:
+    for arguments in calls:
+        assert stays(function, *arguments)
+
+
+def test_a_column_that_is_not_there_is_left_to_numpy() -> None:
+    def past_the_end(x, k):
+        return np.sum(x[:, k : k + 1] * x) + np.sum(x[k : k + 1])
+
+    x = m(3, 3)
+    for k in (0, 2, 3, 7, -1, -2):
+        compiled, plain = both(past_the_end, x, k)
+        assert same(compiled, plain), k
+    assert stays(past_the_end, x, 2)
+    assert not stays(lambda x, k: np.sum(x[k : k + 1] ** 2), x, 3)
