@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import sys
@@ -52,6 +53,8 @@ class switch:  # noqa: N801 (a decorator and a context)
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.function is None:
             function = args[0]
+            if inspect.isgeneratorfunction(function):
+                return self.generator(function)
 
             @functools.wraps(function)
             def run(*inner: Any, **words: Any) -> Any:
@@ -59,8 +62,35 @@ class switch:  # noqa: N801 (a decorator and a context)
                     return function(*inner, **words)
 
             return run
+        if inspect.isgeneratorfunction(self.function):
+            return self.generator(self.function)(*args, **kwargs)
         with switch(self.mode):
             return self.function(*args, **kwargs)
+
+    def generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A generator whose own code runs in the mode; what is done between its values does not."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            inner = function(*args, **kwargs)
+            resume, given = inner.send, None
+            while True:
+                try:
+                    with switch(self.mode):
+                        made = resume(given)
+                except StopIteration as end:
+                    return end.value  # type: ignore[no-any-return]
+                try:
+                    given = yield made
+                    resume = inner.send
+                except GeneratorExit:
+                    with switch(self.mode):
+                        inner.close()
+                    raise
+                except BaseException as error:
+                    given, resume = error, inner.throw
+
+        return run
 
 
 def called_from() -> list[tuple[types.CodeType, int]]:

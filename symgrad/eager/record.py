@@ -64,6 +64,8 @@ class Record:
         if edge.node is not None:
             found = self.made.get((id(edge.node), edge.slot))
             if found is not None:
+                if self.values[found] is not edge.value:
+                    raise Overwritten(f"{edge.tensor.name} was changed in place without being recorded, and then used")
                 return found
         places = self.leaves.setdefault(id(edge.tensor), [])
         for found in places:

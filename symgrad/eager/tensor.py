@@ -245,9 +245,11 @@ class Tensor(Methods):
             raise LeafInPlace(f"{self.name} is a leaf with stop_gradient=False and cannot be changed in place while recording")
 
     def become(self, other: Tensor) -> None:
-        """Take over the values of another tensor and how they were made."""
-        self._value, self._node, self._slot, self.stop_gradient = other._value, other._node, other._slot, other.stop_gradient
+        """Take over the values of another tensor and, while recording, how they were made."""
+        self._value = other._value
         self._version += 1
+        if MODE.enabled:
+            self._node, self._slot, self.stop_gradient = other._node, other._slot, other.stop_gradient
 
     def set_value(self, value: Any) -> None:
         """Put other values of the same shape in, without recording."""

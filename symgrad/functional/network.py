@@ -145,7 +145,7 @@ def picked(x: Tensor, label: Tensor, axis: int = -1, ignore_index: int = -100) -
 def mean_over(losses: Tensor, weights: Tensor) -> Tensor:
     """The mean of losses that their weights are in already; 0 where there is nothing to take a mean of."""
     total = np.sum(weights)
-    return np.sum(losses) / np.where(total == 0, np.ones_like(total), total)
+    return np.sum(losses) / (total + (total == 0))
 
 
 def mean_of_kept(losses: Tensor, label: Tensor, ignore_index: int) -> Tensor:

@@ -87,7 +87,8 @@ def runner(code: Compiled, around: Around) -> Run:
                   "    finally:", "        FREE.append(context)"]  # fmt: skip
     texts = result_texts(code, results)
     if any(text.startswith("own") for text in texts):
-        lines.append(f"    taken = [{', '.join([*words.values(), *(w for w in arguments if w.startswith('constant'))])}]")
+        plain = [word for word, text in zip(results, texts, strict=True) if word == text]
+        lines.append(f"    taken = [{', '.join([*words.values(), *(w for w in arguments if w.startswith('constant')), *plain])}]")
     for k, name in enumerate(around.updated, around.fetched):
         space[f"updated{k}"] = name
         text = texts[k]

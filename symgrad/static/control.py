@@ -43,11 +43,28 @@ def named(leaf: Any) -> str | Number:
     raise TypeError(f"a branch or loop cannot hand out a {type(leaf).__name__}")
 
 
+def tested(given: Any, word: str, function: str) -> None:
+    """Refuse a test that is no bool of one element."""
+    if not isinstance(given, Variable):
+        raise TypeError(f"{word} of {function} must be a Variable, not {type(given).__name__}")
+    if given.dtype != np.bool_:
+        raise TypeError(f"{word} of {function} must be bool, and {given.name} is {given.dtype}")
+    if any(extent not in (1, -1) for extent in given.shape):
+        raise TypeError(f"{word} of {function} must have one element, and {given.name} has shape {list(given.shape)}")
+
+
+def callable_or_none(given: Any, word: str, function: str) -> None:
+    """Refuse what can neither be called nor left out."""
+    if given is not None and not callable(given):
+        raise TypeError(f"{word} of {function} must be callable, not {type(given).__name__}")
+
+
 def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None,
          return_names: Any = None) -> Any:  # fmt: skip
     """What ``true_fn()`` gives if ``pred`` holds when the program runs, else what ``false_fn()`` gives; both of one structure."""
-    if not isinstance(pred, Variable):
-        raise TypeError(f"the test of cond must be a Variable, not {type(pred).__name__}")
+    tested(pred, "pred", "cond")
+    for word, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        callable_or_none(function, word, "cond")
     program = pred.program
     found, blocks = [], []
     for function in (true_fn, false_fn):
@@ -91,6 +108,9 @@ def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False, name: str | None = None
 ) -> list[Any]:
     """Run ``body(*loop_vars)``, which gives the next values, while ``cond(*loop_vars)`` holds."""
+    for word, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"{word} of while_loop must be callable, not {type(function).__name__}")
     if not isinstance(loop_vars, list | tuple) or not loop_vars:
         raise ValueError("loop_vars must be a list or tuple that is not empty")
     first = next((v for v in leaves(loop_vars) if isinstance(v, Variable)), None)
@@ -102,6 +122,7 @@ def while_loop(
     with program.inner() as test_block:
         carried = [inner_variable(test_block, v) for v in flat]
         test = cond(*rebuilt(list(loop_vars), list(carried)))
+    tested(test, "the test", "while_loop")
     with program.inner() as body_block:
         for v in carried:
             body_block.vars[v.name] = v
@@ -137,6 +158,11 @@ def case(
     """What the function of the first test that holds gives, else ``default()``; without it the last function."""
     if not isinstance(pred_fn_pairs, list | tuple) or not pred_fn_pairs:
         raise TypeError("pred_fn_pairs must be a list or tuple of pairs (test, function)")
+    callable_or_none(default, "default", "case")
+    for place, pair in enumerate(pred_fn_pairs):
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"pred_fn_pairs[{place}] must be a pair (test, function), not {pair!r}")
+        tested(pair[0], f"the test of pred_fn_pairs[{place}]", "case")
     (test, function), *rest = pred_fn_pairs
     if not rest and default is None:
         return function()
@@ -145,8 +171,19 @@ def case(
 
 def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None) -> Any:
     """What the function with a number gives: of a dict, of pairs (number, function), or of a list; else ``default()``, or the last one."""
+    if not isinstance(branch_index, Variable) or branch_index.dtype.kind not in "iu":
+        what = f"{branch_index.name}, which is {branch_index.dtype}" if isinstance(branch_index, Variable) else type(branch_index).__name__
+        raise TypeError(f"branch_index of switch_case must be a Variable of integers, not {what}")
+    if not isinstance(branch_fns, Mapping | list | tuple) or not branch_fns:
+        raise TypeError(f"branch_fns must be a dict, list or tuple of functions that is not empty, not {branch_fns!r}")
+    callable_or_none(default, "default", "switch_case")
     pairs = list(branch_fns.items()) if isinstance(branch_fns, Mapping) else list(branch_fns)
     pairs = [pair if isinstance(pair, tuple | list) else (number, pair) for number, pair in enumerate(pairs)]
+    for pair in pairs:
+        if len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
+            raise TypeError(f"branch_fns must hold functions, or pairs (number, function), not {pair!r}")
+    if len({number for number, _ in pairs}) < len(pairs):
+        raise ValueError(f"a number stands twice in branch_fns: {sorted(number for number, _ in pairs)}")
     index = tensors.reshape(branch_index, [])
     last = max(pairs, key=lambda pair: int(pair[0]))[1]
     tests = [(tensors.equal(index, int(number)), function) for number, function in pairs]  # type: ignore[attr-defined]

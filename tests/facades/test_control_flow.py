@@ -75,3 +75,36 @@ def test_a_loops_result_that_is_cut() -> None:
     Executor().run(startup, scope=scope)
     assert found[1] is None
     assert Executor().run(main, {"x": X}, [found[0]], scope)[0] == pytest.approx(X * W**3)
+
+
+def refused() -> dict[str, tuple[Callable[[], Any], type[Exception], str]]:
+    """Calls that are refused, by what is wrong with them."""
+    x, i, many = data("x", [1], "float64"), data("i", [1], "int64"), data("many", [2], "float64")
+    case, switch_case = static.nn.case, static.nn.switch_case
+    return {
+        "no variable": (lambda: cond(True, lambda: x, lambda: x), TypeError, "pred of cond must be a Variable"),
+        "no bool": (lambda: cond(x, lambda: x, lambda: x), TypeError, "pred of cond must be bool"),
+        "many": (lambda: cond(many > 0.0, lambda: x, lambda: x), TypeError, "must have one element"),
+        "no function": (lambda: cond(x > 0.0, x, lambda: x), TypeError, "true_fn of cond must be callable"),
+        "a loop without a bool": (
+            lambda: while_loop(lambda v: v + 1.0, lambda v: v, [x]),
+            TypeError,
+            "the test of while_loop must be bool",
+        ),
+        "a loop without a body": (lambda: while_loop(lambda v: v > 0.0, x, [x]), TypeError, "body of while_loop must be callable"),
+        "a case without a function": (lambda: case([(x > 0.0, 3)]), TypeError, r"pred_fn_pairs\[0\]"),
+        "a case without a test": (lambda: case([(3, lambda: x)]), TypeError, r"the test of pred_fn_pairs\[0\]"),
+        "a default": (lambda: case([(x > 0.0, lambda: x)], 3), TypeError, "default of case must be callable"),
+        "a float index": (lambda: switch_case(x, [lambda: x]), TypeError, "branch_index of switch_case must be a Variable of integers"),
+        "a number": (lambda: switch_case(i, {1: 3}), TypeError, "branch_fns must hold functions"),
+        "no branches": (lambda: switch_case(i, []), TypeError, "not empty"),
+        "twice": (lambda: switch_case(i, [(1, lambda: x), (1, lambda: x)]), ValueError, "stands twice"),
+        "another default": (lambda: switch_case(i, [lambda: x], 3), TypeError, "default of switch_case must be callable"),
+    }
+
+
+def test_what_is_refused() -> None:
+    with program_guard(Program(), Program()):
+        for call, error, words in refused().values():
+            with pytest.raises(error, match=words):
+                call()

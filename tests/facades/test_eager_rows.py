@@ -554,3 +554,53 @@ def test_the_derivative_of_a_flat_function_is_zero_and_not_missing(name: str) ->
     assert x.grad is not None
     assert x.grad.numpy()[[0, 1, 3]].tolist() == [0.0, 0.0, 0.0]
     assert made.numpy() == pytest.approx(getattr(np, name)(x.numpy()), nan_ok=True)
+
+
+def test_a_leaf_changed_in_place_without_recording_stays_a_leaf() -> None:
+    x = leaf(2.0, 3.0)
+    with no_grad():
+        x[0] = 1.0
+    assert x.is_leaf
+    assert not x.stop_gradient
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 6.0]
+
+
+@pytest.mark.parametrize("how", ["set_value", "setitem"])
+def test_a_result_changed_without_recording_and_then_used_is_refused(how: str) -> None:
+    x = leaf(2.0, 3.0)
+    y = x * x
+    if how == "set_value":
+        y.set_value(np.array([5.0, 6.0]))
+    else:
+        with no_grad():
+            y[0] = 5.0
+    with pytest.raises(RuntimeError, match="changed in place without being recorded"):
+        (y * y).sum().backward()
+
+
+def test_a_generator_runs_without_recording_and_its_user_with() -> None:
+    x = leaf(2.0)
+
+    @no_grad()
+    def squares() -> Any:
+        try:
+            given = yield x * x
+            yield given * x
+        finally:
+            closed.append((x * x).stop_gradient)
+
+    closed: list[bool] = []
+    made = squares()
+    assert next(made).stop_gradient
+    assert not (x * x).stop_gradient
+    assert made.send(x).stop_gradient
+    made.close()
+    assert closed == [True]
+    thrown = squares()
+    next(thrown)
+    with pytest.raises(KeyError):
+        thrown.throw(KeyError("mine"))
+    assert closed == [True, True]
+    assert not (x * x).stop_gradient
+    assert [v.stop_gradient for v in no_grad(lambda: [x * x])()] == [True]

@@ -254,3 +254,11 @@ def test_numbers_keep_their_dtype(jit: bool) -> None:
             assert (type(found), found.shape, found.dtype) == (np.ndarray, (), np.dtype("float32"))
     assert {name: value.dtype.name for name, value in made.scope.values.items()} == dict.fromkeys(made.scope.values, "float32")
     assert made.main.state_dict(scope=made.scope)["w"].shape == ()
+
+
+def test_what_is_fetched_twice_is_two_arrays() -> None:
+    program = Made(lambda: [w := parameter("w", [2.0, 3.0]), w, y := w * w, y])
+    found = program.run({})
+    found[0][0] = found[2][0] = 9.0
+    assert [v.tolist() for v in found] == [[9.0, 3.0], [2.0, 3.0], [9.0, 9.0], [4.0, 9.0]]
+    assert program.run({})[0].tolist() == [2.0, 3.0]
