@@ -34,7 +34,8 @@ def list_(ctx: Lowering, node: ast.List) -> Binding:
 @expression(ast.Set)
 def set_(ctx: Lowering, node: ast.Set) -> Binding:
     """A set of literals, which is asked only what is in it."""
-    return Static(frozenset(static_key(ctx, item, node) for item in elements(ctx, node.elts)))
+    what, instead = "an element of a set", "a tuple or a list for values"
+    return Static(frozenset(static_key(ctx, item, node, what, instead) for item in elements(ctx, node.elts)))
 
 
 @expression(ast.Dict)

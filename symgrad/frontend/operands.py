@@ -34,16 +34,18 @@ def static_binding(value: Any) -> Binding:
     return Num(Const(value)) if isinstance(value, bool | int | float) else Static(value)
 
 
-def static_key(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
-    """A key that is known while compiling."""
+def static_key(
+    ctx: Lowering, binding: Binding, node: ast.AST, what: str = "a dict key", instead: str = "an array or a list for keys"
+) -> Any:
+    """A key, or an element of a set, that is known while compiling."""
     match binding:
         case Static(value):
             return value
         case Num(Const(value)):
             return value
         case Tup(items):
-            return tuple(static_key(ctx, item, node) for item in items)
-    raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+            return tuple(static_key(ctx, item, node, what, instead) for item in items)
+    raise UnsupportedSyntax(f"{what} must be a literal", ctx.loc(node), f"use {instead} that are computed")
 
 
 def known_value(binding: Binding) -> list[Any]:
