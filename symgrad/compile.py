@@ -23,8 +23,9 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
+from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.load import collector_paused
-from symgrad.signature import Compiled, Request, Signature
+from symgrad.signature import Compiled, Related, Request, Signature
 
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
 
@@ -73,14 +74,17 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     """Read the function, run the stages, and load what they make."""
     source, lowered = lowered_for(function, signature, request, notes)
     job = Job(source, signature, replace(request, read=None), lowered)
-    later = Later(partial(derived, job, request.read))
-    made = later()
-    compiled = loaded(job, made.emission(job), made.name, later)
-    if made.program is not None:
+    shelf = shelf_of(job, request.read is not None) if request.jit and notes is None else None
+    found = None if shelf is None else shelf.numpy(request.read)
+    later = Later(partial(derived, job, request.read if found is None else None))
+    if found is None:
+        found = made_now(job, later, shelf)
+    compiled = loaded(job, found.emitted, found.name, later)
+    if found.again:
         setattr(compiled.function, PROGRAM, later.program)
     if not request.jit or lowered.caught:
         return compiled
-    pending = Pending(function, compiled, partial(kernel_texts, job, later), request.jit == "auto")
+    pending = Pending(function, compiled, partial(kernel_texts, job, later, shelf), request.jit == "auto")
     if lowered.func.notes is not None:
         tell_kernel(lowered.func.notes, pending, source.loc(source.node))
     return replace(compiled, pending=pending)
@@ -93,9 +97,33 @@ def derived(job: Job, read: Callable[[str], Any] | None) -> Any:
     return derivation(job, read)
 
 
-def kernel_texts(job: Job, later: Later) -> Kernel | Pair:
+def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
+    """Run the stages, and keep what they make."""
+    try:
+        made = later()
+    except Related:
+        if shelf is not None:
+            shelf.keep_relations()
+        raise
+    found = Found(made.emission(job), made.name, made.program is not None)
+    if shelf is not None:
+        shelf.keep_numpy(found)
+    return found
+
+
+def kernel_texts(job: Job, later: Later, shelf: Shelf | None) -> Kernel | Pair:
     """The texts for numba; raises OutOfReach where there are none."""
-    return later().kernel(job)
+    made = None if shelf is None else shelf.kernel()
+    if made is None:
+        try:
+            made = later().kernel(job)
+        except OutOfReach as refusal:
+            made = refusal
+        if shelf is not None:
+            shelf.keep_kernel(made)
+    if isinstance(made, OutOfReach):
+        raise made
+    return made
 
 
 def tell_kernel(notes: Notes, pending: Pending, loc: Loc) -> None:

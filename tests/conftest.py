@@ -17,6 +17,12 @@ else:
     settings.load_profile("symgrad")
 
 
+@pytest.fixture(autouse=True)
+def no_texts_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests look at what stages make now, and change stages; only tests of the cache of texts put it back."""
+    monkeypatch.setattr("symgrad.pipeline.shelf.texts_directory", lambda: None)
+
+
 @pytest.fixture
 def random() -> np.random.Generator:
     """A generator of random numbers that is the same in every run."""

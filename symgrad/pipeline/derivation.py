@@ -96,7 +96,8 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
     if read is None:
         return
     words = {symbol: text for text, symbol in extent_words(job.signature).items()}
-    pins = tuple((text, 0) for text in relations(func, words) if read(text) == 0)
+    job.relations = tuple(relations(func, words))
+    pins = tuple((text, 0) for text in job.relations if read(text) == 0)
     if pins:
         raise Related(pins)
 

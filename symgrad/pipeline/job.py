@@ -43,6 +43,7 @@ class Job:
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
     outside: Outside | None = None  #: the parameters of the function as it is saved
+    relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
 
     def stage(self, name: str, func: Func) -> Func:
         assert name in STAGES

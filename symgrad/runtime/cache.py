@@ -1,20 +1,30 @@
-"""A directory of the user's own in which the text of kernels, and what numba makes of it, outlive the process.
+"""A directory of the user's own in which texts, and what numba makes of them, outlive the process.
 
-numba reads back pickles, so the directory must be one that nobody else can write to; where there is
-none (a read-only or full disk, a home that belongs to somebody else) kernels are compiled in memory.
+numba reads back pickles, and texts are run, so the directory must be one that nobody else can write to; where there is
+none (a read-only or full disk, a home that belongs to somebody else) everything is made in memory.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
+import json
 import os
+import shutil
 import stat
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 #: where to keep it; empty or ``off``: nowhere
 VARIABLE = "SYMGRAD_CACHE_DIR"
+#: how the directories of texts begin
+TEXTS = "texts-"
 
 
 def cache_root() -> Path | None:
@@ -91,3 +101,99 @@ def keep(text: str, path: Path) -> bool:
             os.unlink(temporary)
         return False
     return True
+
+
+# ------------------------------------------------------------------ texts
+
+#: what changes while a process runs is not what it runs; clocks of file systems are coarse
+SLACK = 2 * 10**9
+STARTED = time.time_ns() - SLACK
+#: how many directories of texts are left: each change of our own source begins a new one
+KEPT = 8
+
+
+Files = tuple[tuple[str, int, int, int, int], ...]
+
+
+def own_files() -> Files:
+    """The files of our own source: path, size, when each was changed, and which one it is."""
+    found: list[tuple[str, int, int, int, int]] = []
+
+    def visit(directory: str) -> None:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+                    visit(entry.path)
+                elif entry.name.endswith(".py"):
+                    known = entry.stat()
+                    found.append((entry.path, known.st_size, known.st_mtime_ns, known.st_ctime_ns, known.st_ino))
+
+    visit(str(Path(__file__).parent.parent))
+    return tuple(sorted(found))
+
+
+@functools.cache
+def sources() -> tuple[str, Files] | None:
+    """A name for our own source as it is, with its files; None if what runs may not be what the files hold.
+
+    What the files hold is not read, for that takes longer than all else: a file that has changed has been changed at another time.
+    """
+    try:
+        files = own_files()
+    except OSError:
+        return None
+    if not files or max(max(written, changed) for _, _, written, changed, _ in files) > STARTED:
+        return None
+    return hashlib.sha256(repr(files).encode()).hexdigest(), files
+
+
+def texts_directory() -> Path | None:
+    """Where the texts of this version of symgrad are, for this Python and NumPy; None where none are to be kept."""
+    if os.environ.get("SYMGRAD_CHECK") or cache_root() is None:
+        return None
+    known = sources()
+    if known is None:
+        return None
+    parts = (known[0], sys.version, sys.platform, str(sys.maxsize), np.__version__)
+    return fresh_directory(f"{TEXTS}{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}")
+
+
+def fresh_directory(name: str) -> Path | None:
+    """A directory of texts; those that have not been used for longest are removed when it is new."""
+    root = cache_root()
+    new = root is not None and not (root / name).is_dir()
+    place = private_directory(name)
+    if place is not None and root is not None:
+        with contextlib.suppress(OSError):
+            os.utime(place)
+            if new:
+                others = sorted(root.glob(f"{TEXTS}*"), key=lambda other: other.stat().st_mtime_ns)
+                for other in others[:-KEPT]:
+                    shutil.rmtree(other, ignore_errors=True)
+    return place
+
+
+def checksum(key: str, kind: str, body: str) -> str:
+    """What stands at the head of a record: it holds for this record in this place only."""
+    return hashlib.sha256(chr(0).join((key, kind, body)).encode()).hexdigest()
+
+
+def read_record(place: Path, key: str, kind: str) -> Any:
+    """The data of a record; None if there is none, or if it is not as it was written."""
+    try:
+        head, _, body = (place / f"{key}.{kind}").read_text(encoding="utf-8").partition("\n")
+        return json.loads(body) if head == checksum(key, kind, body) else None
+    except (OSError, ValueError):
+        return None
+
+
+def write_record(place: Path, key: str, kind: str, data: Any) -> bool:
+    """Keep data under a key; not if our own source has changed since it was read, for then nobody knows which one made them."""
+    known = sources()
+    try:
+        if known is None or own_files() != known[1]:
+            return False
+    except OSError:
+        return False
+    body = json.dumps(data)
+    return keep(f"{checksum(key, kind, body)}\n{body}", place / f"{key}.{kind}")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from tests.bench import executor
+from tests.bench import executor, second
 from tests.bench.__main__ import main
 from tests.bench.case import Case
 from tests.bench.columns import COLUMNS, Column, copy_of, with_numpy
@@ -143,3 +143,13 @@ def test_what_the_executor_costs_is_printed(capsys: pytest.CaptureFixture[str]) 
 
     assert [line[:20].strip() for line in lines[1:]] == list(executor.PROGRAMS)
     assert all(line.count("x") >= 2 and "us" in line for line in lines[1:])
+
+
+def test_what_a_second_process_costs_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("numba")
+    second.main(["orbit"], times=1)
+    (_, line) = capsys.readouterr().out.splitlines()
+    name, first, *figures, stages = line.split()
+
+    assert (name, stages) == ("orbit", "0")
+    assert float(first) > float(figures[0])

@@ -1,0 +1,314 @@
+"""Texts that an earlier process has made of the same job, on the disk: found by a digest of all that they are made from.
+
+What is read back is data and source texts, checked in form, never pickles; anything that is not as it was written is made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.frontend.lower import Result
+from symgrad.ir.faithful import LIBRARIES, Faithful, Plain, Unfaithful, known_object, plain_data, plain_place, plain_type
+from symgrad.ir.scan import parse_type
+from symgrad.ir.types import Type
+from symgrad.location import Loc
+from symgrad.loops.reach import OutOfReach
+from symgrad.pipeline.job import Job, is_made_of
+from symgrad.pipeline.words import lines_of, parameter_text, passed_text
+from symgrad.runtime.cache import read_record, texts_directory, write_record
+from symgrad.signature import Abstract, Related, Signature, Tree
+
+Read = Callable[[str], Any]
+#: what reading a record back may raise where it is not as it was written
+MISREAD = (KeyError, IndexError, TypeError, ValueError, AttributeError, ImportError)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """NumPy code that was kept: its text, the name of its function, and whether it can be differentiated again."""
+
+    emitted: Emitted
+    name: str
+    again: bool
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The place of one job's texts."""
+
+    job: Job
+    place: Path
+    key: str
+    before: dict[str, Any] = field(init=False)  #: the objects that the frontend has named
+
+    def __post_init__(self) -> None:
+        self.before = dict(self.job.lowered.objects)
+
+    def record(self, kind: str) -> Any:
+        """What is kept, None if nothing is."""
+        return read_record(self.place, self.key, kind)
+
+    def keep(self, kind: str, content: Plain) -> None:
+        """Keep something, if that can be done."""
+        write_record(self.place, self.key, kind, content)
+
+    # -------------------------------------------------------------- NumPy code
+
+    def numpy(self, read: Read | None) -> Found | None:
+        """The NumPy code, None if it is to be made; raises Related where there is better code for arguments like these."""
+        try:
+            kept = self.record("numpy")
+            relations = texts_in(kept["relations"])
+            if kept["text"] is None:
+                found = None
+            else:
+                namespace = {text_in(name): named(spec) for name, spec in kept["namespace"].items()}
+                classes = {text_in(name): self.classes()[number] for name, number in kept["classes"].items()}
+                emitted = Emitted(text_in(kept["text"]), namespace)
+                found = Found(emitted, text_in(kept["name"]), kept["again"] is True)
+        except MISREAD:
+            return None
+        if read is not None:
+            raise_related(relations, read)
+        if found is not None:
+            self.job.lowered.objects.update(classes)
+        return found
+
+    def keep_relations(self) -> None:
+        """Keep what there was to ask of the arguments, of a job that is made with other words then."""
+        self.keep("numpy", {"relations": list(self.job.relations), "text": None})
+
+    def keep_numpy(self, found: Found) -> None:
+        """Keep the NumPy code, if all that its text names has a name that another process knows."""
+        objects, classes = self.job.lowered.objects, self.classes()
+        added = {name: value for name, value in objects.items() if name not in self.before}
+        own = {name: value for name, value in found.emitted.namespace.items() if objects.get(name) is not value}
+        numbers = {name: next((k for k, kind in enumerate(classes) if kind is value), None) for name, value in added.items()}
+        known = {name: spec_of(value) for name, value in own.items()}
+        if None not in numbers.values() and None not in known.values():
+            content = {"relations": list(self.job.relations), "text": found.emitted.text, "name": found.name, "again": found.again}
+            self.keep("numpy", {**content, "namespace": known, "classes": numbers})
+
+    def classes(self) -> list[type]:
+        """The classes that gradients may be made of: those of the arguments, in order."""
+        return [types.SimpleNamespace, *(item.kind for item in trees(self.job.signature))]
+
+    # -------------------------------------------------------------- kernels
+
+    def kernel(self) -> Kernel | Pair | OutOfReach | None:
+        """The texts of the kernels, or why there are none; None if that is to be found out."""
+        try:
+            kept = self.record("kernel")
+            match kept["form"]:
+                case "Kernel":
+                    return Kernel(**read_fields(Kernel, kept))
+                case "Pair":
+                    return Pair(**read_fields(Pair, kept))
+                case "refused":
+                    return OutOfReach(text_in(kept["reason"]), None if kept["loc"] is None else read_place(kept["loc"]))
+        except MISREAD:
+            pass
+        return None
+
+    def keep_kernel(self, made: Kernel | Pair | OutOfReach) -> None:
+        """Keep the texts of the kernels, or why there are none."""
+        if isinstance(made, OutOfReach):
+            loc = None if made.loc is None else plain_place(made.loc)
+            self.keep("kernel", {"form": "refused", "reason": made.reason, "loc": loc})
+            return
+        with contextlib.suppress(Unfaithful):
+            self.keep("kernel", {"form": type(made).__name__, **{p.name: plain_field(getattr(made, p.name)) for p in fields(made)}})
+
+
+def shelf_of(job: Job, seeking: bool) -> Shelf | None:
+    """The place of a job's texts; None where nothing is kept on the disk, or where the job has no faithful form.
+
+    It is to be asked for before the stages run: they change what was lowered. ``seeking``: may there be better code for
+    arguments that are related?
+    """
+    if job.lowered.caught:
+        return None
+    place = texts_directory()
+    if place is None:
+        return None
+    try:
+        said = [plain_job(job), seeking]
+    except Unfaithful:
+        return None
+    return Shelf(job, place, hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest())
+
+
+def raise_related(relations: list[str], read: Read) -> None:
+    """Ask for code that relies on those relations of extents which hold."""
+    pins = tuple((text, 0) for text in relations if read(text) == 0)
+    if pins:
+        raise Related(pins)
+
+
+# ------------------------------------------------------------------ the key
+
+
+def plain_job(job: Job) -> Plain:
+    """All that the texts of a job are made from, as plain data; what has no plain form is Unfaithful."""
+    faithful, lowered, request = Faithful(), job.lowered, job.request
+    main = faithful.function(lowered.func)
+    inputs = [[faithful.value(value), text] for value, text in lowered.inputs]
+    captured = [[held.text, faithful.value(held.value)] for held in lowered.captured]
+    where = plain_place(job.source.loc(job.source.node))
+    line = lines_of(job)
+    quoted = [[loc.file, loc.line, line(loc.file, loc.line)] for loc in faithful.places.values() if loc.line and not loc.text]
+    asked = [
+        list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused,
+        sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal,
+    ]  # fmt: skip
+    return [
+        main, faithful.plain(), inputs, captured, quoted, asked,
+        [plain_result(lowered.result), list(lowered.mutated), lowered.raises, plain_objects(job)],
+        [job.source.name, where, parameter_text(job), passed_text(job)],
+        [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same)],
+        numba_version() if request.jit else None,
+    ]  # fmt: skip
+
+
+def plain_result(result: Result) -> Plain:
+    """The structure of a result."""
+    return [result.text, result.count, [plain_result(item) for item in result.items]]
+
+
+def plain_objects(job: Job) -> Plain:
+    """The names that texts have for objects from outside: of which library they are, which are the same, which are classes of arguments."""
+    numbers: dict[int, int] = {}
+    kinds = [item.kind for item in trees(job.signature)]
+    return [
+        [name, known_object(value), numbers.setdefault(id(value), len(numbers)), [value is kind for kind in kinds]]
+        for name, value in job.lowered.objects.items()
+    ]
+
+
+def plain_abstract(item: Abstract) -> Plain:
+    """A part of a signature, as far as texts depend on it: what a ``Static`` is, the function says."""
+    match item:
+        case Type():
+            return plain_type(item)
+        case Tree(kind=kind, names=names, items=items):
+            said = [item.form, kind.__module__, kind.__qualname__, kind.__name__, issubclass(kind, tuple), is_made_of(kind, names)]
+            return ["Tree", said, plain_data(names), [plain_abstract(inner) for inner in items]]
+    return ["Static"]
+
+
+def trees(signature: Signature) -> Iterator[Tree]:
+    """Every container among the arguments, from the outside in."""
+
+    def inside(item: Abstract) -> Iterator[Tree]:
+        if isinstance(item, Tree):
+            yield item
+            for inner in item.items:
+                yield from inside(inner)
+
+    for _, item in signature.params:
+        yield from inside(item)
+
+
+def numba_version() -> str:
+    """The version of numba, which need not be imported."""
+    loaded = sys.modules.get("numba")
+    return str(loaded.__version__) if loaded is not None else importlib.metadata.version("numba")
+
+
+# ------------------------------------------------------------------ records
+
+
+def text_in(value: Any) -> str:
+    """A text, and nothing else."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def texts_in(value: Any) -> list[str]:
+    """A list of texts, and nothing else."""
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return [text_in(item) for item in value]
+
+
+def spec_of(value: Any) -> Plain | None:
+    """What a name of a text stands for, in a record: an object of a library by its name, a number by itself; None of anything else."""
+    return ["number", plain_data(value)] if type(value) in (bool, int, float) else known_object(value)
+
+
+def named(spec: Any) -> Any:
+    """The module, class, function or number that a record names."""
+    match spec:
+        case ["number", bool() | int() as number]:
+            return number
+        case ["number", ["float", str() as digits]]:
+            return float.fromhex(digits)
+    home, *names = texts_in(spec)
+    if home.partition(".")[0] not in LIBRARIES or len(names) > 1:
+        raise ValueError(spec)
+    found = import_module(home)
+    return getattr(found, names[0]) if names else found
+
+
+def plain_field(value: Any) -> Plain:
+    """A field of a kernel's texts: texts, truths, numbers, types, and lists and tables of these."""
+    match value:
+        case Type():
+            if parse_type(str(value)) != value:
+                raise Unfaithful(str(value))
+            return {"type": str(value)}
+        case dict():
+            known = {name: spec_of(item) for name, item in value.items()}
+            if None in known.values():
+                raise Unfaithful("a name in a caller")
+            return {"names": known}
+        case list() | tuple():
+            return [plain_field(item) for item in value]
+    return value
+
+
+def read_field(value: Any) -> Any:
+    """A field back, lists for tuples."""
+    match value:
+        case {"type": str() as text}:
+            return parse_type(text)
+        case {"names": dict() as names}:
+            return {text_in(name): named(spec) for name, spec in names.items()}
+        case list():
+            return [read_field(item) for item in value]
+        case str() | bool() | int():
+            return value
+    raise TypeError(value)
+
+
+def read_fields(form: type[Kernel | Pair], kept: dict[str, Any]) -> dict[str, Any]:
+    """All fields of a kernel's texts, each of its kind."""
+    made = {part.name: read_field(kept[part.name]) for part in fields(form)}
+    for part in fields(form):
+        value, kind = made[part.name], str(part.type).partition("[")[0]
+        if kind == "tuple":
+            made[part.name] = value = tuple(value)
+        if type(value).__name__ != kind:
+            raise TypeError(part.name)
+    return made
+
+
+def read_place(data: Any) -> Loc:
+    """A place back."""
+    file, line, column, end, text, backward = data
+    return Loc(text_in(file), int(line), int(column), int(end), text_in(text), backward is True)
+
+
+__all__ = ["Found", "Shelf", "shelf_of"]
