@@ -218,7 +218,7 @@ def windows_then_stored(x):
 
 
 def coordinates(x):
-    return np.sum(np.gradient((x * x).reshape(3, 3), np.array([0.0, 1.0, 4.0]), axis=0))
+    return np.sum(np.gradient(x * x, np.ones((3, 3))))
 
 
 def areas(x):

@@ -11,8 +11,9 @@ import numpy as np
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import outside, rely_on_keys
-from symgrad.ir.core import NONE, Const, Operand
+from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
 from symgrad.ops.indexing import is_basic
@@ -119,6 +120,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
         case External(value) if value is np.r_ or value is np.c_:
             return joined(ctx, value, index_of(ctx, node), whole)
+        case External(value) if value is np.mgrid or value is np.ogrid:
+            return grid(ctx, value, index_of(ctx, node), whole)
         case External(value, text):
             return load_external(ctx, value, text, index_of(ctx, node), whole)
         case Static(value) if isinstance(value, str):
@@ -343,6 +346,23 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     if not plain and any(isinstance(t, Scalar) for t in types):
         raise UnsupportedSyntax("numbers beside such an array in np.r_ or np.c_ are not supported", ctx.loc(node), "use np.concatenate")
     return ctx.apply(Static(joining.joined_rows if kind is np.r_ else joining.joined_columns), [Tup(tuple(parts))], {}, node)
+
+
+def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
+    """``np.mgrid[...]`` and ``np.ogrid[...]``: a step that is imaginary is a number of points, the last one among them."""
+    axes: list[Binding] = []
+    for item in index.bindings:
+        if not isinstance(item, tuple) or item[1] is None:
+            raise UnsupportedSyntax("an axis of np.mgrid or np.ogrid is a range with an end", ctx.loc(node), "write 0:n")
+        start, stop, step = (Num(default) if part is None else part for part, default in zip(item, (ZERO, NONE, ONE), strict=True))
+        count = known_value(step)
+        if count and isinstance(count[0], complex):
+            axes.append(ctx.apply(Static(np.linspace, "np.linspace"), [start, stop, Num(Const(int(abs(count[0]))))], {}, node))
+        else:
+            axes.append(ctx.apply(Static(np.arange, "np.arange"), [start, stop, step], {}, node))
+    if len(axes) == 1:
+        return axes[0]
+    return ctx.apply(Static(joining.open_grid if kind is np.ogrid else joining.dense_grid), [Tup(tuple(axes))], {}, node)
 
 
 def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Obj, Ref, Tup
+from symgrad.frontend.bindings import Binding, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
+from symgrad.ops.composed import WIDER
 from symgrad.ops.declare import ROWS
 
 #: rows of arrays that without an axis are of all elements in a row
@@ -51,6 +52,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         refusal.objects = dict(ctx.external_names)
         raise refusal from None
     except spelling.BindError as error:
+        if (wider := WIDER.get(spelled.row)) is not None:
+            return ctx.apply(Static(wider), args, kwargs, node)
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
 

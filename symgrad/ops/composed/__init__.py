@@ -30,12 +30,26 @@ from symgrad.ops.composed.joining import (
     meshgrid,
     resize,
     setdiff1d,
+    sparse_indices,
     trim_zeros,
     union1d,
     vsplit,
     vstack,
 )
-from symgrad.ops.composed.places import extract, fill_diagonal, nonzero, partition, piecewise, place, put, put_along_axis, putmask, select
+from symgrad.ops.composed.places import (
+    choose_within,
+    extract,
+    fill_diagonal,
+    nonzero,
+    partition,
+    piecewise,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    select,
+    take_within,
+)
 from symgrad.ops.composed.polynomials import poly, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
 from symgrad.ops.composed.products import (
     cond,
@@ -94,6 +108,8 @@ from symgrad.ops.composed.statistics import (
     average,
     corrcoef,
     cov,
+    histogram,
+    histogram_bin_edges,
     nancumprod,
     nancumsum,
     nanmedian,
@@ -105,6 +121,8 @@ from symgrad.ops.composed.statistics import (
     percentile,
     ptp,
     quantile,
+    std_about,
+    var_about,
 )
 
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -125,6 +143,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
     np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied_once, copy.deepcopy: copied, sorted: sorted_,
+    math.modf: modf, np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {
@@ -136,6 +155,12 @@ VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
     COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})
+
+
+#: rows by name, and what says their calls with arguments that no row takes
+WIDER: dict[str, Callable[..., Any]] = {
+    "take_items": take_within, "choose": choose_within, "indices": sparse_indices, "var": var_about, "std": std_about,
+}  # fmt: skip
 
 
 #: functions of SciPy's modules by name

@@ -38,13 +38,36 @@ def dstack(tup: Any) -> Any:
     return np.concatenate(tup, axis=2)
 
 
-def meshgrid(x: Numbers, y: Numbers, indexing: str = "xy") -> Any:
-    """``np.meshgrid`` of two vectors."""
-    if indexing == "xy":
-        shape = (y.shape[0], x.shape[0])
-        return np.broadcast_to(x, shape).copy(), np.broadcast_to(np.expand_dims(y, 1), shape).copy()
-    shape = (x.shape[0], y.shape[0])
-    return np.broadcast_to(np.expand_dims(x, 1), shape).copy(), np.broadcast_to(y, shape).copy()
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: str = "xy") -> Any:
+    """``np.meshgrid``: each vector along an axis of its own, repeated along the others unless they are ``sparse``."""
+    need(copy, "np.meshgrid that gives views is not supported")
+    need(indexing in ("xy", "ij"), "Valid values for `indexing` are 'xy' and 'ij'.")
+    vectors = [np.ravel(np.asarray(x)) for x in xi]
+    axes = list(range(len(vectors)))
+    if len(vectors) > 1 and indexing == "xy":
+        axes[0], axes[1] = 1, 0
+    shape = tuple([vectors[k].shape[0] for k in axes])
+    made = [np.reshape(v, (1,) * k + (-1,) + (1,) * (len(vectors) - 1 - k)) for k, v in zip(axes, vectors)]
+    return tuple([m.copy() if sparse else np.broadcast_to(m, shape).copy() for m in made])
+
+
+def open_grid(axes: Any) -> Any:
+    """``np.ogrid[...]``: ranges, each along an axis of its own; all of them of floats if one is."""
+    made = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
+    return np.meshgrid(*made, indexing="ij", sparse=True)
+
+
+def dense_grid(axes: Any) -> Any:
+    """``np.mgrid[...]``: the same, repeated along the others, as one array."""
+    made = [axis.astype(float) for axis in axes] if any(axis.dtype == float for axis in axes) else list(axes)
+    return np.stack(np.meshgrid(*made, indexing="ij"))
+
+
+def sparse_indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
+    """``np.indices`` of a dtype, or with ``sparse``."""
+    if not sparse:
+        return np.indices(dimensions).astype(dtype)
+    return np.meshgrid(*[np.arange(n, dtype=dtype) for n in dimensions], indexing="ij", sparse=True)
 
 
 def broadcast_arrays(*args: Any) -> Any:

@@ -77,9 +77,27 @@ def putmask(a: Any, mask: Any, values: Numbers) -> None:
     a[mask] = values if np.ndim(values) == 0 else values[mask]
 
 
-def place(arr: Any, mask: Any, vals: Any) -> None:
-    """``np.place``: one value, or as many as places."""
-    arr[mask] = vals
+def place(arr: Any, mask: Any, vals: Numbers) -> None:
+    """``np.place``: values in turn, over and over."""
+    if np.ndim(vals) == 0:
+        arr[mask] = vals
+    else:
+        values = np.ravel(vals)
+        arr[mask] = values[np.arange(np.count_nonzero(mask)) % values.shape[0]]
+
+
+def take_within(a: Numbers, indices: Numbers, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """``np.take`` that goes round, or stays, at the ends."""
+    need(out is None and mode in ("wrap", "clip"), "this form of np.take is not supported")
+    extent = np.size(a) if axis is None else np.shape(a)[axis]
+    return np.take(a, indices % extent if mode == "wrap" else np.clip(indices, 0, extent - 1), axis=axis)
+
+
+def choose_within(a: Numbers, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """``np.choose`` that goes round, or stays, at the ends."""
+    need(out is None and mode in ("wrap", "clip"), "this form of np.choose is not supported")
+    count = len(choices)
+    return np.choose(a % count if mode == "wrap" else np.clip(a, 0, count - 1), choices)
 
 
 def put_along_axis(arr: Any, indices: Numbers, values: Any, axis: Any) -> None:

@@ -85,12 +85,34 @@ def fftconvolve(in1: Numbers, in2: Numbers, mode: str = "full") -> Any:
     return signal_convolve(in1, in2, mode)
 
 
-def interp(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
-    """``np.interp``: linear between the points, constant outside."""
-    right = np.clip(np.searchsorted(xp, x), 1, xp.shape[0] - 1)
-    left = right - 1
-    part = np.clip((x - xp[left]) / (xp[right] - xp[left]), 0.0, 1.0)
-    return fp[left] + part * (fp[right] - fp[left])
+def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """``np.interp``: linear between the points, constant outside; of points at the same place the last one counts."""
+    if period is not None:
+        return interp_around(x, xp, fp, period)
+    made = interp_between(x, xp, fp)
+    if left is not None:
+        made = np.where(x < xp[0], left, made)
+    return made if right is None else np.where(x > xp[-1], right, made)
+
+
+def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
+    """What stands between two points, on the line that joins them."""
+    must(xp.shape[0] > 1, "np.interp of one point is not supported")
+    above = np.clip(np.searchsorted(xp, x, side="right"), 1, xp.shape[0] - 1)
+    below = above - 1
+    part = np.clip((x - xp[below]) / (xp[above] - xp[below]), 0.0, 1.0)
+    return fp[below] + part * (fp[above] - fp[below])
+
+
+def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
+    """``np.interp`` of what repeats itself: the last point stands before the first, too."""
+    length = abs(period)
+    must(length > 0, "period must be a non-zero value")
+    places = xp % length
+    order = np.argsort(places)
+    places, values = places[order], fp[order]
+    wider = np.concatenate([places[-1:] - length, places, places[:1] + length])
+    return interp_between(x % length, wider, np.concatenate([values[-1:], values, values[:1]]))
 
 
 def convolve(a: Numbers, v: Numbers, mode: str = "full") -> Any:
@@ -115,15 +137,58 @@ def correlate(a: Numbers, v: Numbers, mode: str = "valid") -> Any:
     return np.convolve(a, v[::-1], mode)  # type: ignore[call-overload]
 
 
-def gradient(f: Numbers, spacing: Any = 1.0, axis: Any = None) -> Any:
-    """``np.gradient`` along one axis with even spacing."""
-    need(np.ndim(spacing) == 0, "np.gradient with coordinates is not supported; give one spacing")
-    need(axis is not None or np.ndim(f) == 1, "np.gradient along several axes is not supported; give one axis")
-    moved = f if axis is None or np.ndim(f) == 1 else np.moveaxis(f, axis, 0)
-    first = np.expand_dims((moved[1] - moved[0]) / spacing, 0)
-    last = np.expand_dims((moved[-1] - moved[-2]) / spacing, 0)
-    made = np.concatenate([first, (moved[2:] - moved[:-2]) / (2.0 * spacing), last])
-    return made if axis is None or np.ndim(f) == 1 else np.moveaxis(made, 0, axis)
+def gradient(f: Numbers, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """``np.gradient``: along one axis or several, each with a spacing or with coordinates."""
+    axes = tuple(range(np.ndim(f))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    need(len(varargs) in (0, 1, len(axes)), "np.gradient takes one spacing, or one for each axis")
+    need(edge_order in (1, 2), "np.gradient is supported for edge_order 1 and 2")
+    made = []
+    for k in range(len(axes)):
+        spacing = 1.0 if len(varargs) == 0 else varargs[k if len(varargs) == len(axes) else 0]
+        made.append(slope_along(f, spacing, axes[k], edge_order))
+    return made[0] if len(axes) == 1 else tuple(made)
+
+
+def slope_along(f: Numbers, spacing: Numbers, axis: int, edge_order: int) -> Any:
+    """The differences of ``np.gradient`` along one axis, in the precision of ``f``."""
+    moved = f if np.ndim(f) == 1 else np.moveaxis(f, axis, 0)
+    must(moved.shape[0] > edge_order, "np.gradient needs at least edge_order + 1 elements")
+    if np.ndim(spacing) == 0:
+        first, last = even_ends(moved, spacing, edge_order)
+        inside = (moved[2:] - moved[:-2]) / (2.0 * spacing)
+    else:
+        need(np.ndim(spacing) == 1, "the coordinates of np.gradient are supported as vectors")
+        must(spacing.shape[0] == moved.shape[0], "when 1d, distances must match the length of the corresponding dimension")
+        steps = np.reshape(spacing[1:] - spacing[:-1], (-1,) + (1,) * (np.ndim(f) - 1))
+        first, last = uneven_ends(moved, steps, edge_order)
+        before, after = steps[:-1], steps[1:]
+        inside = moved[1:-1] * ((after - before) / (before * after)) - moved[:-2] * (after / (before * (before + after)))
+        inside = inside + moved[2:] * (before / (after * (before + after)))
+    made = np.concatenate([np.expand_dims(first, 0), inside, np.expand_dims(last, 0)])
+    made = made.astype(f.dtype) if f.dtype.kind == "f" and made.dtype != f.dtype else made
+    return made if np.ndim(f) == 1 else np.moveaxis(made, 0, axis)
+
+
+def even_ends(moved: Numbers, spacing: Any, edge_order: int) -> Any:
+    """The first and the last difference, of points that are evenly spaced."""
+    if edge_order == 1:
+        return (moved[1] - moved[0]) / spacing, (moved[-1] - moved[-2]) / spacing
+    first = (2.0 * moved[1] - 1.5 * moved[0] - 0.5 * moved[2]) / spacing
+    return first, (1.5 * moved[-1] - 2.0 * moved[-2] + 0.5 * moved[-3]) / spacing
+
+
+def uneven_ends(moved: Numbers, steps: Numbers, edge_order: int) -> Any:
+    """The first and the last difference, of points with coordinates of their own."""
+    near, far = steps[0], steps[-1]
+    if edge_order == 1:
+        return (moved[1] - moved[0]) / near, (moved[-1] - moved[-2]) / far
+    return end_of_three(moved[0], moved[1], moved[2], near, steps[1]), -end_of_three(moved[-1], moved[-2], moved[-3], far, steps[-2])
+
+
+def end_of_three(a: Numbers, b: Numbers, c: Numbers, near: Any, far: Any) -> Any:
+    """The slope at the first of three points, of the parabola through them."""
+    both = near + far
+    return b * (both / (near * far)) - a * ((near + both) / (near * both)) - c * (near / (far * both))
 
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: Any = True, base: Any = 10.0) -> Any:

@@ -16,14 +16,89 @@ def ptp(a: Numbers, axis: Any = None, keepdims: Any = None) -> Any:
     return kept(made, a, axis) if keepdims else made
 
 
-def average(a: Numbers, axis: Any = None, weights: Numbers = None) -> Any:
-    """``np.average``, weights of the shape of ``a`` or along one axis."""
+def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any = False, keepdims: Any = False) -> Any:
+    """``np.average``, weights of the shape of ``a`` or along one axis; with ``returned`` the sums of the weights too."""
     if weights is None:
-        return np.mean(a, axis=axis)
-    if axis is None or np.ndim(weights) == np.ndim(a):
-        return np.sum(a * weights, axis=axis) / np.sum(weights, axis=axis)
-    moved = np.moveaxis(a, axis, -1)
-    return np.sum(moved * weights, axis=-1) / np.sum(weights)
+        made = np.mean(a, axis=axis, keepdims=keepdims)
+        return (made, np.full_like(made, np.size(a) / np.size(made))) if returned else made
+    alike = np.ndim(weights) == np.ndim(a)
+    need(alike or axis is not None, "Axis must be specified when shapes of a and weights differ.")
+    need(alike or np.ndim(weights) == 1 and not isinstance(axis, tuple), "weights of np.average along several axes are not supported")
+    if alike:
+        must(np.shape(weights) == np.shape(a), "the weights of np.average have another shape than what is averaged")
+        shares = weights
+    else:
+        shares = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
+    total = np.sum(shares, axis=axis, keepdims=keepdims)
+    made = np.sum(a * shares, axis=axis, keepdims=keepdims) / total
+    return (made, np.broadcast_to(total, np.shape(made)).copy() if np.ndim(made) else total) if returned else made
+
+
+def moments_about(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Numbers) -> Any:
+    """The mean square of distances from a mean that is given."""
+    apart = a - mean
+    total = np.sum(apart * apart, axis=axis, keepdims=keepdims)
+    return total / np.maximum(np.size(apart) // np.maximum(np.size(total), 1) - ddof, 0)
+
+
+def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
+              mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
+    """``np.var`` with a mean that is given, or a ``correction``."""
+    need(dtype is None and out is None and where is None, "np.var takes mean and correction with axis and keepdims alone")
+    lost = ddof if correction is None else correction
+    return np.var(a, axis=axis, ddof=lost, keepdims=keepdims) if mean is None else moments_about(a, axis, lost, keepdims, mean)
+
+
+def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
+              mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
+    """``np.std`` with a mean that is given, or a ``correction``."""
+    need(dtype is None and out is None and where is None, "np.std takes mean and correction with axis and keepdims alone")
+    lost = ddof if correction is None else correction
+    if mean is None:
+        return np.std(a, axis=axis, ddof=lost, keepdims=keepdims)
+    return np.sqrt(moments_about(a, axis, lost, keepdims, mean))
+
+
+def histogram_edges(a: Numbers, bins: Numbers, range: Any) -> Any:
+    """The edges of a histogram: as they are given, or evenly from the smallest to the largest number."""
+    if np.ndim(bins) == 1:
+        must(np.all(bins[1:] >= bins[:-1]), "`bins` must increase monotonically, when an array")
+        return bins
+    must(bins >= 1, "`bins` must be positive, when an integer")
+    if range is not None:
+        first, last = range
+        must(first <= last, "max must be larger than min in range parameter.")
+    elif np.size(a) == 0:
+        first, last = 0.0, 1.0
+    else:
+        first, last = np.min(a), np.max(a)
+    if first == last:
+        return np.linspace(first - 0.5, last + 0.5, bins + 1)
+    return np.linspace(first, last, bins + 1)
+
+
+def histogram(a: Numbers, bins: Numbers = 10, range: Any = None, density: Any = False, weights: Numbers = None) -> Any:
+    """``np.histogram``: what is counted has no derivative, the weights and the edges have."""
+    need(not isinstance(bins, str), "np.histogram with a rule for its bins is not supported; give their number or their edges")
+    edges = histogram_edges(a, bins, range)
+    flat = np.ravel(a)
+    inside = (flat >= edges[0]) & (flat <= edges[-1])
+    places = np.minimum(np.searchsorted(edges, flat[inside], side="right") - 1, edges.shape[0] - 2)
+    if weights is None:
+        counts = np.bincount(places, minlength=edges.shape[0] - 1)
+    else:
+        must(np.shape(weights) == np.shape(a), "weights should have the same shape as a.")
+        counts = np.bincount(places, np.ravel(weights)[inside], minlength=edges.shape[0] - 1)
+        counts = counts if counts.dtype == weights.dtype else counts.astype(weights.dtype)
+    if density:
+        counts = counts / (edges[1:] - edges[:-1]) / np.sum(counts)
+    return counts, edges
+
+
+def histogram_bin_edges(a: Numbers, bins: Numbers = 10, range: Any = None, weights: Any = None) -> Any:
+    """``np.histogram_bin_edges``."""
+    need(not isinstance(bins, str), "np.histogram_bin_edges with a rule is not supported; give the number of bins")
+    return histogram_edges(a, bins, range)
 
 
 #: methods of quantiles that stand between two elements: alpha and beta of Hyndman and Fan (1996)

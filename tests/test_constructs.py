@@ -1,0 +1,200 @@
+"""Functions and constructs as scientists write them: value and gradient on both targets, of arrays with gaps and in single precision too."""
+# ruff: noqa: B007, B023, E731 - the constructs are the point
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import SymgradError
+
+X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
+RIGHT: list[Callable[..., Any]] = []
+REFUSED: list[Callable[..., Any]] = []
+
+
+def right(function: Callable[..., Any]) -> Callable[..., Any]:
+    RIGHT.append(function)
+    return function
+
+
+def refused(function: Callable[..., Any]) -> Callable[..., Any]:
+    REFUSED.append(function)
+    return function
+
+
+# ------------------------------------------------------------------ indices beyond the ends
+
+
+@right
+def taken_around_the_ends(x):
+    places = np.array([[0, 9], [-4, 21]])
+    return np.sum(np.take(x, places, mode="wrap") ** 2 * np.array([[1.0, 2.0], [3.0, 4.0]])) + x.take(11, mode="wrap")
+
+
+@right
+def taken_up_to_the_ends(x):
+    return np.sum(x.take([-3, 0, 9], mode="clip") ** 2) + np.sum(np.take(x.reshape(3, 3), [5, -5], axis=1, mode="clip") ** 2)
+
+
+@right
+def chosen_around_the_ends(x):
+    choices = [x[:3], x[3:6] ** 2, x[6:] ** 3]
+    return np.sum(np.choose([4, -1, 1], choices, mode="wrap")) + np.sum(np.choose([4, -1, 1], choices, mode="clip") ** 2)
+
+
+@right
+def placed_over_and_over(x):
+    y = x * 2.0
+    np.place(y, y > 0, [x[0], x[1] ** 2])
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ grids and differences
+
+
+@right
+def dense_grids(x):
+    i, j = np.mgrid[0:3, 1:6:2]
+    rows, columns = np.mgrid[-1:1:0.5, 0:2]
+    return np.sum(np.sin(i * x[0] + j * x[1])) + np.sum(np.exp(rows * x[2]) * columns) + np.sum(np.mgrid[0:1:5j] * x[3] ** 2)
+
+
+@right
+def open_grids(x):
+    i, j = np.ogrid[: len(x), 0:1:4j]
+    return np.sum(np.sin(i * x[0] + j * x[1]))
+
+
+@right
+def grids_of_vectors(x):
+    a, b, c = np.meshgrid(x[:2], x[2:5] ** 2, x[5:7])
+    d, e = np.meshgrid(x[:3], x[3:5], sparse=True)
+    (f,) = np.meshgrid(x)
+    return np.sum(a * np.sin(b) * c) + np.sum(d * e**2) + np.sum(f**3)
+
+
+@right
+def indices_of_two_kinds(x):
+    i, j = np.indices((2, 3), sparse=True)
+    k, _ = np.indices((2, 3), dtype=float)
+    return np.sum((i + 1.0) * x[0] * (j + 1)) + np.sum(k * x[1] ** 2)
+
+
+@right
+def slopes_between_coordinates(x):
+    t = np.array([0.0, 1.0, 2.5, 3.0, 4.2, 6.0, 6.5, 8.0, 9.1])
+    m = (x * x).reshape(3, 3)
+    a, b = np.gradient(m, 2.0, t[:3])
+    return np.sum(np.gradient(x**2, t, edge_order=2) ** 2) + np.sum(a * b) + np.sum(np.gradient(x, 0.5, edge_order=2) ** 2)
+
+
+@right
+def slopes_between_places_that_move(x):
+    return np.sum(np.gradient(np.sin(x), np.cumsum(x**2 + 0.1)) ** 2)
+
+
+# ------------------------------------------------------------------ between points
+
+
+@right
+def the_last_of_points_at_one_place(x):
+    return np.sum(np.interp(np.array([0.5, 1.0, 1.5, 2.5, -1.0, 4.0]), [0.0, 1.0, 1.0, 2.0], x[:4]) ** 2)
+
+
+@right
+def values_beyond_the_points(x):
+    return (
+        np.sum(np.interp(x, [0.0, 1.0, 2.0], [0.0, 3.0, 4.0], left=-1.0, right=9.0) ** 2)
+        + np.interp(5.0, x[:2] ** 2, x[2:4], right=x[4]) ** 2
+    )
+
+
+@right
+def points_that_repeat(x):
+    return np.sum(np.interp(4.9 * x, [2.0, 0.3, 4.1], [0.0, 3.0, 4.0], period=3.0) ** 2)
+
+
+# ------------------------------------------------------------------ statistics
+
+
+@right
+def averages_with_their_weights(x):
+    m = x.reshape(3, 3)
+    mean, total = np.average(x, weights=x**2 + 1, returned=True)
+    kept = np.average(m, axis=0, weights=np.array([1.0, 2.0, 0.5]), keepdims=True)
+    return mean * total + np.sum(kept**2) + np.average(m, axis=1, returned=True)[1][0] * x[0]
+
+
+@right
+def spread_about_a_mean(x):
+    m = x.reshape(3, 3)
+    middle = np.mean(m, axis=1, keepdims=True)
+    return np.sum(np.var(m, axis=1, mean=middle, keepdims=True) ** 2) + x.std(mean=0.5) + np.var(x, correction=1)
+
+
+@right
+def histogram_of_weights(x):
+    h, e = np.histogram(np.linspace(0.05, 0.95, 9), bins=4, range=(0, 1), weights=x**2)
+    g, _ = np.histogram(np.linspace(0.05, 0.95, 9).reshape(3, 3), bins=[0.0, 0.3, 0.6, 1.0], weights=x.reshape(3, 3), density=True)
+    return np.sum(h**2 * e[1:]) + g[1]
+
+
+@right
+def histogram_of_counts(x):
+    h, e = np.histogram(x, bins=3)
+    return np.sum(h * e[1:] * x[:3]) + np.histogram(x, bins=[-1.0, 0.5, 1.3])[0][1] * x[4] + np.histogram_bin_edges(x, 4)[1]
+
+
+@right
+def before_and_behind_the_point(x):
+    part, whole = math.modf(x[2])
+    return part * x[0] + whole * x[1]
+
+
+@refused
+def differences_of_no_order(x):
+    return np.sum(np.gradient(x, edge_order=3))
+
+
+@refused
+def bins_by_a_rule(x):
+    return np.sum(np.histogram(x, bins="auto")[1])
+
+
+# ------------------------------------------------------------------ the tests
+
+
+def gradient_by_differences(f: Any, x: np.ndarray) -> np.ndarray:
+    steps = 1e-4 * np.eye(9)
+    return np.array([(8 * (f(x + s) - f(x - s)) - (f(x + 2 * s) - f(x - 2 * s))) / 1.2e-3 for s in steps])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+def test_right(f: Any, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")
+    derived = symgrad.value_and_grad(f, jit="auto" if jit else False)
+    expected = gradient_by_differences(f, X)
+    for x, digits in ((X, 1e-9), (np.repeat(X, 2)[::2], 1e-9), (X.astype(np.float32), 2e-3)):
+        before = x.copy()
+        value, gradient = derived(x)
+        assert np.array_equal(x, before) and gradient.dtype == x.dtype
+        assert value == pytest.approx(f(x.copy()), rel=1e-12 if x.dtype == float else 1e-4)
+        assert gradient == pytest.approx(expected, rel=digits, abs=digits)
+        if jit:
+            break  # other layouts and precisions of kernels have tests of their own
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_refused(f: Any) -> None:
+    with pytest.raises(SymgradError) as refusal:
+        symgrad.grad(f)(X)
+    assert "test_constructs.py" in str(refusal.value)
