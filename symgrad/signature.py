@@ -7,6 +7,7 @@ and what comes back (``Compiled``).
 from __future__ import annotations
 
 import dataclasses
+import enum
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -313,6 +314,8 @@ def is_record(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType | types.MethodType | np.ufunc | np.dtype):
         return False
+    if isinstance(value, enum.Enum):
+        return False
     if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad")):
         return False
     return dataclasses.is_dataclass(value) or hasattr(value, "__dict__")
@@ -351,7 +354,7 @@ def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
 
 def static(value: Any) -> Static:
     """The key of an object that carries no number: equal keys compile to the same code."""
-    if value is None or isinstance(value, str | bytes):
+    if value is None or isinstance(value, str | bytes) and not isinstance(value, enum.Enum):
         return Static((type(value), value), value)
     if isinstance(value, types.FunctionType):
         return Static(function_key(value), value)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable
 from typing import Any
@@ -52,6 +53,19 @@ def chosen_around_the_ends(x):
 def placed_over_and_over(x):
     y = x * 2.0
     np.place(y, y > 0, [x[0], x[1] ** 2])
+    return np.sum(y * y)
+
+
+# ------------------------------------------------------------------ memory
+
+
+@right
+def views_of_no_axes_beside_numbers(x):
+    y = x * 1.0
+    for i in range(3):
+        v = y[i : i + 1].reshape(())
+        v = v - x[0]
+        y[0] += v
     return np.sum(y * y)
 
 
@@ -165,6 +179,87 @@ def differences_of_no_order(x):
 @refused
 def bins_by_a_rule(x):
     return np.sum(np.histogram(x, bins="auto")[1])
+
+
+# ------------------------------------------------------------------ members of enumerations
+
+
+class Activation(enum.Enum):
+    RELU = "relu"
+    TANH = "tanh"
+
+    def __call__(self, v):
+        return np.maximum(v, 0.0) if self is Activation.RELU else np.tanh(v)
+
+    @property
+    def scale(self):
+        return 2.0 if self == Activation.RELU else 3.0
+
+    @classmethod
+    def default(cls):
+        return cls.TANH
+
+
+class Place(enum.IntEnum):
+    FIRST = 1
+    SECOND = 2
+
+
+CHOSEN = Activation.TANH
+WEIGHTS = {Activation.RELU: 2.0, Activation.TANH: np.array([1.0, 2.0, 3.0])}
+
+
+@right
+def members_and_their_methods(x):
+    return np.sum(CHOSEN(x)) * CHOSEN.scale + np.sum(Activation.RELU(x) * Activation.default().scale) + x[0] * len(CHOSEN.value)
+
+
+@right
+def members_as_keys(x):
+    factors = {Activation.RELU: x[0], Activation.TANH: x[1]}
+    return factors[CHOSEN] * np.sum(WEIGHTS[Activation.TANH] * x[:3]) * WEIGHTS[Activation.RELU] + factors[Activation("relu")]
+
+
+@right
+def members_that_are_numbers(x):
+    total = 0.0
+    for place in Place:
+        total += x[place] ** place * place.value
+    return total if Place.SECOND == 2 and Place.FIRST < 2 else x[0]
+
+
+@right
+def members_matched(x, chosen=Activation.RELU):
+    match chosen:
+        case Activation.TANH:
+            return np.sum(x)
+        case Activation.RELU:
+            return np.sum(x**2)
+
+
+@refused
+def a_member_as_a_number(x):
+    return x[0] * Activation.RELU
+
+
+@refused
+def a_member_as_an_index(x):
+    return np.sum(x[Activation.RELU])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_each_member_has_code_of_its_own(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def f(x, chosen, place=Place.SECOND):
+        return np.sum(x**2) * place if chosen is Activation.RELU else np.sum(x)
+
+    derived = symgrad.grad(f, jit="auto" if jit else False)
+    assert derived(X, Activation.RELU) == pytest.approx(4 * X)
+    assert derived(X, Activation.TANH) == pytest.approx(np.ones(9))
+    assert derived(X, Activation.RELU, Place.FIRST) == pytest.approx(2 * X)
+    assert derived(X, Activation.RELU) == pytest.approx(4 * X)
 
 
 # ------------------------------------------------------------------ the tests

@@ -374,8 +374,9 @@ class Writer:
         if seeded or len(op.outs) != 1 or not isinstance(op.outs[0].type, Scalar):
             return None
         name = self.name_of[op.outs[0]]
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
-            return None  # of two vectors a number: what had the name was an array
+        held = [a for a in op.args if isinstance(a, Value) and self.name_of.get(a) == name]
+        if not all(isinstance(a.type, Scalar) for a in held):
+            return None  # what had the name was an array, if only of no axes: it would be written to
         if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:
             return ast.AugAssign(value.left, value.op, value.right)
         return None

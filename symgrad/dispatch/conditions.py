@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import types
 from collections.abc import Mapping
@@ -66,6 +67,8 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
     value = item.value
     if value is None:
         return [f"{text} is None"]
+    if isinstance(value, enum.Enum):
+        return [f"{text} is {names.of(value)}"]
     if isinstance(value, str):
         return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {value!r}"]
     if isinstance(value, types.FunctionType):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -35,6 +37,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return Bound(owner, attr)
         case External() | Static() | Frozen() if distribution_of(owner) is not None:
             return Bound(owner, attr)
+        case Static(value) if isinstance(value, enum.Enum):
+            return of_member(ctx, owner, value, attr, node)
         case Static(value, name_):
             return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
         case Ref() | Num():
@@ -82,6 +86,17 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
     ):
         ctx.rely(f"{owner_name(ctx, value)}.{attr}", found)
     return Static(found, f"{name_}.{attr}")
+
+
+def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: ast.AST) -> Binding:
+    """A method of a member of an enumeration, or what it holds."""
+    if not hasattr(value, attr):
+        raise UnsupportedSyntax(f"{value} has no attribute {attr!r}", ctx.loc(node))
+    if isinstance(getattr(type(value), attr, None), types.FunctionType | property) or isinstance(
+        inspect.getattr_static(type(value), attr, None), classmethod | staticmethod
+    ):
+        return of_class(ctx, owner, type(value), attr, node)
+    return outside(ctx, getattr(value, attr), f"{owner_name(ctx, value)}.{attr}", attr)
 
 
 def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import types
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.opaque import followed, opaque
-from symgrad.frontend.outside import outside, owner_name, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.ufuncs import ufunc_method
@@ -54,7 +55,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
             kwargs.update(dict(ctx.state.heap[made.key]))  # type: ignore[arg-type]
         elif isinstance(made, External) and isinstance(made.value, dict):
             rely_on_keys(ctx, made.value, made.text)
-            kwargs.update({k: outside(ctx, v, f"{made.text}[{k!r}]", k) for k, v in made.value.items()})
+            kwargs.update({k: outside(ctx, v, item_text(ctx, made.text, k), k) for k, v in made.value.items()})
         else:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
     return ctx.apply(held, args, kwargs, node)
@@ -65,6 +66,8 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     value = held.value
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
+    if isinstance(value, enum.Enum) and isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
+        return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
     if (given := getattr(value, "__symgrad_derivative__", None)) is not None:

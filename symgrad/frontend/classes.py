@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Above, Binding, Tup
+from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import LIBRARIES, opaque
+from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.scopes import parameters
@@ -25,6 +27,8 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     """Make an instance of the user's class, a named tuple or a dataclass; cast with a NumPy type."""
     if issubclass(cls, np.generic) and len(args) == 1 and not kwargs:
         return ctx.make(ctx.call("cast", ctx.read(args[0], node), dtype=DTYPE_NAMES[np.dtype(cls)]))
+    if is_enumeration(cls):
+        return Static(cls(*[unwrap(a) for a in args]))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)

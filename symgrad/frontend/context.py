@@ -8,6 +8,7 @@ and name, ``SPECIAL`` by the callable itself. ``Lowering``, which they share, lo
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from symgrad.frontend.bindings import (
     Tup,
     skeleton,
 )
+from symgrad.frontend.members import plain
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Type, Unknown
@@ -303,6 +305,9 @@ class Lowering:
 
     def constant(self, value: Any, name: str | None = None) -> Const:
         """A constant operand; objects without a literal need a name to be spelled by."""
+        value = plain(value)
+        if isinstance(value, enum.Enum):
+            raise UnsupportedSyntax(f"{value} cannot be used as a number", self.builder.loc, "use its value")
         if isinstance(value, bool | int | float | complex | str | bytes | type(None) | type(Ellipsis)):
             return Const(value)
         spelled_as = name or getattr(value, "__name__", type(value).__name__)
@@ -328,6 +333,8 @@ class Lowering:
                 made = ROWS["view"].law(types, {"index": spelled(path)}, lambda k: self.builder.extent_of(extents[k - 1]))
                 assert isinstance(made, Type)
                 return made
+            case Static(value) if isinstance(plain(value), enum.Enum):
+                return Object(type(value).__name__)
             case Static(value, name):
                 return self.constant(value, name).type
         return Object(type(binding).__name__)

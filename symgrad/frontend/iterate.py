@@ -7,6 +7,7 @@ and the item that belongs to its value.
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -15,6 +16,7 @@ from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.generators import gathered
+from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -69,6 +71,8 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             return of_memory(ctx, binding, node)
         case External(value, text):
             return external_items(ctx, value, text)
+        case Static(value) if is_enumeration(value):
+            return [Static(member, member.name) for member in value]
         case Static(value) if isinstance(value, str | range | tuple | frozenset | set):
             return [static_item(v) for v in value]
         case Generator():
@@ -95,7 +99,7 @@ def discard(binding: Binding) -> None:
 
 
 def static_item(value: object) -> Binding:
-    return Num(Const(value)) if isinstance(value, bool | int | float | complex) else Static(value)
+    return Num(Const(value)) if isinstance(value, bool | int | float | complex) and not isinstance(value, enum.Enum) else Static(value)
 
 
 def external_items(ctx: Lowering, value: object, text: str) -> list[Binding]:

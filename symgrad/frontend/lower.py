@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins as python_builtins
+import enum
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -277,7 +278,7 @@ class Attempt:
                 words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
                 text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
                 return Result(text, len(operands) - first, tuple(p for _, p in pairs))
-            case Static(value) if value is None or isinstance(value, str | bool | int | float):
+            case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(repr(value).replace("{", "{{").replace("}", "}}"), 0)
         try:
             operands.append(ctx.read(binding, node))

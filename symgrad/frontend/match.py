@@ -13,7 +13,7 @@ from symgrad.frontend.context import Lowering, statement
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
-from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
@@ -176,7 +176,7 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):
             rely_on_keys(ctx, value, text)
-            content = {k: outside(ctx, v, f"{text}[{k!r}]", str(k)) for k, v in value.items()}
+            content = {k: outside(ctx, v, item_text(ctx, text, k), str(k)) for k, v in value.items()}
         case _:
             return NEVER
     parts: list[Case] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
@@ -65,6 +67,8 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "s", [Const(p) for p in (value.start, value.stop, value.step)]
         case Iter(kind="slice", parts=parts):
             return "s", list(parts)
+        case Static(value=value) if isinstance(plain(value), enum.Enum):
+            return "i", [Const(value, value.name)]  # the key of a dict
         case Obj(key) if key.kind == "list" and key.cls is tuple:
             what = "a tuple of which the length is not known while compiling cannot be an index"
             raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one: x[i, j]")
@@ -124,6 +128,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return grid(ctx, value, index_of(ctx, node), whole)
         case External(value, text):
             return load_external(ctx, value, text, index_of(ctx, node), whole)
+        case Static(value) if is_enumeration(value):
+            return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Static(value) if isinstance(value, str):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Num(operand) if isinstance(operand.type, Unknown):
@@ -140,6 +146,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
 
 def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     """An element is a number, a basic index a view, anything else a copy."""
+    check_places(ctx, index, node)
     types = [o.type for o in index.operands]
     known = all(isinstance(t, Scalar | Array) or k is NONE or isinstance(k, Const) for t, k in zip(types, index.operands, strict=True))
     if not known:
@@ -238,7 +245,7 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
     if isinstance(key, int) and key < 0:
         ctx.rely(text, len(value), "len")
     name = str(key) if str(key).isidentifier() else f"item_{key}"
-    return outside(ctx, found, f"{text}[{key!r}]", name if name.isidentifier() else "item")
+    return outside(ctx, found, item_text(ctx, text, key), name if name.isidentifier() else "item")
 
 
 # ------------------------------------------------------------------ writing
@@ -268,7 +275,14 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
 
 
+def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:
+    """A member of an enumeration is a key of dicts alone."""
+    if any(isinstance(o, Const) and isinstance(o.value, enum.Enum) for o in index.operands):
+        raise UnsupportedSyntax("a member of an enumeration is no index", ctx.loc(node), "use its value")
+
+
 def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: ast.AST) -> None:
+    check_places(ctx, index, node)
     type_ = ctx.type_of(owner)
     if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
         raise UnknownType("the type of what is written to is not known", ctx.loc(node))

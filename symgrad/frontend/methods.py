@@ -20,7 +20,7 @@ from symgrad.frontend.iterate import append, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
-from symgrad.frontend.outside import outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Unknown
@@ -147,7 +147,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
     rely_on_keys(ctx, value, text)
-    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, f"{text}[{k!r}]", str(k))) for k, v in value.items()]
+    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), str(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
 

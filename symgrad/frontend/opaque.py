@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import sys
 import types
 from typing import Any
@@ -64,6 +65,8 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
 def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     match binding:
         case External(value) | Static(value) if isinstance(value, GENERATORS) or isinstance(binding, External):
+            return Const(value, owner_name(ctx, value))
+        case Static(value) if isinstance(value, enum.Enum):
             return Const(value, owner_name(ctx, value))
         case Tup() | Obj() | Ref() | Num() | Static():
             return ctx.read(binding, node)

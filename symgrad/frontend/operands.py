@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -31,7 +32,7 @@ def unwrap(value: Any) -> Any:
 
 
 def static_binding(value: Any) -> Binding:
-    return Num(Const(value)) if isinstance(value, bool | int | float) else Static(value)
+    return Num(Const(value)) if isinstance(value, bool | int | float) and not isinstance(value, enum.Enum) else Static(value)
 
 
 def static_key(

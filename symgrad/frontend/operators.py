@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
 import types
 from typing import Any
@@ -14,6 +15,8 @@ from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, R
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.flow import choose
 from symgrad.frontend.iterate import items_of
+from symgrad.frontend.members import as_number
+from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.ir.core import Const, Operand
@@ -130,6 +133,8 @@ def class_of(binding: Binding) -> type | None:
             return type(value)
         case Tup(kind=kind):
             return kind  # type: ignore[no-any-return]
+        case Static(value) if isinstance(value, enum.Enum) and any(followed(getattr(type(value), word, None)) for word in OWN_WORDS):
+            return type(value)
     return None
 
 
@@ -171,6 +176,12 @@ COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
 }  # fmt: skip
 
 
+#: all that a class may define of operators and comparisons
+OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in ("", "r")] + [
+    w for pair in COMPARISONS.values() for w in pair
+]
+
+
 def own_method(owner: Binding, word: str) -> Any:
     """A special method that the class of an instance, from inside or outside, defines in Python."""
     match owner:
@@ -180,6 +191,9 @@ def own_method(owner: Binding, word: str) -> Any:
             found = getattr(type(value), word, None)
         case Tup(kind=kind) if kind is not None:
             found = getattr(kind, word, None)
+        case Static(value) if isinstance(value, enum.Enum):
+            found = getattr(type(value), word, None)
+            return found if followed(found) else None
         case _:
             return None
     return found if isinstance(found, types.FunctionType) else None
@@ -300,6 +314,8 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
 
 
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    if not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) and not (isinstance(a, Static) and isinstance(b, Static)):
+        a, b = as_number(a), as_number(b)
     if isinstance(op, ast.Is | ast.IsNot):
         known = identical(ctx, a, b)
         if known is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import types
 from typing import Any
@@ -74,6 +75,9 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if hasattr(value, "__symgrad_derivative__"):
         ctx.rely(text, value)
         return Static(value, name_)
+    if isinstance(value, enum.Enum):
+        ctx.rely(text, value)
+        return Static(value, name_)
     known = abstract_value(value, symbol_of(name_))
     match known:
         case Array() | Scalar() | List():
@@ -90,6 +94,11 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             ctx.rely(text, value)
             return Static(value, spelled_name(ctx, value, name_))
     return External(value, text)
+
+
+def item_text(ctx: Lowering, text: str, key: Any) -> str:
+    """The expression that reads an item of a container from outside."""
+    return f"{text}[{owner_name(ctx, key) if isinstance(key, enum.Enum) else repr(key)}]"
 
 
 def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:

@@ -142,10 +142,8 @@ def gradient(f: Numbers, *varargs: Any, axis: Any = None, edge_order: int = 1) -
     axes = tuple(range(np.ndim(f))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     need(len(varargs) in (0, 1, len(axes)), "np.gradient takes one spacing, or one for each axis")
     need(edge_order in (1, 2), "np.gradient is supported for edge_order 1 and 2")
-    made = []
-    for k in range(len(axes)):
-        spacing = 1.0 if len(varargs) == 0 else varargs[k if len(varargs) == len(axes) else 0]
-        made.append(slope_along(f, spacing, axes[k], edge_order))
+    spacings = (1.0,) * len(axes) if len(varargs) == 0 else varargs if len(varargs) == len(axes) else varargs * len(axes)
+    made = [slope_along(f, spacing, along, edge_order) for spacing, along in zip(spacings, axes)]
     return made[0] if len(axes) == 1 else tuple(made)
 
 
