@@ -254,7 +254,7 @@ class Writer:
 
         That is then checked there.
         """
-        leaves: set[Value] = set()
+        leaves: dict[Value, None] = {}
         sizes = [s for a in args if (s := self.bits(a, leaves)) is not None]
         if len(sizes) < len(args) or BOUNDED[name](*sizes) > LARGEST:
             return False
@@ -264,7 +264,7 @@ class Writer:
                 self.check("check_at_least", leaf, Const(-(2**SMALL)))
         return True
 
-    def bits(self, operand: Operand, leaves: set[Value], depth: int = 8) -> int | None:
+    def bits(self, operand: Operand, leaves: dict[Value, None], depth: int = 8) -> int | None:
         """How many bits an integer may have; ``leaves`` collects those on which this depends, which the entry knows."""
         if isinstance(operand, Const):
             return int(operand.value).bit_length()
@@ -277,7 +277,7 @@ class Writer:
             return None if len(sizes) < len(parts) else BOUNDED[name](*sizes)
         if operand not in self.fixed:
             return None
-        leaves.add(operand)
+        leaves[operand] = None
         return SMALL
 
     # -------------------------------------------------------------- extents

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,14 @@ def test_narrow_floats_stay_narrow_where_loops_and_branches_meet(function: Any, 
         assert same(found[1][1], expected[1][1]) or type(y) is float, (y, found, expected)
         np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-6)
         assert found[1][0].dtype == expected[1][0].dtype
+
+
+def test_where_values_lie_in_memory_is_not_seen_in_the_text() -> None:
+    text = "def f(x, a, b, c):\n    for i in range(a * b + c):\n        x = x * x\n    return x"
+    random, held, found = Random(0), [], set()
+    for _ in range(12):
+        held += [[object() for _ in range(random.randint(1, 500))] for _ in range(9)]
+        del held[::2]
+        found.add(symgrad.grad(symgrad.from_source(text), jit=True).source(1.0, 2, 3, 4))
+
+    assert len(found) == 1
