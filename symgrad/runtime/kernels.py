@@ -33,7 +33,16 @@ def load_kernel(text: str, name: str) -> Any:
     """numba's dispatcher of that name, of a module with this text."""
     directory = private_directory(versions())
     module = from_disk(text, name, directory) if directory is not None else None
-    return getattr(module or in_memory(text, name), name)
+    return lean(getattr(module or in_memory(text, name), name))
+
+
+def lean(dispatcher: Any) -> Any:
+    """Have a kernel compiled without what it does not need."""
+    compiler = getattr(dispatcher, "_compiler", None)
+    if compiler is not None:  # else NUMBA_DISABLE_JIT: plain Python
+        compiler.pipeline_class = importlib.import_module("symgrad.runtime.compiling").KernelCompiler
+        dispatcher.targetoptions["no_cfunc_wrapper"] = True
+    return dispatcher
 
 
 def module_name(text: str, name: str) -> str:
