@@ -9,10 +9,10 @@ import numpy as np
 
 from symgrad.eager.dump import dump
 from symgrad.eager.node import MODE, SWEEPS, Node, switch
-from symgrad.eager.record import Record, leaves_of
+from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
 from symgrad.eager.tensor import Tensor
-from symgrad.errors import NotReached, Overwritten
+from symgrad.errors import NotReached
 from symgrad.vocabulary.dispatch import STATIC
 
 Array = np.ndarray[Any, Any]
@@ -110,9 +110,8 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
         dump(record.nodes, dump_backward_graph_path)
     if not pairs:
         return
-    leaves = {id(t): t for t in leaves_of(record)}
-    leaves |= {id(t): t for t, _ in pairs if t._node is None}
-    for tensor, gradient in swept(record, pairs, list(leaves.values())):
+    leaves = dict.fromkeys([*record.leaves, *(t for t, _ in pairs if t._node is None)])
+    for tensor, gradient in swept(record, pairs, list(leaves)):
         if tensor._node is None:
             accumulate(tensor, gradient._value)
         else:
@@ -133,17 +132,10 @@ def accumulate(tensor: Tensor, gradient: Array) -> None:
         tensor._grad._value = tensor._grad._value + gradient
 
 
-def watched(record: Record) -> list[Tensor]:
-    """Tensors inside the record that keep their gradient or have hooks."""
-    found: dict[int, Tensor] = {}
-    for node in record.nodes:
-        for edge in node.edges():
-            tensor = edge.tensor
-            if tensor._node is not None and (tensor._retains or tensor._hooks):
-                if edge.node is not tensor._node:
-                    raise Overwritten(f"{tensor.name} has hooks or keeps its gradient, but was changed in place since it was used")
-                found[id(tensor)] = tensor
-    return list(found.values())
+def watched(record: Record, targets: list[tuple[Tensor, Tensor | None]]) -> dict[int, Tensor]:
+    """Tensors inside the record, or targets, that keep their gradient or have hooks."""
+    ends = [t for t, _ in targets if t._node is not None and (t._retains or t._hooks)]
+    return {id(t): t for t in [*record.inside, *ends]}
 
 
 def unused_parts(record: Record) -> list[Tensor]:
@@ -152,14 +144,14 @@ def unused_parts(record: Record) -> list[Tensor]:
     for node in record.nodes:
         for reference in (isinstance(node, Node) and node.parts) or ():
             part = reference()
-            if part is not None and part._retains and part._node is not None and (id(part._node), part._slot) not in record.made:
+            if part is not None and part._retains and part._node is not None and part._node not in record.first:
                 found[id(part)] = part
     return list(found.values())
 
 
 def swept(record: Record, targets: list[tuple[Tensor, Tensor | None]], leaves: list[Tensor]) -> list[tuple[Tensor, Tensor]]:
     """Each tensor that is to have its gradient set, with the gradient; hooks have run."""
-    inside = {id(t): t for t in watched(record)} | {id(t): t for t, _ in targets if t._node is not None and (t._retains or t._hooks)}
+    inside = watched(record, targets)
     wanted = [*leaves, *inside.values()]
     if not record.layers and not any(t._hooks for t in wanted):
         found = engine_gradients(record, targets, wanted, (), False)
@@ -207,12 +199,12 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     cut = {id(t) for t in cuts}
     reached = [t for t in sources if not t.stop_gradient and id(t) not in cut]
     ends_ids = {id(t) for t in targets}
-    known = [t for t in cuts if t._node is not None and (id(t._node), t._slot) in record.made or id(t) in record.leaves]
+    known = [t for t in cuts if record.reaches(t)]
     blocked = [t for t in known if id(t) not in ends_ids]
     found: dict[int, Tensor | None] = {}
     if live and reached:
         own = {id(t): t for t in reached}
-        inside = {id(t): t for t in watched(record)} | {id(t): t for t, _ in live if t._node is not None and (t._retains or t._hooks)}
+        inside = watched(record, live)
         if record.layers or any(t._hooks for t in [*inside.values(), *reached]):
             staged = Staged(record, live, reached, inside.values(), blocked, create_graph)
             found = {id(t): staged.gradient(t) for t in reached}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from symgrad.eager.node import Edge, GradientNode, LayerNode, Node, Recorded
 from symgrad.eager.tensor import Tensor, frozen_graph
 from symgrad.errors import Overwritten
+from symgrad.record.quiet import quietly
 from symgrad.record.recipe import Applied, Backward, Differentiated, Leaf, Step, backward_of, kind_of_value
 
 Array = np.ndarray[Any, Any]
@@ -22,21 +24,26 @@ class Record:
         self.steps: list[Step] = []
         self.values: list[Any] = []
         self.sources: dict[int, Edge] = {}  #: place of a leaf -> how it was used
-        self.leaves: dict[int, list[int]] = {}  #: id of a leaf -> its places: one, unless it was changed in place between uses
-        self.made: dict[tuple[int, int], int] = {}  #: id of a node and slot -> its place
+        self.leaves: dict[Tensor, list[int]] = {}  #: leaves -> their places: one, unless changed in place between uses
+        self.inside: list[Tensor] = []  #: results of operations that keep their gradient or have hooks, as often as they were used
+        self.first: dict[Recorded, int] = {}  #: the place of the first result of a node; the others follow
         self.constants: dict[int, int] = {}
-        self.nodes: list[Recorded] = sorted(ancestors(targets), key=lambda node: node.order)
+        self.nodes: list[Recorded] = sorted(ancestors(targets), key=attrgetter("order"))
         self.layers: list[LayerNode] = []  #: whose results are values from outside here
         for node in self.nodes:
-            match node:
-                case Node():
-                    self.operation(node)
-                case GradientNode():
-                    self.gradient(node)
-                case LayerNode():
-                    self.layers.append(node)
-                    for slot, value in enumerate(node.results):
-                        self.made[id(node), slot] = self.leaf(value)
+            if type(node) is Node:
+                self.operation(node)
+            elif type(node) is GradientNode:
+                self.gradient(node)
+            elif type(node) is LayerNode:
+                self.layers.append(node)
+                for edge in node.edges():
+                    self.noted(edge)
+                    if edge.node is None:
+                        self.leaves.setdefault(edge.tensor, [])
+                self.first[node] = len(self.values)
+                for value in node.results:
+                    self.leaf(value)
 
     def leaf(self, value: Any) -> int:
         """The place of a value from outside."""
@@ -45,11 +52,15 @@ class Record:
         self.steps.append(Leaf(kind_of_value(value), place))
         return place
 
-    def result(self, node: Recorded, slot: int, value: Any) -> int:
-        """The place of what a node made."""
-        self.values.append(value)
-        self.made[id(node), slot] = len(self.values) - 1
-        return len(self.values) - 1
+    def results(self, node: Recorded) -> tuple[int, ...]:
+        """The places of what a node made."""
+        made = self.first[node] = len(self.values)
+        self.values += node.results
+        return tuple(range(made, len(self.values)))
+
+    def reaches(self, tensor: Tensor) -> bool:
+        """Is it part of the record?"""
+        return tensor in self.leaves or tensor._node in self.first
 
     def constant(self, value: Any) -> int:
         """The place of a value through which no derivative passes."""
@@ -59,15 +70,23 @@ class Record:
             self.constants[id(value)] = self.leaf(value)
         return self.constants[id(value)]
 
+    def noted(self, edge: Edge) -> None:
+        """Enter a tensor that was used, if its gradient is to be kept or shown."""
+        tensor = edge.tensor
+        if (tensor._retains or tensor._hooks) and tensor._node is not None:
+            if edge.node is not tensor._node:
+                raise Overwritten(f"{tensor.name} has hooks or keeps its gradient, but was changed in place since it was used")
+            self.inside.append(tensor)
+
     def place(self, edge: Edge) -> int:
         """The place of a tensor as it was used."""
-        if edge.node is not None:
-            found = self.made.get((id(edge.node), edge.slot))
-            if found is not None:
-                if self.values[found] is not edge.value:
-                    raise Overwritten(f"{edge.tensor.name} was changed in place without being recorded, and then used")
-                return found
-        places = self.leaves.setdefault(id(edge.tensor), [])
+        first = self.first.get(edge.node)
+        if first is not None:
+            found: int = first + edge.slot
+            if self.values[found] is not edge.value:
+                raise Overwritten(f"{edge.tensor.name} was changed in place without being recorded, and then used")
+            return found
+        places = self.leaves.setdefault(edge.tensor, [])
         for found in places:
             if self.values[found] is edge.value:
                 return found
@@ -76,20 +95,23 @@ class Record:
         self.sources[made] = edge
         return made
 
+    def used(self, edge: Edge) -> int:
+        """The place of a tensor that was used, which is noted."""
+        self.noted(edge)
+        return self.place(edge)
+
     def operation(self, node: Node) -> None:
         """Enter an operation."""
-        places = tuple([self.place(given) if type(given) is Edge else self.constant(given) for given in node.inputs])
-        outputs = tuple([self.result(node, slot, value) for slot, value in enumerate(node.results)])
-        self.steps.append(Applied(node.operation, places, outputs))
+        places = tuple([self.used(given) if type(given) is Edge else self.constant(given) for given in node.inputs])
+        self.steps.append(Applied(node.operation, places, self.results(node)))
 
     def gradient(self, node: GradientNode) -> None:
         """Enter recorded gradients."""
-        targets = tuple(map(self.place, node.targets))
-        inputs = tuple(map(self.place, node.inputs))
-        seeds = tuple([None if s is None else self.place(s) if type(s) is Edge else self.constant(s) for s in node.seeds])
-        cuts = tuple(map(self.place, node.cuts))
-        outputs = tuple([self.result(node, slot, value) for slot, value in enumerate(node.results)])
-        self.steps.append(Differentiated(targets, inputs, seeds, cuts, outputs))
+        targets = tuple(map(self.used, node.targets))
+        inputs = tuple(map(self.used, node.inputs))
+        seeds = tuple([None if s is None else self.used(s) if type(s) is Edge else self.constant(s) for s in node.seeds])
+        cuts = tuple(map(self.used, node.cuts))
+        self.steps.append(Differentiated(targets, inputs, seeds, cuts, self.results(node)))
 
     def gradients(self, targets: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Array | None],
                   cuts: Sequence[Tensor] = ()) -> list[Array | None]:  # fmt: skip
@@ -107,8 +129,7 @@ class Record:
             if edge is not None and edge.tensor._version != edge.version:
                 raise Overwritten(f"{edge.tensor.name} is needed as it was when it was used, but it was changed in place since")
             arguments.append(value[()] if scalar and isinstance(value, np.ndarray) else value)
-        with np.errstate(all="ignore"):
-            found = compiled.function(*arguments)
+        found = quietly(compiled.function, *arguments)
         answers: list[Array | None] = []
         rest = iter(results)
         for places, tensor in zip(starts, inputs, strict=True):
@@ -118,8 +139,8 @@ class Record:
 
     def places(self, tensor: Tensor) -> list[int]:
         """The places of a tensor whose gradient is asked for."""
-        if tensor._node is None and id(tensor) in self.leaves:
-            return self.leaves[id(tensor)]
+        if tensor._node is None and (known := self.leaves.get(tensor)):
+            return known
         return [self.place(Edge(tensor))]
 
 
@@ -142,13 +163,3 @@ def ancestors(targets: Iterable[Tensor]) -> set[Recorded]:
         found.add(node)
         todo += [edge.node for edge in node.edges() if edge.node is not None and edge.node not in found]
     return found
-
-
-def leaves_of(record: Record) -> list[Tensor]:
-    """The leaves that the record reaches."""
-    found: dict[int, Tensor] = {}
-    for node in record.nodes:
-        for edge in node.edges():
-            if edge.node is None:
-                found[id(edge.tensor)] = edge.tensor
-    return list(found.values())

@@ -13,6 +13,7 @@ from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
+from symgrad.record.quiet import quietly
 from symgrad.vocabulary.dispatch import APPLY, CONSTANT, GROUP, STATIC
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
@@ -256,7 +257,11 @@ class Tensor(Methods):
         made = np.array(value._value if isinstance(value, Tensor) else value, self.dtype)
         if made.shape != self._value.shape:
             raise ValueError(f"values of shape {made.shape} do not fit a tensor of shape {self._value.shape}")
-        self._value = made
+        self.hold(made)
+
+    def hold(self, array: Array) -> None:
+        """Let an array that is nobody else's, and of the same shape and dtype, be the values, without recording."""
+        self._value = array
         self._version += 1
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -282,43 +287,43 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     """Apply an operation and record it. Inputs are tensors, Python numbers, arrays or None; settings plain data."""
     values: list[Any] = []
     edges: list[Any] = []
-    present: list[bool] = []
     active = False
     recording = MODE.enabled
     for given in inputs:
-        if given is None:
-            values.append(None)
-            present.append(False)
-            continue
-        present.append(True)
-        if not isinstance(given, Tensor):
+        if isinstance(given, Tensor):
+            value = given._value
+            if recording and not given.stop_gradient:
+                active = True
+                edges.append(Edge(given))
+            else:
+                edges.append(value)
+        elif given is None:
+            value = None
+        else:
             kind = type(given)
             value = given if kind in NUMBERS else given.copy() if kind is np.ndarray and given.dtype != object else array_of(given)
             edges.append(value)
-        else:
-            value = given._value
-            if given.stop_gradient or not recording:
-                edges.append(value)
-            else:
-                active = True
-                edges.append(Edge(given))
         values.append(value)
     try:
-        with np.errstate(all="ignore"):
-            made = function(*values, **settings)
+        made = quietly(function, *values, **settings)
     except MISFIT as error:
         raise misfit(function, values, settings, error) from error
+    if not active:
+        if type(made) is np.ndarray:
+            return Tensor(made)
+        return [Tensor(np.asarray(one)) for one in made] if isinstance(made, tuple) else Tensor(np.asarray(made))
     several = isinstance(made, tuple)
     arrays = tuple(map(np.asarray, made)) if several else (made if type(made) is np.ndarray else np.asarray(made),)
-    if not active:
-        outs = [Tensor(array) for array in arrays]
-        return outs if several else outs[0]
-    node = Node(operation(function, tuple(present), settings_of(settings) if settings else ()), tuple(edges), arrays)
+    present = (True,) * len(values) if len(edges) == len(values) else tuple([value is not None for value in values])
+    node = Node(operation(function, present, settings_of(settings) if settings else ()), tuple(edges), arrays)
     outs = []
     for slot, array in enumerate(arrays):
-        out = Tensor(array, array.dtype.kind not in FLOATS)
-        out._node = None if out.stop_gradient else node
-        out._slot = slot
+        if array.dtype.kind in FLOATS:
+            out = Tensor(array, False)
+            out._node, out._slot = node, slot
+        else:
+            out = Tensor(array)
+            out._slot = slot
         outs.append(out)
     return outs if several else outs[0]
 

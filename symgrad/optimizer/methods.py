@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.eager.node import MODE, switch
+from symgrad.eager.node import switch
 from symgrad.eager.tensor import Tensor
 from symgrad.functional import updates
 from symgrad.optimizer.lr import LRScheduler
 from symgrad.optimizer.regularizers import regularizer
+from symgrad.record.quiet import quietly
 from symgrad.static.appending import append as append_operation
 from symgrad.static.appending import create_parameter
 from symgrad.static.backward import append_backward
@@ -20,7 +21,6 @@ from symgrad.static.mode import in_static_mode
 from symgrad.static.parameters import ParamAttr
 from symgrad.static.program import Parameter, Program, Variable, program_guard
 from symgrad.static.scope import global_scope
-from symgrad.vocabulary.dispatch import apply
 
 Pairs = list[tuple[Any, Any]]
 
@@ -149,16 +149,18 @@ class Optimizer:
             for parameter, gradient in pairs:
                 kept = self.remembered.get(id(parameter))
                 if kept is None:
-                    shape = parameter.numpy().shape
+                    shape = parameter._value.shape
                     kept = [np.full(() if single else shape, value, parameter.dtype) for _, value, single in self.memory]
                 if parameter.dtype not in rates:
                     rates[parameter.dtype] = np.asarray(self.get_lr(), parameter.dtype)
                 rate = rates[parameter.dtype]
-                made = apply(self.function, parameter, gradient, rate, *kept, **self.said(parameter))
-                outs = made if isinstance(made, list) else [made]
-                parameter.set_value(outs[0])
-                self.remembered[id(parameter)] = [o.numpy() for o in outs[1:]]
-        assert MODE is not None
+                value = parameter._value
+                if gradient._value.shape != value.shape:
+                    raise ValueError(f"the gradient of {parameter.name} has shape {gradient.shape}, and it has {parameter.shape}")
+                made = quietly(self.function, value, gradient._value, rate, *kept, **self.said(parameter))
+                new, *rest = made if isinstance(made, tuple) else (made,)
+                parameter.hold(np.asarray(new, value.dtype))
+                self.remembered[id(parameter)] = [np.asarray(one, value.dtype) for one in rest]
 
     def state_dict(self) -> dict[str, Any]:
         """What is remembered, by the names of parameters, and the state of the schedule under ``LR_Scheduler``."""

@@ -67,7 +67,7 @@ class Backward(NamedTuple):
 def kind_of_value(value: Any) -> Kind:
     """What a recipe says of a value from outside."""
     if isinstance(value, np.ndarray):
-        return (value.dtype, tuple(extent == 1 for extent in value.shape))
+        return (value.dtype, tuple([extent == 1 for extent in value.shape]))
     return type(value)
 
 

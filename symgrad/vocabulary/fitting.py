@@ -58,6 +58,8 @@ def shaped(x: Tensor, name: str, wanted: Sequence[int]) -> None:
     if x is None:
         return
     ranked(x, name)
+    if list(x.shape) == wanted:
+        return
     if len(x.shape) != len(wanted) or any(-1 not in (a, b) and a != b for a, b in zip(x.shape, wanted, strict=True)):
         raise ValueError(f"{name} must have shape {list(wanted)}, and it has {list(x.shape)}")
 

@@ -176,9 +176,10 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor = None, name: str | None = No
     """``x @ weight + bias``."""
     ranked(x, "x")
     ranked(weight, "weight", 2)
-    if not x.shape or -1 not in (x.shape[-1], weight.shape[0]) and x.shape[-1] != weight.shape[0]:
+    width, (rows, columns) = x.shape[-1:], weight.shape
+    if not width or width[0] != rows and -1 not in (width[0], rows):
         raise ValueError(f"x of shape {list(x.shape)} does not fit a weight of shape {list(weight.shape)}, which is (in, out)")
-    shaped(bias, "bias", [weight.shape[1]])
+    shaped(bias, "bias", [columns])
     return apply(f.linear, x, weight, bias)
 
 

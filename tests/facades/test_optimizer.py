@@ -173,3 +173,21 @@ def test_a_schedule_of_the_users() -> None:
     schedule = Halved(1.0)
     schedule.step()
     assert schedule() == schedule.get_lr() == 0.5
+
+
+def test_a_gradient_of_another_shape_is_refused() -> None:
+    w = Tensor(np.ones(2, "float32"), stop_gradient=False, name="w")
+    w.grad = Tensor(np.ones((3, 2), "float32"))
+    with pytest.raises(ValueError, match=r"the gradient of w has shape \[3, 2\]"):
+        optimizer.SGD(0.1, parameters=[w]).step()
+    assert w.tolist() == [1.0, 1.0]
+
+
+def test_a_step_leaves_what_was_read_before_as_it_was() -> None:
+    w = Tensor(np.ones(2, "float32"), stop_gradient=False)
+    before, kept = w.detach(), w * w
+    kept.sum().backward()
+    optimizer.Momentum(0.25, parameters=[w]).step()
+    assert before.tolist() == [1.0, 1.0]
+    assert w.tolist() == [0.5, 0.5]
+    assert w.dtype == np.float32
