@@ -14,7 +14,7 @@ from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
 from symgrad.record.quiet import quietly
-from symgrad.vocabulary.dispatch import APPLY, CONSTANT, GROUP, STATIC
+from symgrad.vocabulary.dispatch import APPLY, CONSTANT, DEFAULT, GROUP, STATIC
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
 
@@ -22,8 +22,6 @@ Array = np.ndarray[Any, Any]
 NAMES = itertools.count()
 FLOATS = "fc"
 NUMBERS = frozenset({bool, int, float})
-#: what Python floats become
-DEFAULT = [np.dtype("float32")]
 
 
 def default_dtype() -> np.dtype[Any]:
@@ -113,7 +111,8 @@ class Tensor(Methods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype."""
-        return np.dtype(self._value.dtype)
+        made: np.dtype[Any] = self._value.dtype
+        return made
 
     @property
     def is_leaf(self) -> bool:

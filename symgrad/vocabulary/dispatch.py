@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 #: are operations appended to programs, instead of run at once?
 STATIC = [False]
 #: what an array that is made of nothing becomes while operations are appended to programs
@@ -53,6 +55,10 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__ = function.__doc__
     return call
+
+
+#: what Python floats become when they are made tensors, and integers where a float is computed of them
+DEFAULT = [np.dtype("float32")]
 
 
 def whole(value: Any, what: str = "an axis") -> int:

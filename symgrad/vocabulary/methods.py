@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.functional import tensors as powers
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
-from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
 
@@ -68,7 +66,7 @@ class Methods:
         return tensors.pow(self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return apply(powers.power, other, self)
+        return tensors.powers(other, self)
 
     def __neg__(self) -> Any:
         return tensors.negative(self)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import tensors as f
-from symgrad.vocabulary.dispatch import apply, axes, binary, extents, parts, unary, whole
+from symgrad.vocabulary.dispatch import DEFAULT, apply, axes, binary, extents, parts, unary, whole
 from symgrad.vocabulary.fitting import extent, ranked, several
 
 Tensor = Any
@@ -18,22 +18,79 @@ Tensor = Any
 # ------------------------------------------------------------------ element by element
 
 
-UNARY = (
-    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "abs", "sign", "floor", "ceil", "round",
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "negative", "logical_not", "zeros_like", "ones_like", "assign",
+def cast(x: Tensor, dtype: Any) -> Tensor:
+    """In another dtype."""
+    return apply(f.cast, x, dtype=np.dtype(dtype).name)
+
+
+def kind(x: Any) -> str:
+    """The kind of a tensor's dtype; that of a Python number, as a capital."""
+    return x.dtype.kind if hasattr(x, "dtype") else {bool: "B", int: "I", float: "F", complex: "C"}.get(type(x), "")
+
+
+def as_float(x: Tensor, dtype: Any = None) -> Tensor:
+    """A tensor of integers as one of floats, by default of those that Python floats become; others as they are."""
+    return cast(x, dtype or DEFAULT[0]) if kind(x) in WHOLE else x
+
+
+def floating(function: Any) -> Any:
+    """The function of one tensor whose results are floats."""
+    call = unary(function)
+
+    def floats(x: Tensor, name: str | None = None) -> Tensor:
+        return call(x) if kind(x) not in WHOLE else call(as_float(x))
+
+    floats.__name__ = floats.__qualname__ = function.__name__
+    floats.__doc__ = function.__doc__
+    return floats
+
+
+def arithmetic(function: Any, always: bool = False) -> Any:
+    """The function of two tensors, or of a tensor and a number: integers are floats like the other, or ``always``."""
+    call = binary(function)
+
+    def promoted(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
+        first, second = kind(x), kind(y)
+        if first in WHOLE and (second in "fF" or always and second in WHOLE_NUMBERS):
+            x = as_float(x, y.dtype if second == "f" else None)
+        if second in WHOLE and (first in "fF" or always and first in WHOLE_NUMBERS):
+            y = as_float(y, x.dtype if kind(x) == "f" else None)
+        return call(x, y)
+
+    promoted.__name__ = promoted.__qualname__ = function.__name__
+    promoted.__doc__ = function.__doc__
+    return promoted
+
+
+WHOLE = frozenset("biu")
+WHOLE_NUMBERS = frozenset("biuBI")
+FLOATING = (
+    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh",
 )  # fmt: skip
-BINARY = (
-    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "equal", "not_equal", "less_than",
-    "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "dot", "outer",
+KEEPING = ("square", "abs", "sign", "floor", "ceil", "round", "negative", "logical_not", "zeros_like", "ones_like", "assign")
+ARITHMETIC = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum")
+COMPARING = (
+    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "dot", "outer",
 )  # fmt: skip
-globals().update({name: unary(getattr(f, name)) for name in UNARY} | {name: binary(getattr(f, name)) for name in BINARY})
+UNARY, BINARY = (*FLOATING, *KEEPING), (*ARITHMETIC, "divide", *COMPARING)
+globals().update(
+    {name: floating(getattr(f, name)) for name in FLOATING}
+    | {name: unary(getattr(f, name)) for name in KEEPING}
+    | {name: arithmetic(getattr(f, name)) for name in ARITHMETIC}
+    | {"divide": arithmetic(f.divide, always=True)}
+    | {name: binary(getattr(f, name)) for name in COMPARING}
+)
 
 
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     """``x ** y`` for a number or a tensor of exponents."""
     if isinstance(y, int | float):
-        return apply(f.pow, x, factor=y)
-    return apply(f.power, x, y)
+        return apply(f.pow, as_float(x) if isinstance(y, float) else x, factor=y)
+    return powers(x, y)
+
+
+powers = arithmetic(f.power)
 
 
 def scale(
@@ -53,11 +110,6 @@ def clip(x: Tensor, min: float | None = None, max: float | None = None, name: st
 def where(condition: Tensor, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """``x`` where the condition holds, else ``y``."""
     return apply(f.where, condition, x, y)
-
-
-def cast(x: Tensor, dtype: Any) -> Tensor:
-    """In another dtype."""
-    return apply(f.cast, x, dtype=np.dtype(dtype).name)
 
 
 # ------------------------------------------------------------------ reductions
