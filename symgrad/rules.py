@@ -250,7 +250,9 @@ def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | 
               pullbacks=pullbacks or {}, alias=alias, emit=emit or f"function({head.words})")  # fmt: skip
     parameters = ", ".join([*head.params, *(f"{s}={d!r}" for s, d in head.settings.items())])
     USER_ROWS[name] = row
-    spelling.DECLARED[function] = spelling.spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
+    said = spelling.Spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
+    said.signature.bind_partial()  # defaults that have no text are refused now, not at the first call
+    spelling.DECLARED[function] = said
     forget_all()
 
 

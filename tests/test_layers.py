@@ -176,6 +176,13 @@ def test_neither_importing_nor_generating_imports_what_is_slow(tmp_path: Path) -
     run(GENERATING.format(text=PROGRAM), tmp_path)
 
 
+def test_a_first_derivative_imports_and_reads_what_it_needs(tmp_path: Path) -> None:
+    made = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
+    loops = "assert 'symgrad.loops.lower' not in sys.modules"
+    read = "from symgrad.ops import spelling; assert spelling.signature_of.cache_info().misses < 10"
+    run("; ".join((made, loops, read)), tmp_path)
+
+
 def test_importing_is_quick(tmp_path: Path) -> None:
     whole = "import time; start = time.process_time(); import symgrad; print(time.process_time() - start)"
     engine = "import numpy, time; start = time.process_time(); import symgrad; symgrad.grad; print(time.process_time() - start)"

@@ -160,7 +160,11 @@ def alike(a: Any, b: Any) -> bool:
     if kind is list:
         return len(a) == len(b) and all(map(alike, a, b))
     if isinstance(a, ast.AST):
-        return all(alike(getattr(a, name, None), getattr(b, name, None)) for name in FIELDS[kind])
+        for name in FIELDS[kind]:
+            one, other = getattr(a, name, None), getattr(b, name, None)
+            if one is not other and not alike(one, other):
+                return False
+        return True
     return repr(a) == repr(b)
 
 

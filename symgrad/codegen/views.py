@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.codegen.expressions import is_none
+from symgrad.codegen.seam import nodes
 
 
 @dataclass(slots=True)
@@ -38,7 +39,10 @@ class Views:
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
         """Assignments of the slices that a loop reads and writes, which from then on are named in it."""
-        bound = {name for node in ast.walk(loop) for name in bound_by(node, self.arrays)}
+        inside = list(nodes(loop))
+        bound = {name for node in inside for name in bound_by(node, self.arrays)}
+        if not any(isinstance(node, ast.Subscript) and self.is_steady(node, bound) for node in inside):
+            return []
         table: dict[str, tuple[str, ast.expr]] = {}
         for name, child in ast.iter_fields(loop):
             if name != "target":

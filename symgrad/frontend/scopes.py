@@ -9,6 +9,12 @@ from functools import lru_cache
 
 def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
     """Names that statements bind, nested functions and comprehensions left out; without ``augmented`` not by ``x += ...``."""
+    return set(names_bound(tuple(nodes), augmented))
+
+
+@lru_cache(maxsize=256)  # trees are not changed, and the body of a loop is lowered until its types settle
+def names_bound(nodes: tuple[ast.AST, ...], augmented: bool) -> frozenset[str]:
+    """The same, for statements that have been asked of before."""
     found: set[str] = set()
     stack: list[ast.AST] = list(nodes)
     while stack:
@@ -34,7 +40,7 @@ def assigned(nodes: Iterable[ast.AST], augmented: bool = True) -> set[str]:
             case ast.MatchMapping(rest=str(name)):
                 found.add(name)
         stack += ast.iter_child_nodes(node)
-    return found
+    return frozenset(found)
 
 
 def parameters(arguments: ast.arguments) -> list[str]:

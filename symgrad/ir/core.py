@@ -7,7 +7,7 @@ receives its arguments and ends by yielding operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,9 @@ class Const:
 
     @property
     def type(self) -> Type:
+        plain = PLAIN_TYPES.get(type(self.value))
+        if plain is not None:
+            return plain
         match self.value:
             case bool():
                 return BOOL
@@ -71,6 +74,9 @@ class Undef:
         return "undef"
 
 
+#: the types of literals, which are asked for all the time
+PLAIN_TYPES: dict[type, Type] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, Undef: UNDEFINED}
+
 UNDEF = Const(Undef())
 NONE, ZERO, ONE, TRUE, FALSE = Const(None), Const(0), Const(1), Const(True), Const(False)
 
@@ -101,8 +107,8 @@ class Op:
         assert not new
 
     @property
-    def blocks(self) -> list[Block]:
-        return []
+    def blocks(self) -> Sequence[Block]:
+        return ()
 
 
 @dataclass(eq=False, slots=True)
@@ -122,6 +128,11 @@ class Call(Op):
 
     def replace_operands(self, new: list[Operand]) -> None:
         self.args = list(new)
+
+
+# Most ops are calls, and passes ask these two of every op: the attributes themselves answer, without a call of a property.
+Call.operands = Call.args  # type: ignore[misc, method-assign, assignment]
+Call.blocks = ()  # type: ignore[method-assign, assignment]
 
 
 @dataclass(eq=False, slots=True)
@@ -150,7 +161,7 @@ class For(Op):
         self.start, self.stop, self.step, *self.inits = new
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> Sequence[Block]:
         return [self.body]
 
     @property
@@ -182,7 +193,7 @@ class While(Op):
         self.inits = list(new)
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> Sequence[Block]:
         return [self.test, self.body]
 
     @property
@@ -206,7 +217,7 @@ class If(Op):
         (self.test,) = new
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> Sequence[Block]:
         return [self.then, self.orelse]
 
 
@@ -253,27 +264,23 @@ def walk(block: Block) -> Iterator[Op]:
     """Every op of a block and of the blocks inside it, in order of evaluation."""
     for op in block.ops:
         yield op
-        for inner in op.blocks:
-            yield from walk(inner)
+        if op.blocks:
+            for inner in op.blocks:
+                yield from walk(inner)
 
 
 def uses(block: Block) -> dict[Value, int]:
     """How often each value is read in a block and the blocks inside it, yields included."""
     count: dict[Value, int] = {}
-
-    def read(operands: list[Operand]) -> None:
+    pending = [block]
+    for inner in pending:
+        operands: list[Operand] = [*inner.yields]
+        for op in inner.ops:
+            operands += op.operands
+            pending += op.blocks
         for operand in operands:
             if isinstance(operand, Value):
                 count[operand] = count.get(operand, 0) + 1
-
-    def visit(inner: Block) -> None:
-        for op in inner.ops:
-            read(op.operands)
-            for child in op.blocks:
-                visit(child)
-        read(inner.yields)
-
-    visit(block)
     return count
 
 

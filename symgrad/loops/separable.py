@@ -189,7 +189,7 @@ class Region:
             if isinstance(inner, For) and self.goes_along(inner):
                 is_nest = inner in self.writer.nests
                 part = self.nest(inner, facts, late, top=False) if is_nest else self.rounds(inner, facts, strip, late)
-                if part is None or is_nest and not running(inner, facts) <= totals:
+                if part is None or is_nest and not totals.issuperset(running(inner, facts)):
                     return None
                 strip.defined.update(out for k, out in enumerate(inner.outs) if k not in part.late)
                 late.defined.update(out for k, out in enumerate(inner.outs) if k in part.late)
@@ -269,7 +269,8 @@ def nested(part: Part) -> Iterator[Part]:
             yield from nested(inner)
 
 
-def running(nest: For, facts: Summary) -> set[Value]:
-    """The numbers that a nest changes and that live on after each of its rounds."""
+def running(nest: For, facts: Summary) -> list[Value]:
+    """The numbers that a nest changes and that live on after each of its rounds, in the order in which they are changed."""
     begun = {op.args[0] for op in walk(nest.body) if isinstance(op, Call) and op.name == "let" and op.settings.get("begin")}
-    return {h for h in facts.written if not isinstance(h.type, Array)} - begun
+    written = dict.fromkeys(a.handle for a in facts.accesses if a.writes and not isinstance(a.handle.type, Array))
+    return [handle for handle in written if handle not in begun]

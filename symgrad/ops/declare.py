@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, Literal
 
 from symgrad.ir.types import Extent, Type
@@ -96,6 +97,11 @@ def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tu
     match = SIGNATURE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"not a row signature: {text!r}")
+    words = [word.strip() for word in match["params"].split(",")]
+    if len({w for w in words if w.isidentifier() and not iskeyword(w)}) == len(
+        words
+    ):  # most rows have no settings, and there are hundreds to read
+        return match["name"], tuple(words), {}, outs_of(match["outs"]), match["formula"]
     made = ast.parse(f"def f({match['params']}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
     a = made.args
@@ -106,8 +112,12 @@ def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tu
     for keyword, value in zip(a.kwonlyargs, a.kw_defaults, strict=True):
         defaults[keyword.arg] = None if value is None else ast.literal_eval(value)
     params = [p for p in positional if p not in defaults] + ([f"*{a.vararg.arg}"] if a.vararg else [])
-    outs = tuple(o.strip() for o in (match["outs"] or "out").split(","))
-    return match["name"], tuple(params), defaults, outs, match["formula"]
+    return match["name"], tuple(params), defaults, outs_of(match["outs"]), match["formula"]
+
+
+def outs_of(text: str | None) -> tuple[str, ...]:
+    """The names of a row's results."""
+    return tuple(o.strip() for o in (text or "out").split(","))
 
 
 def add(row: Row) -> Row:

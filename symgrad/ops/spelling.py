@@ -13,7 +13,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -87,21 +87,52 @@ def parts(value: Any) -> Sequence[Any] | None:
     return value if isinstance(value, tuple | list) else None
 
 
+@cache
+def signature_of(parameters: str) -> inspect.Signature:
+    """The parameters of a function as written; a default ``...`` is one that must be left out."""
+    scope: dict[str, Any] = {"float": float}
+    exec(compile(f"def f({parameters}): pass", "<signature>", "exec"), scope)
+    return inspect.signature(scope["f"])
+
+
+@cache
+def call_of(text: str) -> ast.Call:
+    """The tree of a row's call."""
+    made = ast.parse(text, mode="eval").body
+    assert isinstance(made, ast.Call)
+    return made
+
+
+@cache
+def names_in(text: str) -> frozenset[str]:
+    """The names in the text of a call."""
+    return frozenset(node.id for node in ast.walk(call_of(text)) if isinstance(node, ast.Name))
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How one callable, method or attribute is said as a row."""
+    """How one callable, method or attribute is said as a row: texts, which are read when they are first asked for."""
 
     name: str
-    signature: inspect.Signature
-    target: ast.Call
-    attribute: bool = False
-    fuller: ast.Call | None = None  #: the row's call when a parameter that ``target`` does not mention is given
+    parameters: str
+    call: str
+    fuller: str | None = None  #: the row's call when a parameter that ``call`` does not mention is given
+    attribute: bool = field(default=False, kw_only=True)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """What it is called with."""
+        return signature_of(self.parameters)
+
+    @property
+    def target(self) -> ast.Call:
+        """The row's call."""
+        return call_of(self.call)
 
     @property
     def row(self) -> str:
         """The row's name."""
-        assert isinstance(self.target.func, ast.Name)
-        return self.target.func.id
+        return self.call.partition("(")[0]
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], unwrap: Callable[[Any], Any] = plain,
              items: Callable[[Any], Sequence[Any] | None] = parts) -> Bound:  # fmt: skip
@@ -120,16 +151,16 @@ class Spelling:
         known = known_items(unwrap, items)
         chosen = self
         if self.fuller is not None and any(not self._is_default(name, given[name], unwrap) for name in given if name not in self.mentioned):
-            chosen = replace(self, target=self.fuller, fuller=None)
+            chosen = replace(self, call=self.fuller, fuller=None)
         for name, value in given.items():
             if name not in chosen.mentioned and not self._is_default(name, value, unwrap):
                 raise BindError(f"the argument {name} of {self.name} is not supported")
         return chosen._checked(Bound(chosen.row, chosen._operands(given, items), chosen._settings(given, known)), given, items)
 
     @property
-    def mentioned(self) -> set[str]:
+    def mentioned(self) -> frozenset[str]:
         """The parameters that the row's call reads."""
-        return {node.id for node in ast.walk(self.target) if isinstance(node, ast.Name)}
+        return names_in(self.call)
 
     def _checked(self, bound: Bound, given: Mapping[str, Any], items: Callable[[Any], Sequence[Any] | None]) -> Bound:
         """The row that the number and form of the operands ask for."""
@@ -264,23 +295,6 @@ def einsum_bound(bound: Bound) -> Bound:
 # ------------------------------------------------------------------ making spellings
 
 
-def call_of(text: str) -> ast.Call:
-    """The tree of a row's call."""
-    made = ast.parse(text, mode="eval").body
-    assert isinstance(made, ast.Call)
-    return made
-
-
-def spelling(name: str, signature: str, target: str, fuller: str | None = None, *, attribute: bool = False) -> Spelling:
-    """Make a spelling of its texts; a default ``...`` is one that must be left out."""
-    head = f"def f({signature}): pass"
-    made = ast.parse(head).body[0]
-    assert isinstance(made, ast.FunctionDef)
-    scope: dict[str, Any] = {"float": float}
-    exec(compile(head, "<signature>", "exec"), scope)
-    return Spelling(name, inspect.signature(scope["f"]), call_of(target), attribute, None if fuller is None else call_of(fuller))
-
-
 def ufunc(row: str, via: str | None = None) -> tuple[str, str]:
     """The two texts of a ufunc whose row takes the same operands."""
     params = ", ".join(ROWS[row].params)
@@ -306,22 +320,22 @@ load_rows()
 def _numpy_callables() -> dict[Any, Spelling]:
     made: dict[Any, Spelling] = {}
     for name, row in UFUNCS.items():
-        made[getattr(np, name)] = spelling(f"np.{name}", *ufunc(row))
+        made[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row))
     for name, row in OPERATORS.items():
-        made[getattr(np, name)] = spelling(f"np.{name}", *ufunc(row, "numpy"))
+        made[getattr(np, name)] = Spelling(f"np.{name}", *ufunc(row, "numpy"))
     for name, two in NUMPY.items():
         if not hasattr(np, name):
             continue
-        made[getattr(np, name)] = spelling(f"np.{name}", *two)
+        made[getattr(np, name)] = Spelling(f"np.{name}", *two)
     for name, two in LINALG.items():
         if not hasattr(np.linalg, name):
             continue
-        made[getattr(np.linalg, name)] = spelling(f"np.linalg.{name}", *two)
+        made[getattr(np.linalg, name)] = Spelling(f"np.linalg.{name}", *two)
     for dtype, name in DTYPE_CALLS.items():
-        made[dtype] = spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
-    made[np.frexp] = spelling("np.frexp", f"x, {UFUNC.replace('out=None', 'out1=None, out2=None')}", "frexp(x)")
-    made[np.where] = spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
-    made[np.einsum] = spelling(
+        made[dtype] = Spelling(f"np.{dtype.__name__}", "x, /", f"cast(x, dtype={name!r})")
+    made[np.frexp] = Spelling("np.frexp", f"x, {UFUNC.replace('out=None', 'out1=None, out2=None')}", "frexp(x)")
+    made[np.where] = Spelling("np.where", "c, x, y, /", "where(c, x, y, via='numpy')")
+    made[np.einsum] = Spelling(
         "np.einsum", "subscripts, /, *operands, out=None, optimize=False", "einsum(*operands, subscripts=subscripts)"
     )
     return made
@@ -331,19 +345,19 @@ def _other_callables() -> dict[Any, Spelling]:
     made: dict[Any, Spelling] = {}
     for name, row in MATH.items():
         if hasattr(math, name):
-            made[getattr(math, name)] = spelling(f"math.{name}", *plain_call(row, "math"))
-    made[refuse] = spelling("refuse", "what", "refuse(what=what)")
-    made[may_share] = spelling("may_share", "x, y", "may_share(x, y)")
+            made[getattr(math, name)] = Spelling(f"math.{name}", *plain_call(row, "math"))
+    made[refuse] = Spelling("refuse", "what", "refuse(what=what)")
+    made[may_share] = Spelling("may_share", "x, y", "may_share(x, y)")
     for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF):
-        made |= {function: spelling(function.__name__, *two) for function, two in table.items()}
-    made[math.fsum] = spelling("math.fsum", "seq, /", "fsum(seq)")
-    made[math.log] = spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
-    return made | {getattr(builtins, name): spelling(name, *two) for name, two in BUILTINS.items()}
+        made |= {function: Spelling(function.__name__, *two) for function, two in table.items()}
+    made[math.fsum] = Spelling("math.fsum", "seq, /", "fsum(seq)")
+    made[math.log] = Spelling("math.log", "x, base=None, /", "log_to_base(x, base)")
+    return made | {getattr(builtins, name): Spelling(name, *two) for name, two in BUILTINS.items()}
 
 
 CALLABLES: dict[Any, Spelling] = {**_numpy_callables(), **_other_callables()}
-OF_ARRAYS = {name: spelling(f"ndarray.{name}", *two) for name, two in METHODS.items()}
-OF_ARRAYS |= {name: spelling(f"ndarray.{name}", "a", target, attribute=True) for name, target in ATTRIBUTES.items()}
+OF_ARRAYS = {name: Spelling(f"ndarray.{name}", *two) for name, two in METHODS.items()}
+OF_ARRAYS |= {name: Spelling(f"ndarray.{name}", "a", target, attribute=True) for name, target in ATTRIBUTES.items()}
 
 
 def spelled(function: Any) -> Spelling | None:
@@ -370,7 +384,7 @@ def of_scipy(function: Any) -> Spelling | None:
 def spelled_in_scipy(name: str) -> Spelling:
     """The spelling of a function of ``scipy.special``."""
     params, target = SCIPY_SPECIAL[name]
-    return spelling(f"scipy.special.{name}", f"{params}, {UFUNC}", target)
+    return Spelling(f"scipy.special.{name}", f"{params}, {UFUNC}", target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from symgrad.ir.types import Array
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
-from symgrad.passes.facts import Facts, Node
+from symgrad.passes.facts import Facts, Node, holds
 from symgrad.passes.places import Places
 from symgrad.passes.telling import named, tell
 
@@ -20,7 +20,8 @@ OFTEN = 2
 
 def borrow(func: Func) -> Func:
     """Turn reads of slices into views, in place."""
-    _block(func.body, Facts(func), Places.of(func), func.notes)
+    if holds(func, "take"):
+        _block(func.body, Facts(func), Places.of(func), func.notes)
     return func
 
 

@@ -14,7 +14,7 @@ from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operan
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar
 from symgrad.ops.cells import RANKS, nested
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import halves_kept
+from symgrad.passes.facts import halves_kept, holds
 from symgrad.passes.telling import tell
 
 STORES = {"set_at": "set_cell", "add_at": "add_cell"}
@@ -28,7 +28,8 @@ DEPTH = 4  #: how far back an index is followed
 def cells(func: Func) -> Func:
     """Let loops over single elements work on lists, in place."""
     with halves_kept(func):
-        _Lister(func).block(func.body)
+        if holds(func, For, While):
+            _Lister(func).block(func.body)
         only_floats(func.body)
     return func
 

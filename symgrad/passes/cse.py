@@ -44,7 +44,8 @@ class _Merger:
         kept = []
         split = self.func.split if block is self.func.body else None
         for k, op in enumerate(block.ops):
-            op.replace_operands([self.now(o) for o in op.operands])
+            if self.table:
+                op.replace_operands([self.now(o) for o in op.operands])
             key = self.key(op) if isinstance(op, Call) else None
             if isinstance(op, Call) and key is not None:
                 first = self.known.get(key)

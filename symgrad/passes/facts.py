@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.core import NONE, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, Row
@@ -17,6 +17,11 @@ from symgrad.ops.declare import ROWS, Row
 BORROWED = frozenset({"list_take", "opaque", "opaque_pure", "pop", "get"}) | MAY_RETURN_OPERAND
 #: rows that keep a reference to their operands in the container they return
 KEEPING = frozenset({"push", "put", "list_of", "list_append", "list_set", "list_add_at"})
+
+#: rows that make a list of parts of what they read
+PARTING = frozenset({"list_from", "unstack"})
+#: rows that make something share memory, or refer to it, although they are neither views nor stores
+SHARING = KEEPING | BORROWED | PARTING
 
 NEAR = 60  #: how many ops of a block are looked back on
 
@@ -44,6 +49,13 @@ def covers(wide: Type, narrow: Type) -> bool:
     return wide == narrow or join(wide, narrow) == wide
 
 
+def holds(func: Func, *wanted: str | type[Op]) -> bool:
+    """Is there an op of one of these rows or kinds?  A pass that finds nothing to look at need not gather facts."""
+    names = frozenset(w for w in wanted if isinstance(w, str))
+    kinds = tuple(w for w in wanted if not isinstance(w, str))
+    return any(op.name in names if isinstance(op, Call) else isinstance(op, kinds) for op in walk(func.body))
+
+
 @contextmanager
 def halves_kept(func: Func) -> Iterator[None]:
     """Let the backward half begin where it began, while a pass adds and removes ops."""
@@ -69,7 +81,7 @@ class Facts:
         self.stored: set[Node] = set()
         self.returned: set[Node] = set()
         #: is anything reached through ``reshape``, so that how memory lies must stay as it is?
-        self.reshaped = any(".r" in str(op.settings.get("index", "")) for op in walk(func.body) if isinstance(op, Call))
+        self.reshaped = False
         self.visit(func.body)
         for op in [] if func.split is None else func.body.ops[func.split :]:
             self.late.update(op.outs)
@@ -86,32 +98,34 @@ class Facts:
         self.returned = {self.find(n) for n in self.returned}
 
     def visit(self, block: Block) -> None:
+        maker, home = self.maker, self.home
         for op in block.ops:
+            outs = op.outs
             if op.loc.backward:
-                self.late.update(op.outs)
-            for k, out in enumerate(op.outs):
-                self.maker[out] = op
-                self.home[out] = block
-                if isinstance(op, For | While) and k < len(op.inits):
-                    self.origin[out] = op.inits[k]
-            match op:
-                case Call():
-                    self.call(op)
-                case Apply():
-                    for a in op.args:
-                        self.mark(a)
-                        for out in op.outs:
-                            self.mix(a, out)
-                case For() | While():
-                    self.loop(op)
-                case If():
-                    for inner in op.blocks:
-                        for out, given in zip(op.outs, inner.yields, strict=True):
-                            self.same(out, given)
+                self.late.update(outs)
+            for out in outs:
+                maker[out] = op
+                home[out] = block
+            if isinstance(op, Call):
+                self.reshaped = self.reshaped or ".r" in str(op.settings.get("index", ""))
+                self.call(op)
+                continue
+            if isinstance(op, Apply):
+                for a in op.args:
+                    self.mark(a)
+                    for out in outs:
+                        self.mix(a, out)
+            elif isinstance(op, For | While):
+                self.origin.update(zip(outs, op.inits, strict=False))
+                self.loop(op)
+            elif isinstance(op, If):
+                for inner in op.blocks:
+                    for out, given in zip(outs, inner.yields, strict=True):
+                        self.same(out, given)
             for inner in op.blocks:
                 self.visit(inner)
             if isinstance(op, For | While):
-                for slot, out, end in zip(op.carried, op.outs, op.body.yields, strict=False):
+                for slot, out, end in zip(op.carried, outs, op.body.yields, strict=False):
                     if end in self.late:
                         self.late |= {slot, out}
 
@@ -171,7 +185,9 @@ class Facts:
 
     def call(self, op: Call) -> None:
         row = ROWS[op.name]
-        first = op.args[0] if op.args else Const(None)
+        if row.alias == "fresh" and not row.consumes and op.name not in SHARING:
+            return
+        first = op.args[0] if op.args else NONE
         if row.consumes and isinstance(first, Value):
             self.stored.add((first, False))
         if op.name in ("push", "put"):
@@ -190,7 +206,7 @@ class Facts:
             for out in op.outs[1:] if op.name == "pop" else op.outs:
                 self.join((out, False), first, True)
                 self.join((out, True), first, True)
-        elif op.name in ("list_from", "unstack"):
+        elif op.name in PARTING:
             self.join((op.outs[0], True), first, False)
         if row.consumes or row.alias != "fresh" or op.name in MAY_RETURN_OPERAND:
             for out in op.outs if op.name != "pop" else op.outs[:1]:
@@ -293,4 +309,4 @@ class Facts:
                 self.count[operand] = self.count.get(operand, 0) + change
 
 
-__all__ = ["BORROWED", "KEEPING", "Facts", "covers", "halves_kept", "has_memory", "is_pure"]
+__all__ = ["BORROWED", "KEEPING", "Facts", "covers", "halves_kept", "has_memory", "holds", "is_pure"]

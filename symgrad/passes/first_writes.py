@@ -14,7 +14,7 @@ from symgrad.ir.sums import ONE, Sum, combined, follows, product, sum_of
 from symgrad.ir.types import INT, Array, Object
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, is_basic
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import Facts, holds
 from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
 
@@ -26,7 +26,8 @@ Interval = tuple[Sum, Sum | None]
 
 def first_writes(func: Func) -> Func:
     """Make assignments of first additions, in place."""
-    _FirstWrites(func, Facts(func), Places.of(func)).block(func.body)
+    if holds(func, "add_at"):
+        _FirstWrites(func, Facts(func), Places.of(func)).block(func.body)
     return func
 
 

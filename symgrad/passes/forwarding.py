@@ -10,7 +10,7 @@ from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays, steps
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import Facts, holds
 from symgrad.passes.telling import tell
 
 READS = frozenset({"view", "take"})
@@ -18,7 +18,8 @@ READS = frozenset({"view", "take"})
 
 def forwarding(func: Func) -> Func:
     """Forward stored values to their readers, in place."""
-    _stores(func.body, Facts(func), func.notes)
+    if holds(func, "set_at"):
+        _stores(func.body, Facts(func), func.notes)
     return func
 
 

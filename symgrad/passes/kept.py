@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, substitute, walk
 from symgrad.ir.types import Tape
 from symgrad.notes import Notes
-from symgrad.passes.facts import Facts, Node, has_memory
+from symgrad.passes.facts import Facts, Node, has_memory, holds
 from symgrad.passes.telling import tell
 
 #: rows of tapes: where among the operands, or the results, what is kept begins
@@ -19,6 +19,8 @@ FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 def kept(func: Func) -> Func:
     """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are."""
+    if not holds(func, *FILLING):
+        return func
     narrower = _Narrower(Facts(func), {value for op in func.body.ops for value in op.outs}, func.notes)
     narrower.find(func)
     for tape, ops in narrower.groups.items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import Block, Call, Func, Op, Value, walk
 from symgrad.ir.types import Array, Dim, same_shape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts, halves_kept
+from symgrad.passes.facts import Facts, halves_kept, holds
 from symgrad.passes.telling import tell
 
 #: rows that read or write by an index: where the index stands, and how often they look through a mask
@@ -23,8 +23,9 @@ ENOUGH = 2
 
 def masks(func: Func) -> Func:
     """Use indices in the place of masks, in place."""
-    with halves_kept(func):
-        _Masks(func, Facts(func)).run()
+    if holds(func, *USES):
+        with halves_kept(func):
+            _Masks(func, Facts(func)).run()
     return func
 
 

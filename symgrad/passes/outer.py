@@ -13,7 +13,7 @@ import symgrad.ops.into  # noqa: F401  (it has the row)
 from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, List, Tape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts, Node, halves_kept
+from symgrad.passes.facts import Facts, Node, halves_kept, holds
 from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
 
@@ -25,8 +25,9 @@ Factors = tuple[Value, Value]
 
 def outer(func: Func) -> Func:
     """Sum outer products after loops, in place."""
-    with halves_kept(func):
-        _Sums(func).run()
+    if holds(func, For):
+        with halves_kept(func):
+            _Sums(func).run()
     return func
 
 

@@ -146,15 +146,31 @@ class _Unboxer:
     def settle(self, barred: set[Value]) -> None:
         """The largest set that nothing speaks against."""
         self.unboxed = {v for v in self.order if v not in barred}
+        doubtful: set[Operand] = set(self.unboxed)  # what was not looked at since something that it depends on was taken out
         before = -1
         while before != len(self.unboxed):
             before = len(self.unboxed)
             for value in self.order:
-                if value in self.unboxed and not (self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))):
-                    self.unboxed.discard(value)
+                if value in doubtful and value in self.unboxed:
+                    doubtful.discard(value)
+                    if not (self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))):
+                        self.unboxed.discard(value)
+                        doubtful |= self.depending(value)
             for group in self.groups:
                 if not all(map(self.is_python, group)):
-                    self.unboxed.difference_update(group)
+                    for operand in self.unboxed.intersection(group):
+                        self.unboxed.discard(operand)
+                        doubtful |= self.depending(operand)
+
+    def depending(self, operand: Operand) -> set[Operand]:
+        """What may have to stay as it is because the operand does: what it is computed of, what is computed of it, and what beside it."""
+        assert isinstance(operand, Value)
+        maker = self.facts.maker.get(operand)
+        found: set[Operand] = set(maker.args) if isinstance(maker, Call) else set()
+        for op in self.readers.get(operand, ()):
+            if isinstance(op, Call):
+                found.update(op.args, op.outs)
+        return found
 
     def is_python(self, operand: Operand) -> bool:
         """Is the operand a Python number, or nothing?"""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays
-from symgrad.passes.facts import Facts, halves_kept
+from symgrad.passes.facts import Facts, halves_kept, holds
 from symgrad.passes.identities import stores_all
 from symgrad.passes.places import Places
 from symgrad.passes.telling import tell
@@ -19,8 +19,9 @@ from symgrad.passes.telling import tell
 
 def zeroing(func: Func) -> Func:
     """Leave out and put off zeroing, in place."""
-    with halves_kept(func):
-        _Zeroing(Facts(func), Places.of(func), func.notes).block(func.body)
+    if holds(func, "set_at"):
+        with halves_kept(func):
+            _Zeroing(Facts(func), Places.of(func), func.notes).block(func.body)
     return func
 
 

@@ -25,7 +25,6 @@ from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.ir.core import Func, clone
-from symgrad.loops.lower import to_loops
 from symgrad.passes.doubts import doubts
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
@@ -62,6 +61,8 @@ class Derivation:
 
     def in_loops(self, stage: str) -> Func:
         """The function after a stage, as loops over numbers."""
+        from symgrad.loops.lower import to_loops  # a third of all stages, which NumPy code does not need
+
         func = simplify(to_loops(refilled(clone(self.job.stages[stage]))), OPTIMISE)
         func.notes = self.job.stages[stage].notes
         return func

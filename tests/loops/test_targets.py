@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from programs import PROGRAMS, Program
 from targets import agreed
 
 import symgrad
+from symgrad.dispatch.table import forget_all
+from symgrad.ir.core import Value
+from symgrad.ir.types import INT
 
 pytest.importorskip("numba")
 
@@ -171,3 +175,21 @@ def test_the_corpus_gives_the_same_on_both_targets(program: Program) -> None:
         for one, other in zip(leaves(found), leaves(expected), strict=True):
             assert np.shape(one) == np.shape(other)
             np.testing.assert_allclose(one, other, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
+
+
+def four_counts(x, a, b, c, d):
+    total = 0.0
+    for k in range(a * b + c * d):
+        total += x[k] * x[k]
+    return total
+
+
+def test_texts_do_not_hang_on_where_objects_lie_in_memory() -> None:
+    def text(seed: int) -> str:
+        holes = [Value(INT) for _ in range(4000)]
+        random.Random(seed).shuffle(holes)
+        del holes[:2000]  # what is made from here on lies wherever there is room
+        forget_all()
+        return symgrad.grad(four_counts, jit=True).source(np.ones(9), 1, 2, 3, 2)
+
+    assert len({text(seed) for seed in range(8)}) == 1
