@@ -7,8 +7,10 @@ import inspect
 import os
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -152,6 +154,21 @@ def test_emitted_text_is_the_same_in_two_runs() -> None:
 
     assert runs[0].stdout == runs[1].stdout
     assert len(runs[0].stdout.splitlines()) == len(PROGRAMS[::4])
+
+
+def test_where_values_lie_in_memory_is_not_seen_in_the_text() -> None:
+    """Of a program where several numbers may become Python's, and each decides on the others."""
+    program = next(program for program in PROGRAMS if program.name == "vocabulary-runge_kutta")
+    function, random = program.function, Random(0)
+    held: list[list[object]] = []
+    found = set()
+    for _ in range(8):
+        held += [[object() for _ in range(random.randint(1, 500))] for _ in range(9)]
+        del held[::2]
+        anew = types.FunctionType(function.__code__, dict(function.__globals__), function.__name__)
+        found.add(symgrad.grad(anew, wrt=program.wrt).source(*program.arguments(program.sizes[0]), optimize="speed"))
+
+    assert len(found) == 1
 
 
 def digests() -> list[str]:

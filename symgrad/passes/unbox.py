@@ -72,7 +72,7 @@ class _Unboxer:
     facts: Facts = field(init=False)
     readers: dict[Value, list[Op]] = field(default_factory=dict)
     groups: list[list[Operand]] = field(default_factory=list)  #: what is handed on: a loop's slot, a branch's result, an item of a tape
-    handed: set[Operand] = field(default_factory=set)
+    handed: dict[Operand, None] = field(default_factory=dict)  #: in order, for what is looked at first may decide
     groups_of: dict[Operand, list[list[Operand]]] = field(default_factory=dict)
     leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, and what makes them
     looped: set[Op] = field(default_factory=set)  #: what stands in loops
@@ -83,7 +83,7 @@ class _Unboxer:
         self.facts = Facts(self.func)
         self.enter(self.func.body, False)
         self.tapes()
-        self.handed = {o for group in self.groups for o in group}
+        self.handed = dict.fromkeys(o for group in self.groups for o in group)
         for group in self.groups:
             for operand in group:
                 self.groups_of.setdefault(operand, []).append(group)
