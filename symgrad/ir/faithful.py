@@ -34,11 +34,14 @@ def known_object(value: Any) -> list[str] | None:
     >>> known_object(np.sin), known_object(np.float32), known_object(np), known_object(lambda x: x)
     (['numpy', 'sin'], ['numpy', 'float32'], ['numpy'], None)
     """
-    if isinstance(value, types.ModuleType):
+    kind = type(value)
+    if kind is types.ModuleType:
         own = value.__name__
         return [own] if own.partition(".")[0] in LIBRARIES and sys.modules.get(own) is value else None
+    if not issubclass(kind, type) and kind.__module__.partition(".")[0] not in LIBRARIES:
+        return None  # an object of the user's is asked nothing, for who knows what it answers
     name = getattr(value, "__name__", None)
-    if not isinstance(name, str) or not isinstance(value, type) and not callable(value):
+    if not isinstance(name, str):
         return None
     for home in (getattr(value, "__module__", None), "numpy", "scipy.special"):
         if isinstance(home, str) and home.partition(".")[0] in LIBRARIES and getattr(sys.modules.get(home), name, None) is value:

@@ -144,7 +144,7 @@ def shelf_of(job: Job, seeking: bool) -> Shelf | None:
         return None
     try:
         said = [plain_job(job), seeking]
-    except Unfaithful:
+    except (Unfaithful, RecursionError):
         return None
     return Shelf(job, place, hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest())
 

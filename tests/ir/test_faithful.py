@@ -174,6 +174,14 @@ def test_a_name_that_stands_for_something_else_is_not_believed(monkeypatch: pyte
     assert known_object(before) is None
 
 
+def test_an_object_of_the_user_s_is_asked_nothing() -> None:
+    class Touchy:
+        def __getattribute__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    assert known_object(Touchy()) is None
+
+
 def test_a_row_of_the_user_s_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     x, out = Value(Scalar("float"), "x"), Value(Scalar("float"))
     func = Func("f", Block([x], [Call([out], name="sin", args=[x])], [out]))
