@@ -3887,6 +3887,139 @@ def match_on_a_class(x):
     return total
 
 
+# ------------------------------------------------------------------ objects made anew in each round
+
+states = Group("states")
+
+
+@dataclass
+class Motion:
+    """A state of the user's; ``step`` gives the next one."""
+
+    pace: float
+    place: np.ndarray
+
+    def step(self, push):
+        return Motion(self.pace * 0.5 + push * self.place[0], self.place * self.pace)
+
+
+@dataclass
+class Held:
+    inner: Motion
+    weight: float
+
+
+@states(sizes=(1, 4))
+def state_made_anew(x):
+    s = Motion(1.0, x)
+    for push in x:
+        s = s.step(push)
+    return s.pace + np.sum(s.place)
+
+
+@states()
+def state_until(x):
+    s = Motion(0.5, x)
+    while s.pace < 6.0:
+        s = Motion(s.pace * 1.5 + s.place[0] ** 2, s.place + 0.1 * s.pace)
+    return s.pace + np.sum(s.place**2)
+
+
+@states()
+def state_written_to(x):
+    y = x * 1.0
+    s = Motion(1.0, y)
+    for i in range(len(x)):
+        s.place[0] += x[i]
+        s = Motion(s.pace * y[0], s.place * 1.5)
+        s.pace += x[i]
+    return s.pace + np.sum(y) + np.sum(s.place)
+
+
+@states()
+def states_exchanged(x):
+    s, t = Motion(1.0, x * 1.0), Motion(2.0, x * 3.0)
+    for i in range(len(x)):
+        s, t = t, s
+        s.pace += x[i] ** 2
+    return s.pace + 3.0 * t.pace * s.place[0]
+
+
+@states()
+def state_of_the_round_before(x):
+    s = Motion(1.0, x * 1.0)
+    before = Motion(0.0, x * 2.0)
+    for i in range(len(x)):
+        now = Motion(s.pace * x[i] + before.pace, s.place * 0.5 + before.place)
+        before = s
+        s = now
+    return s.pace + np.sum(before.place * s.place)
+
+
+@states()
+def state_with_exits(x):
+    s = Motion(1.0, x * 1.0)
+    for v in x:
+        if v > 1.5:
+            break
+        if v > 0.9:
+            continue
+        s = Motion(s.pace * 2.0 + v, s.place)
+        s.pace += 1.0
+    return s.pace * np.sum(s.place)
+
+
+@states()
+def states_in_loops_in_loops(x):
+    s = Motion(1.0, x * 1.0)
+    for i in range(len(x)):
+        t = s
+        for j in range(2):
+            t = Motion(t.pace * x[i] + 0.5 * j, t.place * 0.5)
+            t.pace += 1.0
+        s = Motion(t.pace + 0.1 * s.pace, t.place + s.place)
+    return s.pace + np.sum(s.place)
+
+
+@states()
+def state_in_a_state(x):
+    h = Held(Motion(1.0, x), 1.0)
+    first = h.inner
+    for v in x:
+        h = Held(h.inner, h.weight * v)
+        h.inner.pace += h.weight
+    for v in x:
+        h = Held(h.inner.step(v), h.weight + v)
+    return h.inner.pace * h.weight + first.pace
+
+
+@states()
+def dict_made_anew(x):
+    s = {"sum": 0.0, "scaled": x}
+    for v in x:
+        s = {"sum": s["sum"] + v * s["scaled"][0], "scaled": s["scaled"] * 0.9}
+    return s["sum"] ** 2 + np.sum(s["scaled"])
+
+
+@states(sizes=(2, 3))
+def lists_made_anew(x):
+    pair, values = [x[0], x[1]], [v * 1.0 for v in x]
+    for v in x:
+        pair = [pair[1] * v, pair[0] + pair[1]]
+        pair[0] *= 2.0
+        values = [v * w + 0.5 for w in values]
+    return pair[0] * pair[1] + sum(values)
+
+
+@states()
+def place_in_a_dict(x):
+    held = {"now": Motion(1.0, x * 1.0)}
+    for v in x:
+        held["now"] = Motion(held["now"].pace + v * v, held["now"].place * 0.7)
+        held["now"].place[0] += v
+    return held["now"].pace * np.sum(held["now"].place)
+
+
 # ------------------------------------------------------------------ objects of NumPy's that are indexed or called
 
 objects = Group("objects")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,8 @@ COMPARE: dict[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
+#: names that mean another thing for each operand
+PLACED = ("position", "into", "taken")
 #: rows that are linear in an operand, beside those that the table says are
 VANISHING = {"solve": frozenset({"b"})}
 
@@ -67,10 +69,13 @@ class Expansion:
     names: dict[str, Any]
     hint: str | None = None
     by_numpy: bool = False  #: what is differentiated was computed by NumPy, which does not raise
+    made: dict[str, Any] = field(default_factory=dict)  #: what calls have given, for the next derivative of the same op
 
     def expand(self, text: str) -> Operand | Absent:
         """The operand that a derivative's text computes; absent where that is linear in what is absent."""
         made = self.value(parsed(text), self.hint)
+        for text in [text for text, value in self.made.items() if value is made]:
+            del self.made[text]  # it becomes a cotangent, which may be written to
         return made if isinstance(made, Absent) else operand(made)
 
     def value(self, node: ast.expr, hint: str | None = None) -> Any:
@@ -94,7 +99,10 @@ class Expansion:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.value(body if self.value(test) else orelse, hint)
             case ast.Call():
-                return self.call(node, hint)
+                text = ast.unparse(node)
+                if text not in self.made or any(word in text for word in PLACED):
+                    self.made[text] = self.call(node, hint)
+                return self.made[text]
             case ast.Tuple(elts=items):
                 return tuple(self.value(item) for item in items)
         raise AssertionError(ast.unparse(node))

@@ -134,19 +134,22 @@ def mask_of(op: Call, param: str, target: Value, grad: Cotangent | None) -> Mask
     return ((op.args[0], param == "x"), *grad.mask)
 
 
-def pulled_back(sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value) -> Operand:
-    """The cotangent that one pullback text gives."""
+def pulled_back(
+    sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value,
+    made: dict[str, Any] | None = None,
+) -> Operand:  # fmt: skip
+    """The cotangent that one pullback text gives; ``made`` holds what the op's other ones have computed."""
     table = dict(names)
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):
         zero = partial(sweep.ledger.zero, out)
         table[f"{label}_grad"] = Absent(zero) if grad is None else sweep.ledger.dense(grad.value, out)
-    made = Expansion(sweep.builder, table, hinted(target), is_by_numpy(op)).expand(text)
-    return sweep.ledger.zero(target) if isinstance(made, Absent) else made
+    grad_ = Expansion(sweep.builder, table, hinted(target), is_by_numpy(op), {} if made is None else made).expand(text)
+    return sweep.ledger.zero(target) if isinstance(grad_, Absent) else grad_
 
 
 def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], wanted: list[tuple[int, str, Value]]) -> None:
     """The whole cotangent of each operand, as the row says it; what takes over the output's memory comes last."""
-    names = meanings(op, row)
+    names, made = meanings(op, row), dict[str, Any]()
     first = outs[0]
     kept = Keeping(sweep, scope, first or Cotangent(ZERO))
     texts = [(position, param, target, text) for position, param, target in wanted if (text := row.pullbacks.get(param)) is not None]
@@ -160,7 +163,7 @@ def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotange
             sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True))
         else:
             mask = mask_of(op, param, target, first)
-            kept.add(target, pulled_back(sweep, op, row, names, outs, text, target), mask, False)
+            kept.add(target, pulled_back(sweep, op, row, names, outs, text, target, made), mask, False)
     kept.settle()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symgrad.adjoint.memory import Layout, Memory
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, substitute, walk
-from symgrad.ir.types import Array
+from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 
 #: rows that are not elementwise and make an array that is all their own
@@ -30,12 +30,32 @@ def share(block: Block, copies: Sequence[Value]) -> None:
         written = {memory.find(v) for v in block.yields if isinstance(v, Value)} | set(memory.stores)
         if not isinstance(source, Value) or source not in layout.places:
             continue
-        if not {memory.find(copy), memory.find(source)} & written or is_given_up(source, op, layout):
+        untouched = not {memory.find(copy), memory.find(source)} & written
+        if untouched or is_last_read(source, op, layout) or is_given_up(source, op, layout):
             table: dict[Value, Operand] = {copy: source}
             substitute(block, table)
             layout.places[copy][0].ops.remove(op)
             layout = Layout()
             layout.enter(block)
+
+
+def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
+    """Is an array copied that was made in this block, has been read by what keeps no way to it, and is not read any more?"""
+    home, at = layout.places[copy.outs[0]]
+    if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
+        return False
+    maker, later = layout.op_of(source), {*home.ops[at + 1 :]}
+    found = readers(home, source)
+    if not isinstance(maker, Call) or not is_of_its_own(maker) or source in home.yields or found & later:
+        return False
+    return all(isinstance(op, Call) and is_of_its_own(op) for op in found if op is not copy)
+
+
+def is_of_its_own(op: Call) -> bool:
+    """Are the results arrays and numbers that share memory with nothing?"""
+    row = ROWS[op.name]
+    plain = row.alias == "fresh" and not row.consumes and not row.effect and not row.statement
+    return plain and bool(row.pullbacks or row.partials) and all(isinstance(o.type, Array | Scalar) for o in op.outs)
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:

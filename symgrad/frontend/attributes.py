@@ -147,7 +147,7 @@ def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST)
     made = ctx.apply(Bound(owner, attr, function), [], {}, node)
     if not isinstance(owner, Obj):
         raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
-    ctx.state.heap[owner.key] = (*ctx.state.entries(owner.key), (attr, made))
+    ctx.change(owner.key, (*ctx.state.entries(owner.key), (attr, made)))
     return made
 
 

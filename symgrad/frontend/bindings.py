@@ -1,8 +1,7 @@
 """What a name can be bound to while a function is lowered, and how two states of a program are joined.
 
 Memory becomes values here: an array object is a ``Location`` whose content is the version in
-``State.memory``; a name holds a ``Ref`` (location and view path). ``Skeleton`` is a binding without
-its values: what loops need to know before their body has been lowered.
+``State.memory``; a name holds a ``Ref`` (location and view path).
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from symgrad.ir.core import UNDEF, Const, Operand, Value
-from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Type, join
+from symgrad.ir.core import Operand
+from symgrad.ir.types import Array, List, Type
 from symgrad.location import NOWHERE, Loc
 
 
@@ -220,7 +219,8 @@ class State:
     """Everything that changes as a program runs: names, memory, objects, and which memory is doubtful.
 
     ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
-    written to, with the place of the store. ``dead``: this path has raised.
+    written to, with the place of the store; ``twins`` are objects that may or may not be the same as
+    another one, which must not be changed. ``dead``: this path has raised.
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -228,11 +228,13 @@ class State:
     heap: dict[HeapKey, tuple[tuple[Any, Binding], ...] | Ref] = field(default_factory=dict)
     partners: dict[Location, frozenset[Location]] = field(default_factory=dict)
     stale: dict[Location, Loc] = field(default_factory=dict)
+    twins: frozenset[HeapKey] = frozenset()
     codes: frozenset[int] = frozenset({0})
     dead: bool = False
 
     def copy(self) -> State:
-        return State(dict(self.names), dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale), self.codes, self.dead)
+        memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
+        return State(dict(self.names), *memory, self.twins, self.codes, self.dead)
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
@@ -260,121 +262,8 @@ class State:
     def become(self, other: State) -> None:
         """Take over another state."""
         self.names, self.memory, self.heap = other.names, other.memory, other.heap
-        self.partners, self.stale, self.codes, self.dead = other.partners, other.stale, other.codes, other.dead
-
-
-# ------------------------------------------------------------------ skeletons
-
-
-@dataclass(frozen=True, slots=True)
-class Skeleton:
-    """The form of a binding: what it is made of, with types for values.
-
-    ``form`` is "num", "array", "tuple", "same" (a binding that must not change), "missing" or "broken".
-    """
-
-    form: str
-    type: Type = UNDEFINED
-    items: tuple[Skeleton, ...] = ()
-    same: Any = None
-
-
-NOTHING = Skeleton("missing")
-
-
-def skeleton(binding: Binding, state: State, type_of: Any) -> Skeleton:
-    """The form of a binding in a state; ``type_of(ref)`` is the type of what a ``Ref`` shows."""
-    match binding:
-        case Missing():
-            return NOTHING
-        case Num(operand):
-            return Skeleton("num", operand.type)
-        case Ref():
-            return Skeleton("array", type_of(binding))
-        case Tup(items, kind):
-            return Skeleton("tuple", items=tuple(skeleton(i, state, type_of) for i in items), same=kind)
-        case Broken(why):
-            return Skeleton("broken", same=why)
-    return Skeleton("same", same=binding)
-
-
-def _opaque(value: Skeleton) -> bool:
-    return value.form == "same" and isinstance(value.same, Static) and (value.same.value is None or isinstance(value.same.value, str))
-
-
-def merge(a: Skeleton, b: Skeleton) -> Skeleton:
-    """The form that covers both."""
-    if a == b:
-        return a
-    if a.form == "missing":
-        return b
-    if b.form == "missing":
-        return a
-    if {a.form, b.form} <= {"num", "array"}:
-        both = join(a.type, b.type)
-        form = "num" if a.form == b.form == "num" and not isinstance(both, Array) else "array"
-        return Skeleton(form, both)
-    if a.form == b.form == "tuple" and len(a.items) == len(b.items) and a.same is b.same:
-        return Skeleton("tuple", items=tuple(map(merge, a.items, b.items)), same=a.same)
-    if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
-        return Skeleton("num", UNKNOWN)
-    return Skeleton("broken", same="it is bound to different kinds of things on different paths")
-
-
-def leaves(form: Skeleton) -> list[Skeleton]:
-    """The values a form is made of, in order."""
-    if form.form == "tuple":
-        return [leaf for item in form.items for leaf in leaves(item)]
-    return [form] if form.form in ("num", "array") else []
-
-
-def operands_of(binding: Binding, form: Skeleton, read: Any, stale: Any) -> list[Operand]:
-    """The operands that fill a form from a binding; ``read`` gives a ``Ref``'s value, ``stale`` says which cannot be read."""
-    match form.form:
-        case "tuple":
-            items = binding.items if isinstance(binding, Tup) else (MISSING,) * len(form.items)
-            return [o for item, part in zip(items, form.items, strict=True) for o in operands_of(item, part, read, stale)]
-        case "num" | "array":
-            match binding:
-                case Num(operand):
-                    return [operand]
-                case Ref():
-                    return [UNDEF if stale(binding) else read(binding)]
-                case Static(value=value) if value is None or isinstance(value, str):
-                    return [Const(value)]
-            return [UNDEF]
-    return []
-
-
-def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None, loc: Loc) -> Binding:
-    """A binding of a form, made of values (taken from the front of the list)."""
-    match form.form:
-        case "num":
-            return Num(values.pop(0))
-        case "array":
-            location = Location(name, loc)
-            state.memory[location] = values.pop(0)
-            return Ref(location)
-        case "tuple":
-            return Tup(tuple(rebuild(item, values, state, name, loc) for item in form.items), form.same)
-        case "missing":
-            return MISSING
-        case "broken":
-            return Broken(str(form.same))
-    assert isinstance(form.same, Binding)
-    return form.same
-
-
-def array_leaves(binding: Binding) -> list[Location | None]:
-    """The location behind each leaf of a binding, None for numbers; parallel to ``leaves`` of its form."""
-    match binding:
-        case Ref(location):
-            return [location]
-        case Num():
-            return [None]
-        case Tup(items):
-            return [x for item in items for x in array_leaves(item)]
-    return []
+        self.partners, self.stale, self.twins = other.partners, other.stale, other.twins
+        self.codes, self.dead = other.codes, other.dead
 
 
 def is_list(type_: Type) -> bool:
@@ -382,7 +271,6 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "NOTHING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Location", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "Skeleton", "State", "Static", "Step", "Tup", "View", "array_leaves",
-    "is_list", "leaves", "merge", "operands_of", "rebuild", "replace", "skeleton",
+    "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
+    "Location", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View", "is_list", "replace",
 ]  # fmt: skip

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import (
-    MISSING,
-    HeapKey,
-    Location,
-    Name,
-    Obj,
-    Ref,
-    Skeleton,
-    State,
-    Tup,
-    array_leaves,
-    leaves,
-    merge,
-    operands_of,
-    rebuild,
-)
+from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Name, Obj, Ref, State, Tup
 from symgrad.frontend.context import CODE, Loop, Lowering
+from symgrad.frontend.reach import reached_twice
+from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, objects_of, operands_of, places_in, rebuild
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
 
@@ -35,12 +22,15 @@ WHOLE = "all of a list"  #: the place of a list that is carried as one value, be
 
 @dataclass(slots=True)
 class Plan:
-    """What a loop carries, as far as is known: forms of names, types of memory and lists, what may share memory."""
+    """What a loop carries, as far as is known: forms of names, types of memory and lists, what may share memory or be the same object."""
 
     names: dict[Name, Skeleton] = field(default_factory=dict)
     memory: dict[Location, Type] = field(default_factory=dict)
     heap: dict[HeapKey, Any] = field(default_factory=dict)
     shares: set[tuple[Any, Any]] = field(default_factory=set)
+    twins: set[Any] = field(
+        default_factory=set
+    )  #: places of objects, and objects, that may be reached by other names at the end of a round
     stale: set[Any] = field(default_factory=set)
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
@@ -59,7 +49,14 @@ class Head:
     args: list[Value]
     state: State
     places: dict[Any, Location]
+    objects: dict[Any, HeapKey] = field(default_factory=dict)
+    gone: set[HeapKey] = field(default_factory=set)  #: objects of before the loop that only ``objects`` stand for now
     types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
+
+    def enter(self, place: Any, made: Binding, form: Skeleton) -> None:
+        """Note where the memory and the objects of what is carried in a place are."""
+        self.places |= {(place, n): x for n, x in enumerate(places_in(made, form, self.state.heap)) if x is not None}
+        self.objects |= {(place, n): x for n, x in enumerate(objects_of(made, form, self.state.heap)) if x is not None}
 
     def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
         """A block argument for what is carried."""
@@ -102,22 +99,22 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     head = Head([], [], state, {})
     for name, form in plan.names.items():
         before = entry.names.get(name, MISSING)
-        form = plan.names[name] = merge(ctx.skeleton(before, entry), form)
-        inits = operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale)
-        hint = None if name[1].startswith("%") else name[1]
-        args = [head.slot(ctx, leaf.type, hint) for leaf in leaves(form)]
-        head.inits += inits
-        made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
-        state.names[name] = made
-        for k, location in enumerate(array_leaves(made)):
-            if location is not None:
-                head.places[name, k] = location
+        form = plan.names[name] = merge(ctx.skeleton(before, entry), form, anew=True)
+        head.inits += operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale, entry.heap)
+        hints = [None] * len(leaves(form)) if name[1].startswith("%") else leaf_names(form, name[1])
+        args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(form), hints, strict=True)]
+        state.names[name] = made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
+        head.enter(name, made, form)
     for location, type_ in plan.memory.items():
         head.inits.append(entry.memory[location])
         plan.memory[location] = type_ = join(entry.memory[location].type, type_)
         state.memory[location] = head.slot(ctx, type_, location.name)
     for key, form in plan.heap.items():
         head_object(ctx, entry, state, key, form, head)
+    replace_objects(entry, plan, head)
+    if plan.heap.keys() & head.gone:
+        plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
+        return make_head(ctx, entry, plan)
     relate(entry, plan, head)
     return head
 
@@ -137,32 +134,59 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     before = dict(content)  # type: ignore[arg-type]
     items = dict(before)
     for k, part in form:
-        binding = before.get(k, MISSING)
-        inits = operands_of(binding, part, ctx.read, lambda ref: ref.location in entry.stale)
-        args = [head.slot(ctx, leaf.type, str(k) if str(k).isidentifier() else None) for leaf in leaves(part)]
-        head.inits += inits
-        made = rebuild(part, list(args), state, None, ctx.builder.loc)
-        items[k] = made
-        for n, place in enumerate(array_leaves(made)):
-            if place is not None:
-                head.places[(key, k), n] = place
+        head.inits += operands_of(before.get(k, MISSING), part, ctx.read, lambda ref: ref.location in entry.stale, entry.heap)
+        hints = leaf_names(part, k) if str(k).isidentifier() else [None] * len(leaves(part))
+        args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(part), hints, strict=True)]
+        items[k] = made = rebuild(part, list(args), state, None, ctx.builder.loc)
+        head.enter((key, k), made, part)
     state.heap[key] = tuple(items.items())
 
 
-def source_of(entry: State, plan: Plan, name: Any, k: int) -> list[Location]:
+def held_before(entry: State, plan: Plan, place: Any) -> tuple[Binding, Skeleton]:
+    """What a carried name, or an item of a carried object, is bound to before the loop, and its form."""
+    if place in plan.names:
+        return entry.names.get(place, MISSING), plan.names[place]
+    key, item = place
+    content = entry.heap.get(key, ())
+    return MISSING if isinstance(content, Ref) else dict(content).get(item, MISSING), dict(plan.heap[key])[item]
+
+
+def source_of(entry: State, plan: Plan, place: Any, k: int) -> list[Location]:
     """What a carried place may share memory with before the loop: of a list, each array in it."""
-    if name in plan.names:
-        found = array_leaves(entry.names.get(name, MISSING))[k : k + 1]
+    if place not in plan.names and place[1] is WHOLE:
+        content = entry.heap.get(place[0], ())
+        return [x for b in ([content] if isinstance(content, Ref) else [b for _, b in content]) for x in array_leaves(b) if x is not None]
+    return [x for x in places_in(*held_before(entry, plan, place), entry.heap)[k : k + 1] if x is not None]
+
+
+def leave(state: State, key: HeapKey) -> None:
+    """What an object holds cannot be read any more: another one stands for it."""
+    content = state.heap[key]
+    if isinstance(content, Ref):
+        state.heap[key] = Ref(location := Location(None, content.location.owner))
+        state.memory[location] = state.memory[content.location]
+        state.stale[location] = content.location.owner
     else:
-        key, item = name
-        content = entry.heap.get(key, ())
-        items = content if isinstance(content, Ref) else dict(content).get(item, MISSING)
-        found = (
-            [x for _, b in content for x in array_leaves(b)]
-            if item is WHOLE and not isinstance(content, Ref)
-            else array_leaves(items)[k : k + 1]
-        )
-    return [x for x in found if x is not None]
+        state.heap[key] = tuple((k, Broken("it is another object from round to round")) for k, _ in content)
+
+
+def replace_objects(entry: State, plan: Plan, head: Head) -> None:
+    """Objects that are others from round to round: the first ones are reached by their new names alone.
+
+    One that another name is bound to as well is told to be a twin, as its new self is: neither may be changed.
+    """
+    twice = reached_twice(entry) if head.objects else set()
+    twins = {x for x in plan.twins if isinstance(x, HeapKey)}
+    for (place, n), made in head.objects.items():
+        first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
+        if (place, n) in plan.twins or first in twice or first in entry.twins:
+            twins.add(made)
+        if first in twice:
+            twins.add(first)
+        elif first is not None:
+            leave(head.state, first)
+            head.gone.add(first)
+    head.state.twins |= twins
 
 
 def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
@@ -220,9 +244,11 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             continue
         after = end.names.get(name, MISSING)
         if name in plan.names:
-            news |= plan.add(plan.names, name, merge(plan.names[name], ctx.skeleton(after, end)))
+            news |= plan.add(plan.names, name, merge(plan.names[name], ctx.skeleton(after, end), anew=True))
         elif after is not (before := head.state.names.get(name, MISSING)) and after != before:
-            news |= plan.add(plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end)))
+            news |= plan.add(
+                plan.names, name, merge(ctx.skeleton(entry.names.get(name, MISSING), entry), ctx.skeleton(after, end), anew=True)
+            )
     for location in entry.memory:
         if end.memory[location] is not head.state.memory[location] or location in plan.memory:
             carried_as_list = any(isinstance(c, Ref) and c.location is location for c in entry.heap.values())
@@ -233,7 +259,8 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             plan.stale.add(location)
             news = True
     for key in entry.heap:
-        news |= learn_object(ctx, entry, plan, head, end, key)
+        if key not in head.gone:
+            news |= learn_object(ctx, entry, plan, head, end, key)
     return learn_sharing(entry, plan, head, end) or news
 
 
@@ -264,27 +291,39 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
     old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
     for k in dict.fromkeys([*first, *last]):
         if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
-            form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
-            old[k] = merge(old[k], form) if k in old else form
+            form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end), anew=True)
+            old[k] = merge(old[k], form, anew=True) if k in old else form
     return plan.add(plan.heap, key, tuple(old.items()))
+
+
+def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
+    """Each carried place, what is in it at the end of a round, and its form."""
+    for name, form in plan.names.items():
+        yield name, end.names.get(name, MISSING), form
+    for key, parts in plan.heap.items():
+        content = end.heap[key]
+        if isinstance(parts, Type):
+            if isinstance(content, Ref):
+                yield (key, WHOLE), content, Skeleton("array", parts)
+        else:
+            held = dict(content)  # type: ignore[arg-type]
+            yield from (((key, k), held.get(k, MISSING), form) for k, form in parts)
 
 
 def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
     """Which carried arrays may share memory with each other, or with what is reached otherwise, in the next round."""
     news = False
     ends: dict[Any, Location] = {}
-    for name in plan.names:
-        for k, location in enumerate(array_leaves(end.names.get(name, MISSING))):
-            if location is not None:
-                ends[name, k] = location
-    for key, form in plan.heap.items():
-        content = end.heap[key]
-        held = (
-            [(WHOLE, content)]
-            if isinstance(content, Ref)
-            else [(k, b) for k, b in content if not isinstance(form, Type) and k in dict(form)]
-        )
-        ends |= {((key, k), n): x for k, b in held for n, x in enumerate(array_leaves(b)) if x is not None}
+    objects: dict[Any, HeapKey] = {}
+    for place, held, form in ends_of(plan, end):
+        ends |= {(place, n): x for n, x in enumerate(places_in(held, form, end.heap)) if x is not None}
+        objects |= {(place, n): x for n, x in enumerate(objects_of(held, form, end.heap)) if x is not None}
+    twice = reached_twice(end) if objects else set()
+    doubtful = {place: key for place, key in objects.items() if key in twice or key in end.twins}
+    marks = {*doubtful, *(key for key in doubtful.values() if key in entry.heap)}
+    if not marks <= plan.twins:
+        plan.twins |= marks
+        news = True
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
@@ -311,7 +350,7 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
             if end.dead:
                 made += [UNDEF] * len(leaves(form))
             else:
-                made += operands_of(end.names.get(name, MISSING), form, ctx.read, lambda ref: ref.location in end.stale)
+                made += operands_of(end.names.get(name, MISSING), form, ctx.read, lambda ref: ref.location in end.stale, end.heap)
         made += [end.memory[location] for location in plan.memory]
         for key, form in plan.heap.items():
             if isinstance(form, Type):
@@ -319,7 +358,7 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
             else:
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:
-                    made += operands_of(content.get(k, MISSING), part, ctx.read, lambda ref: ref.location in end.stale)
+                    made += operands_of(content.get(k, MISSING), part, ctx.read, lambda ref: ref.location in end.stale, end.heap)
     ctx.state = kept
     return made
 
@@ -331,11 +370,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
     head = Head([], [], state, {})
     values = list(outs)
     for name, form in plan.names.items():
-        made = rebuild(form, values, state, name[1], ctx.builder.loc)
-        state.names[name] = made
-        for k, location in enumerate(array_leaves(made)):
-            if location is not None:
-                head.places[name, k] = location
+        state.names[name] = made = rebuild(form, values, state, name[1], ctx.builder.loc)
+        head.enter(name, made, form)
     for location in plan.memory:
         state.memory[location] = values.pop(0)
     for key, form in plan.heap.items():
@@ -349,8 +385,9 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
             items = dict(content)  # type: ignore[arg-type]
             for k, part in form:
                 items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
-                head.places |= {((key, k), n): x for n, x in enumerate(array_leaves(made)) if x is not None}
+                head.enter((key, k), made, part)
             state.heap[key] = tuple(items.items())
+    replace_objects(entry, plan, head)
     relate(entry, plan, head)
     ctx.state = state
 

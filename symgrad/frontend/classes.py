@@ -43,7 +43,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     check_making(ctx, cls)
     made = ctx.new_object("record", (), cls)
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
-        ctx.state.heap[made.key] = tuple(dataclass_fields(ctx, cls, args, kwargs, node).items())
+        ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         if hasattr(cls, "__post_init__"):
             rely_on_class(ctx, made, cls, "__post_init__", cls.__post_init__)
             call_function(ctx, cls.__post_init__, [made], {}, node)

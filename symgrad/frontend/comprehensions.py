@@ -29,7 +29,7 @@ def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
         assert isinstance(made, Obj)
         content = dict(ctx.state.heap[made.key])  # type: ignore[arg-type]
         content[static_key(ctx, ctx.evaluate(node.key), node.key)] = ctx.evaluate(node.value)
-        ctx.state.heap[made.key] = tuple(content.items())
+        ctx.change(made.key, tuple(content.items()))
         return made
 
     return gather(ctx, node.generators, lambda: ctx.new_object("dict", ()), put, node)

@@ -27,14 +27,13 @@ from symgrad.frontend.bindings import (
     Num,
     Obj,
     Ref,
-    Skeleton,
     State,
     Static,
     Step,
     Tup,
-    skeleton,
 )
 from symgrad.frontend.members import plain
+from symgrad.frontend.skeletons import Skeleton, skeleton
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Block, Const, Func, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Type, Unknown
@@ -393,10 +392,7 @@ class Lowering:
                 return Tup(tuple(map(self.stopped, items)), kind)
             case Obj(key):
                 content = self.state.heap[key]
-                if isinstance(content, Ref):
-                    self.state.heap[key] = content
-                else:
-                    self.state.heap[key] = tuple((k, self.stopped(b)) for k, b in content)
+                self.change(key, content if isinstance(content, Ref) else tuple((k, self.stopped(b)) for k, b in content))
         return binding
 
     def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
@@ -435,6 +431,7 @@ class Lowering:
 
     def check_still(self, key: HeapKey) -> None:
         """Refuse to make a list longer or shorter while a loop goes over it."""
+        self.check_alone(key)
         if any(key in lists for lists in self.going):
             raise UnsupportedSyntax("a list is changed while it is iterated over", self.builder.loc, "iterate over a copy of it")
 
@@ -444,6 +441,16 @@ class Lowering:
         self.state.stored(location, self.builder.loc)
 
     # -------------------------------------------------------------- objects
+
+    def change(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...] | Ref) -> None:
+        """Give an object its next content."""
+        self.check_alone(key)
+        self.state.heap[key] = content
+
+    def check_alone(self, key: HeapKey) -> None:
+        """Refuse to change an object that another name may or may not be bound to."""
+        if key in self.state.twins:
+            raise UnsureAlias(f"{_kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
 
     def new_object(self, kind: str, content: Any, cls: Any = None) -> Obj:
         """A mutable object of known structure."""

@@ -270,7 +270,7 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
             what = "a deque with maxlen needs a length that is known: fill it where it is made"
             raise UnsupportedSyntax(what, ctx.loc(node), "deque([0.0] * n, maxlen=n)")
     else:
-        ctx.state.heap[owner.key] = tuple(enumerate([*(b for _, b in content), value][-(longest(owner) or len(content) + 1) :]))
+        ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value][-(longest(owner) or len(content) + 1) :])))
     return owner
 
 

@@ -8,30 +8,23 @@ from typing import Any
 
 from symgrad.frontend.bindings import (
     MISSING,
-    Above,
     Binding,
     Bound,
     Broken,
     Choice,
     Fun,
     HeapKey,
-    Iter,
     Location,
     Name,
     Num,
     Obj,
     Ref,
-    Skeleton,
     State,
     Static,
-    Tup,
-    array_leaves,
-    leaves,
-    merge,
-    operands_of,
-    rebuild,
 )
 from symgrad.frontend.context import CODE, Lowering
+from symgrad.frontend.reach import objects_in
+from symgrad.frontend.skeletons import Skeleton, array_leaves, leaves, merge, operands_of, rebuild
 from symgrad.ir.core import UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.types import Type, join
 from symgrad.location import Loc
@@ -83,6 +76,7 @@ class Joining:
             for location, others in side.partners.items():
                 state.partners[location] = state.partners.get(location, frozenset()) | others
             state.stale = {**side.stale, **state.stale}
+            state.twins |= side.twins
         for location in self.entry.memory:
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
@@ -211,6 +205,8 @@ class Joining:
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
         made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys))
+        if any(k in state.twins for k, state in zip(held, states, strict=True)):
+            self.state.twins |= {made}
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
         if whole and alone or None in contents:
@@ -247,24 +243,3 @@ def shared_keys(own: dict[Any, Binding], other: dict[Any, Binding]) -> dict[Any,
     """A dict in the form that it has together with another one: a key that is in one of them only cannot be used."""
     only = Broken("this key is in the dict on some paths only")
     return {k: own[k] if k in own and k in other else only for k in dict.fromkeys([*own, *other])}
-
-
-def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:
-    """Every object that a binding reaches."""
-    match binding:
-        case Obj(key) if key not in seen:
-            seen.add(key)
-            content = state.heap.get(key, ())
-            for _, item in () if isinstance(content, Ref) else content:
-                objects_in(item, state, seen)
-        case Tup(items=parts) | Iter(parts=parts):
-            for part in parts:
-                objects_in(part, state, seen)
-        case Bound(owner=owner) | Above(owner=owner):
-            objects_in(owner, state, seen)
-        case Fun(defaults=defaults):
-            for _, default in defaults:
-                objects_in(default, state, seen)
-        case Choice(then=one, orelse=two):
-            objects_in(one, state, seen)
-            objects_in(two, state, seen)

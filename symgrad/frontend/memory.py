@@ -264,7 +264,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
                 raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(whole), "use an array or a list for keys that are computed")
             content = dict(ctx.state.heap[key])  # type: ignore[arg-type]
             content[made] = value
-            ctx.state.heap[key] = tuple(content.items())
+            ctx.change(key, tuple(content.items()))
         case Ref() | Num():
             raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
         case Iter(kind="flat", parts=(Ref() as target,)):
@@ -387,16 +387,18 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
             if not -len(content) <= key < len(content):
                 raise UnsupportedSyntax(f"index {key!r} is out of range for {len(content)} items", ctx.loc(node))
             place = key % len(content)
-            ctx.state.heap[owner.key] = tuple((k, value if k == place else b) for k, b in content)
+            ctx.change(owner.key, tuple((k, value if k == place else b) for k, b in content))
             return
         made = ctx.make(ctx.list_of([b for _, b in content], node))
         assert isinstance(made, Ref)
         for _, item in content:
             if isinstance(item, Ref):
                 ctx.state.pair(item.location, made.location)
-        ctx.state.heap[owner.key] = content = made
+        ctx.change(owner.key, made)
+        content = made
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
+    ctx.check_alone(owner.key)
     ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], ctx.read(value, node)))
     if isinstance(value, Ref):
         ctx.state.pair(value.location, content.location)
@@ -409,11 +411,11 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     index = index_of(ctx, target.slice)
     if owner.key.kind == "dict":
-        ctx.state.heap[owner.key] = tuple((k, b) for k, b in content if k != key_of(index))
+        ctx.change(owner.key, tuple((k, b) for k, b in content if k != key_of(index)))
         return
     items = [b for _, b in content]
     del items[static_index(ctx, index, target)]
-    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    ctx.change(owner.key, tuple(enumerate(items)))
 
 
 __all__ = ["Index", "index_of", "key_of", "load", "np", "store_item"]

@@ -186,7 +186,7 @@ def dict_setdefault(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AS
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
     made = content.setdefault(key, args[1] if len(args) > 1 else Static(None))
-    ctx.state.heap[owner.key] = tuple(content.items())
+    ctx.change(owner.key, tuple(content.items()))
     return made
 
 
@@ -197,7 +197,7 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     if key not in content and len(args) < 2:
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     made = content.pop(key, args[-1])
-    ctx.state.heap[owner.key] = tuple(content.items())
+    ctx.change(owner.key, tuple(content.items()))
     return made
 
 
@@ -206,7 +206,7 @@ def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
     for other in args:
         if not (isinstance(other, Obj) and other.key.kind == "dict"):
             raise UnsupportedSyntax("a dict can only be updated with a dict made in the function", ctx.loc(node))
-        ctx.state.heap[owner.key] = tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items())  # type: ignore[arg-type]
+        ctx.change(owner.key, tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items()))  # type: ignore[arg-type]
     return Static(None)
 
 
@@ -236,7 +236,7 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
         ctx.replace_version(content.location, ctx.state.memory[joined.location])
         ctx.state.pair(content.location, joined.location)
     else:
-        ctx.state.heap[owner.key] = joined
+        ctx.change(owner.key, joined)
     return Static(None)
 
 
@@ -249,7 +249,7 @@ def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 def list_append_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     list_insert(ctx, owner, [Num(Const(0)), args[0]], node)
     if (most := longest(owner)) is not None:
-        ctx.state.heap[owner.key] = tuple(ctx.state.entries(owner.key)[:most])
+        ctx.change(owner.key, tuple(ctx.state.entries(owner.key)[:most]))
     return Static(None)
 
 
@@ -267,7 +267,7 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     if isinstance(content, Ref) and isinstance(ordered, Ref):
         ctx.replace_version(content.location, ctx.read(ordered))
     else:
-        ctx.state.heap[owner.key] = ordered
+        ctx.change(owner.key, ordered)
     return Static(None)
 
 
@@ -299,7 +299,7 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
         return item
     items = [b for _, b in content]
     made = items.pop(place)
-    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    ctx.change(owner.key, tuple(enumerate(items)))
     return made
 
 
@@ -310,7 +310,7 @@ def list_insert(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
         raise UnsupportedSyntax("nothing can be inserted into a list of unknown length", ctx.loc(node))
     items = [b for _, b in content]
     items.insert(unwrap(args[0]), args[1])
-    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    ctx.change(owner.key, tuple(enumerate(items)))
     return Static(None)
 
 
@@ -319,7 +319,7 @@ def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) 
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
         raise UnsupportedSyntax("a list of unknown length cannot be reversed in place", ctx.loc(node), "loop over reversed(...)")
-    ctx.state.heap[owner.key] = tuple(enumerate([b for _, b in content][::-1]))
+    ctx.change(owner.key, tuple(enumerate([b for _, b in content][::-1])))
     return Static(None)
 
 

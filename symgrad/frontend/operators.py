@@ -361,7 +361,9 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
         sure = b.location not in ctx.state.partners.get(a.location, frozenset())
         return a.location is b.location if a.location is b.location or sure else None
-    return a == b if isinstance(a, Obj) and isinstance(b, Obj) else None
+    if isinstance(a, Obj) and isinstance(b, Obj):
+        return a == b if a == b or not {a.key, b.key} & ctx.state.twins else None
+    return None
 
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:

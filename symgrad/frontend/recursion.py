@@ -8,24 +8,10 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
-from symgrad.frontend.bindings import (
-    NOTHING,
-    Binding,
-    Fun,
-    Location,
-    Num,
-    Ref,
-    Skeleton,
-    Static,
-    Tup,
-    array_leaves,
-    leaves,
-    merge,
-    operands_of,
-    rebuild,
-)
+from symgrad.frontend.bindings import Binding, Fun, Location, Num, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
 from symgrad.frontend.scopes import local_names
+from symgrad.frontend.skeletons import NOTHING, Skeleton, array_leaves, leaves, merge, operands_of, rebuild
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type

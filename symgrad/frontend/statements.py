@@ -87,7 +87,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Mult):
         made = binary(ctx, ast.Mult, old, value, node)
         assert isinstance(made, Obj)
-        ctx.state.heap[old.key] = ctx.state.heap[made.key]
+        ctx.change(old.key, ctx.state.heap[made.key])
         return None
     word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
     if own_method(old, word) is not None:
@@ -129,7 +129,7 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 held = ctx.evaluate(owner)
                 if not (isinstance(held, Obj) and held.key.kind == "record"):
                     raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
-                ctx.state.heap[held.key] = tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name)  # type: ignore[union-attr]
+                ctx.change(held.key, tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name))  # type: ignore[union-attr]
 
 
 @statement(ast.Expr)

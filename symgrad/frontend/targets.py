@@ -52,7 +52,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         if not own_setter(ctx, owner, name, value, target):
             content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
             content[name] = value
-            ctx.state.heap[owner.key] = tuple(content.items())
+            ctx.change(owner.key, tuple(content.items()))
         return
     if isinstance(owner, External):
         raise UnsupportedSyntax(

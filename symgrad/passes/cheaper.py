@@ -187,7 +187,9 @@ def filled(op: Call, facts: Facts) -> Call | None:
 
 def is_transpose(op: Call | None) -> bool:
     """Is it ``x.T`` of a matrix?"""
-    return op is not None and op.settings["index"] == ".T" and isinstance(op.args[0].type, Array) and op.args[0].type.rank == 2
+    if op is None or not isinstance(op.args[0].type, Array) or op.args[0].type.rank != 2:
+        return False
+    return op.name == "mT" or op.name == "view" and op.settings["index"] == ".T"
 
 
 def transposed(op: Call, operand: Operand) -> Call:
@@ -200,9 +202,9 @@ def transpose(op: Call, facts: Facts) -> Operand | list[Call] | None:
     """``x.T.T`` is ``x``, and ``(a @ b).T`` is ``b.T @ a.T``."""
     if not is_transpose(op):
         return None
-    before = facts.calls(op.args[0], "view")
-    if before is not None and is_transpose(before):
-        return before.args[0]
+    before = facts.calls(op.args[0], "view") or facts.calls(op.args[0], "mT")
+    if is_transpose(before):
+        return before.args[0]  # type: ignore[union-attr]
     maker = once(op.args[0], "matmul", facts)
     if maker is None or op.outs[0] not in facts.late or not all(isinstance(a.type, Array) and a.type.rank == 2 for a in maker.args):
         return None
@@ -397,6 +399,7 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "spread": (spread_with_axes,),
     "copy": (filled,),
     "view": (transpose, sum_kept_and_dropped),
+    "mT": (transpose,),
     "add_at": (add_to_transpose, add_to_new_axis, store_after_zero, add_distinct),
     "add_written": (add_distinct,),
     "take_written": (take_distinct,),

@@ -16,6 +16,7 @@ from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.facts import Facts, covers, has_memory
 from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
 
+VIEWS = frozenset({"view", "mT"})
 ROUNDS = 12  #: each round sees what the last one made; most programs need three
 
 
@@ -196,7 +197,17 @@ class _Folder:
         old = op.outs[0]
         if ROWS[op.name].consumes and new is op.args[0]:
             return covers(old.type, new.type)  # the result is the operand's memory already
+        if self.is_view_of(op, new):
+            return covers(old.type, new.type)
         return self.facts.may_replace(old, new, block)
+
+    def is_view_of(self, op: Op | None, whole: Operand) -> bool:
+        """Is the result a view of a view, and so on, of an array?  The two are one memory already."""
+        while isinstance(op, Call) and op.name in VIEWS:
+            if op.args[0] is whole:
+                return True
+            op = self.facts.maker.get(op.args[0]) if isinstance(op.args[0], Value) else None
+        return False
 
 
 __all__ = ["fold", "rewritten"]

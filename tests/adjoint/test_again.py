@@ -51,3 +51,18 @@ def test_sines_and_cosines_are_computed_once(function, args, most):
     check_grads(function, args, wrt="x")
     text = symgrad.grad(function, wrt="x").ir(*args)
     assert {name: text.count(f"= {name}(") for name in most} == most
+
+
+def solved(a, b, n):
+    x = b
+    for _ in range(n):
+        x = np.linalg.solve(a, x + b)
+        b = x * 0.5
+    return np.sum(x * x)
+
+
+def test_a_system_is_solved_once_for_both_cotangents():
+    a, b = np.array([[2.0, 0.3], [-0.4, 1.5]]), np.array([0.7, -0.2])
+    check_grads(solved, (a, b, 3), wrt=("a", "b"))
+    check_grads(solved, (a, np.outer(b, b), 2), wrt=("a", "b"))
+    assert symgrad.grad(solved, wrt=("a", "b")).ir(a, b, 3).count("= solve(") == 2

@@ -48,6 +48,11 @@ def walked_back(x, k):
     return total + x[0]
 
 
+def halved(x, k):
+    a, b = np.split(x[:k] * 1.0, 2)
+    return np.sum(a * b) + x[0]
+
+
 def gathered(x, k):
     return np.sum(x[np.array([0, k])] ** 2)
 
@@ -131,6 +136,7 @@ RAISING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     *((function, EXTENTS) for function in (added, put, put_on, in_place)),
     (multiplied, [(X, Y), (X, X), (X[:2], Y), (X[:3], Y), (X, np.ones(0))]),
     (unpacked, [(X[:3], 2), (X, 2), (X[:2], 2), (X[:0], 2)]),
+    (halved, [(X, 4), (X, 3), (X, 1)]),
     (largest, [(X, 1), (X, 4), (X[:0], 0)]),
     (inverted, [(X, 1), (X, 0), (X[:3], 1), (np.ones(4), 2)]),
     (asserted, [(X, 2), (X, 3)]),

@@ -104,7 +104,7 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     surprise_grad = new_empty((t_4,))
     innovation_grad = new_empty((t_7, t_7))
     t_grad_3 = new_empty((t_7, t_5))
-    spread_grad_2 = new_empty((t_5, t))
+    spread_grad_2 = new_empty((t_5, t_5))
     state_grad_1 = new_empty((t_5,))
     t_grad_4 = new_empty((t, t_1))
     motion_grad_1 = new_empty((t, t))
@@ -143,29 +143,24 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
             for j in range(t_7):
                 t_8 = state_grad[i] * surprise_tape[i_1, j]
                 t_grad_2[i, j] += t_8
-        t_8 = tape[i_1]
-        t_10 = new_empty((t_4, t))
-        t_13 = new_empty((t_4, t))
+        t_8 = new_empty((t_4, t))
         for i in range(t_7):
             for j in range(t_3):
-                t_15 = t_grad_2[j, i]
-                t_10[i, j] = t_15
-                t_13[i, j] = t_15
-        product_into(t_5, np.linalg.solve(t_14, t_10), t_8.T)
-        t_8 = new_empty((t_4, t_4))
+                t_8[i, j] = t_grad_2[j, i]
+        t_8 = np.linalg.solve(t_14, t_8)
+        t_10 = tape[i_1]
+        product_into(t_5, t_8, t_10.T)
         for i in range(t_7):
             for j in range(t_7):
                 t_10 = t_grad_5 * t_2[i, j] - t_12[i] * tape_3[i_1, j]
                 t_10 -= t_5[i, j]
                 innovation_grad[i, j] = t_10
-                t_8[i, j] = innovation_tape[i_1, j, i]
                 error_grad[i, j] += t_10
         product_into(t_grad_3, innovation_grad, seen)
-        t_8 = np.linalg.solve(t_8, t_13)
         for i in range(t_7):
             for j in range(t_3):
-                t_8[i, j] += t_grad_3[i, j]
-        product_into(spread_grad_2, t_11, t_8)
+                t_grad_3[i, j] += t_8[i, j]
+        product_into(spread_grad_2, t_11, t_grad_3)
         for i in range(t_3):
             state_grad_1[i] = 0.0
             for j in range(t_3):

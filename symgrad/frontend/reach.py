@@ -1,0 +1,58 @@
+"""Which objects a program can still reach, and by how many ways."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from symgrad.frontend.bindings import Above, Bound, Choice, Frozen, Fun, Generator, HeapKey, Iter, Obj, Partial, Ref, State, Tup, View
+
+
+def parts_of(binding: Any) -> Iterator[Any]:
+    """The bindings that a binding which is no object holds."""
+    match binding:
+        case View(items=items, owner=owner):
+            yield from items
+            if owner is not None:
+                yield Obj(owner)
+        case Tup(items=parts) | Iter(parts=parts):
+            yield from parts
+        case Bound(owner=owner) | Above(owner=owner):
+            yield owner
+        case Fun(defaults=pairs) | Generator(bound=pairs):
+            yield from (b for _, b in pairs)
+        case Partial(function=function, args=args, kwargs=kwargs):
+            yield function
+            yield from (*args, *(b for _, b in kwargs))
+        case Frozen(args=args, kwargs=kwargs):
+            yield from (*args, *(b for _, b in kwargs))
+        case Choice(then=one, orelse=two):
+            yield from (one, two)
+
+
+def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:
+    """Every object that a binding reaches."""
+    count_ways(binding, state, ways := Counter(dict.fromkeys(seen, 1)))
+    seen |= set(ways)
+
+
+def count_ways(binding: Any, state: State, ways: Counter[HeapKey]) -> None:
+    """Count the ways to each object that a binding reaches; an object's content is gone through once."""
+    if isinstance(binding, Obj):
+        ways[binding.key] += 1
+        if ways[binding.key] == 1:
+            content = state.heap.get(binding.key, ())
+            for _, item in () if isinstance(content, Ref) else content:
+                count_ways(item, state, ways)
+        return
+    for part in parts_of(binding):
+        count_ways(part, state, ways)
+
+
+def reached_twice(state: State) -> set[HeapKey]:
+    """The objects that more than one name or place is bound to."""
+    ways: Counter[HeapKey] = Counter()
+    for binding in state.names.values():
+        count_ways(binding, state, ways)
+    return {key for key, count in ways.items() if count > 1}

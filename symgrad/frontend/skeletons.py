@@ -1,0 +1,218 @@
+"""Bindings without their values: what loops and recursive functions need to know before their body has been lowered."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Missing, Num, Obj, Ref, State, Static, Tup
+from symgrad.ir.core import UNDEF, Const, Operand, Value
+from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Type, join
+from symgrad.location import Loc
+
+NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """The form of a binding: what it is made of, with types for values.
+
+    ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
+    a list of any length has ``None`` for keys, and one item), "same" (a binding that must not change), "missing" or "broken".
+    """
+
+    form: str
+    type: Type = UNDEFINED
+    items: tuple[Skeleton, ...] = ()
+    same: Any = None
+    anew: Skeleton | None = field(default=None, compare=False)  #: of an object that is "same": its form if it were not
+
+
+NOTHING = Skeleton("missing")
+
+
+def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = ()) -> Skeleton:
+    """The form of a binding in a state; ``type_of(ref)`` is the type of what a ``Ref`` shows."""
+    match binding:
+        case Missing():
+            return NOTHING
+        case Num(operand):
+            return Skeleton("num", operand.type)
+        case Ref():
+            return Skeleton("array", type_of(binding))
+        case Tup(items, kind):
+            return Skeleton("tuple", items=tuple(skeleton(i, state, type_of, above) for i in items), same=kind)
+        case Broken(why):
+            return Skeleton("broken", same=why)
+        case Obj(key):
+            return Skeleton("same", same=binding, anew=_object_skeleton(key, state, type_of, above))
+    return Skeleton("same", same=binding)
+
+
+def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[HeapKey, ...]) -> Skeleton | None:
+    """The form of an object, if another one may take its place."""
+    content = state.heap.get(key)
+    if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key in above:
+        return None
+    if isinstance(content, Ref):
+        return Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None))
+    items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
+    return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content)))
+
+
+def _opaque(value: Skeleton) -> bool:
+    return value.form == "same" and isinstance(value.same, Static) and (value.same.value is None or isinstance(value.same.value, str))
+
+
+def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
+    """The form that covers both; ``anew``: an object may take the place of another one of its kind."""
+    if a == b:
+        return a
+    if a.form == "missing":
+        return b
+    if b.form == "missing":
+        return a
+    if {a.form, b.form} <= {"num", "array"}:
+        both = join(a.type, b.type)
+        form = "num" if a.form == b.form == "num" and not isinstance(both, Array) else "array"
+        return Skeleton(form, both)
+    if a.form == b.form == "tuple" and len(a.items) == len(b.items) and a.same is b.same:
+        return Skeleton("tuple", items=tuple(merge(x, y, anew) for x, y in zip(a.items, b.items, strict=True)), same=a.same)
+    if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
+        return Skeleton("num", UNKNOWN)
+    if anew and (made := _merged_objects(a, b)) is not None:
+        return made
+    return Skeleton("broken", same="it is bound to different kinds of things on different paths")
+
+
+def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
+    """The form of an object that is one or the other; None where they are not alike."""
+    one, two = (x if x.form == "object" else x.anew for x in (a, b))
+    if one is None or two is None or one.same[:2] != two.same[:2]:
+        return None
+    if one.same[0] == "list" and one.same[2] != two.same[2]:
+        one, two = _of_any_length(one), _of_any_length(two)
+        if one is None or two is None:
+            return None
+    if one.same[2] != two.same[2]:
+        return None
+    return Skeleton("object", items=tuple(merge(x, y, True) for x, y in zip(one.items, two.items, strict=True)), same=one.same)
+
+
+def _of_any_length(form: Skeleton) -> Skeleton | None:
+    """The form of a list of numbers, whatever its length."""
+    kind, cls, keys = form.same
+    if keys is None:
+        return form
+    if cls is not None or any(i.form != "num" for i in form.items):
+        return None
+    item: Type = functools.reduce(join, [UNDEFINED, *(i.type for i in form.items)])
+    return Skeleton("object", items=(Skeleton("array", List(item)),), same=(kind, cls, None))
+
+
+def leaves(form: Skeleton) -> list[Skeleton]:
+    """The values a form is made of, in order."""
+    if form.form in ("tuple", "object"):
+        return [leaf for item in form.items for leaf in leaves(item)]
+    return [form] if form.form in ("num", "array") else []
+
+
+def leaf_names(form: Skeleton, name: str) -> list[str]:
+    """A name for each value that a form is made of: those in objects are called after their places too."""
+    match form.form, form.same:
+        case "tuple", _:
+            return [n for item in form.items for n in leaf_names(item, name)]
+        case "object", (_, _, keys):
+            words = [f"{name}_{k}" if str(k).isidentifier() else name for k in keys or ("",)]
+            return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
+        case "num" | "array", _:
+            return [name]
+    return []
+
+
+def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Binding]:
+    """What a tuple or object holds, item by item as its form has them; nothing for each where it is none of the form."""
+    if form.form == "tuple" and isinstance(binding, Tup) and len(binding.items) == len(form.items):
+        return list(binding.items)
+    if form.form == "object" and isinstance(binding, Obj):
+        content, keys = heap[binding.key], form.same[2]
+        if keys is None:
+            return [content if isinstance(content, Ref) else binding]
+        if not isinstance(content, Ref):
+            return [dict(content).get(k, MISSING) for k in keys]
+    return [MISSING] * len(form.items)
+
+
+def operands_of(binding: Binding, form: Skeleton, read: Any, stale: Any, heap: Mapping[HeapKey, Any] = NO_OBJECTS) -> list[Operand]:
+    """The operands that fill a form from a binding; ``read`` gives a ``Ref``'s value, ``stale`` says which cannot be read."""
+    match form.form:
+        case "tuple" | "object":
+            items = item_of(binding, form, heap)
+            return [o for item, part in zip(items, form.items, strict=True) for o in operands_of(item, part, read, stale, heap)]
+        case "num" | "array":
+            match binding:
+                case Num(operand):
+                    return [operand]
+                case Ref():
+                    return [UNDEF if stale(binding) else read(binding)]
+                case Obj():  # a list of numbers that becomes one of any length
+                    return [read(binding)]
+                case Static(value=value) if value is None or isinstance(value, str):
+                    return [Const(value)]
+            return [UNDEF]
+    return []
+
+
+def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None, loc: Loc) -> Binding:
+    """A binding of a form, made of values (taken from the front of the list)."""
+    match form.form:
+        case "num":
+            return Num(values.pop(0))
+        case "array":
+            location = Location(name, loc)
+            state.memory[location] = values.pop(0)
+            return Ref(location)
+        case "tuple":
+            return Tup(tuple(rebuild(item, values, state, name, loc) for item in form.items), form.same)
+        case "object":
+            kind, cls, keys = form.same
+            made = HeapKey(kind, cls)
+            items = [rebuild(item, values, state, name, loc) for item in form.items]
+            state.heap[made] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
+            return Obj(made)
+        case "missing":
+            return MISSING
+        case "broken":
+            return Broken(str(form.same))
+    assert isinstance(form.same, Binding)
+    return form.same
+
+
+def array_leaves(binding: Binding) -> list[Location | None]:
+    """The location behind each leaf of a binding, None for numbers; parallel to ``leaves`` of its form."""
+    match binding:
+        case Ref(location):
+            return [location]
+        case Num():
+            return [None]
+        case Tup(items):
+            return [x for item in items for x in array_leaves(item)]
+    return []
+
+
+def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Location | None]:
+    """The location behind each leaf of a form in a binding, None where there is none."""
+    if form.form in ("tuple", "object"):
+        return [x for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for x in places_in(item, part, heap)]
+    return [binding.location if isinstance(binding, Ref) else None] if form.form in ("num", "array") else []
+
+
+def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:
+    """The object behind each "object" of a form in a binding, None where there is none."""
+    own = [binding.key if isinstance(binding, Obj) else None] if form.form == "object" else []
+    if form.form in ("tuple", "object") and not (form.form == "object" and form.same[2] is None):
+        own += [k for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for k in objects_of(item, part, heap)]
+    return own
