@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from numba.core import compiler, typed_passes
+from numba.core import compiler, typed_passes, types
 from numba.core.compiler_machinery import PassManager, register_pass
 
 from symgrad.runtime.lowering import KernelLower
@@ -14,6 +16,46 @@ from symgrad.runtime.lowering import KernelLower
 SKIPPED = {"with_lifting", "nopython_rewrites", "dump_parfor_diagnostics"}
 #: only for functions inside the function
 FOR_CLOSURES = {"inline_closure_likes", "make_function_op_code_to_jit_function"}
+
+
+#: types of operands by which, and by nothing else, it is settled what a function of numba's gives
+SETTLED = (types.Number, types.Boolean, types.Array, types.BaseTuple, types.RangeType, types.RangeIteratorType)
+
+
+@contextmanager
+def remembered(context: Any) -> Iterator[None]:
+    """While this lasts, what a function of numba's gives for operands of some types is found out once."""
+    before = vars(context).get("resolve_function_type")
+    find, known = context.resolve_function_type, {}
+
+    def resolve_function_type(function: Any, args: Any, keywords: Any) -> Any:
+        if keywords or not isinstance(function, types.Function) or not all(isinstance(type_, SETTLED) for type_ in args):
+            return find(function, args, keywords)
+        key = function, tuple(args)
+        if key not in known:
+            known[key] = find(function, args, keywords)
+        return known[key]
+
+    context.resolve_function_type = resolve_function_type
+    try:
+        yield
+    finally:
+        if before is None:
+            del context.resolve_function_type
+        else:
+            context.resolve_function_type = before
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelTypes(typed_passes.NopythonTypeInference):
+    """Infers types, asking everything once."""
+
+    _name = "symgrad_kernel_types"
+
+    def run_pass(self, state: Any) -> Any:
+        """Infer."""
+        with remembered(state.typingctx):
+            return super().run_pass(state)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -28,6 +70,9 @@ class KernelLowering(typed_passes.NativeLowering):
         return KernelLower
 
 
+OWN = {typed_passes.NopythonTypeInference: KernelTypes, typed_passes.NativeLowering: KernelLowering}
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Compiles one kernel."""
 
@@ -40,6 +85,6 @@ class KernelCompiler(compiler.CompilerBase):
         made = PassManager("kernel")
         for kind, told in whole.passes:
             if kind.name() not in skipped:
-                made.add_pass(KernelLowering if kind is typed_passes.NativeLowering else kind, told)
+                made.add_pass(OWN.get(kind, kind), told)
         made.finalize()
         return [made]

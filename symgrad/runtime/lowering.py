@@ -88,6 +88,7 @@ class KernelLower(Lower):
         self.indices: dict[str, list[Index]] = {}  #: of tuples that are indices
         self.parts: dict[tuple[str, str, int], Any] = {}  #: of arrays, in the present block
         self.ends: dict[Any, Any] = {}  #: blocks that raise
+        self.operators: dict[tuple[Any, Any], Any] = {}  #: what lowers operators, by the types of their operands
         self.rounds: dict[str, tuple[Any, Any]] = {}  #: the index of a round, and whether there is one
         self.loops: dict[str, Loop] = {}  #: by their iterators
         self.ranges: dict[int, list[Loop]] = defaultdict(list)  #: by the calls that make the ranges
@@ -281,6 +282,22 @@ class KernelLower(Lower):
             if not isinstance(given, types.Omitted):
                 return self.context.cast(self.builder, self.fnargs[inst.value.index], given, type_)
         return super().lower_assign(type_, inst)
+
+    def lower_binop(self, type_: Any, expr: Any, op: Any) -> Any:
+        """The value of an operator; what lowers it is looked up once for all operands of the same types."""
+        if not self.plain or expr.static_lhs is not ir.UNDEFINED or expr.static_rhs is not ir.UNDEFINED:
+            return super().lower_binop(type_, expr, op)
+        signature = self.fndesc.calltypes[expr]
+        lower = self.operators.get((op, signature.args))
+        if lower is None:
+            function = self.context.typing_context.resolve_value_type(op)
+            call = function.get_call_type(self.context.typing_context, signature.args, {})
+            lower = self.operators[op, signature.args] = self.context.get_function(function, call)
+        operands = [
+            self.context.cast(self.builder, self.loadvar(item.name), self.typeof(item.name), wanted)
+            for item, wanted in zip((expr.lhs, expr.rhs), signature.args, strict=True)
+        ]
+        return self.context.cast(self.builder, lower(self.builder, operands), signature.return_type, type_)
 
     # ------------------------------------------------------------------ loops over ranges
 

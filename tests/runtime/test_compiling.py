@@ -271,3 +271,38 @@ def test_llvm_is_given_less_than_half(monkeypatch):
     sizes.clear()
     compiled(stencil).compile(types)
     assert len(sizes) == len(whole) - 1 and sizes[0] < whole[0] / 2
+
+
+def polynomial(x, n):
+    total = x
+    for i in range(n):
+        total = total * x + 1.5 * i
+        total = total * x - 0.5 * i
+        total = total * x + 2.5 * i
+        total = total * x - 3.5 * i
+    return total
+
+
+def test_the_same_is_asked_of_numba_when_types_are_inferred_and_when_it_is_lowered(monkeypatch):
+    asked = []
+    find = numba.types.Function.get_call_type
+
+    def get_call_type(function, context, args, keywords):
+        asked.append((function, tuple(args)))
+        return find(function, context, args, keywords)
+
+    monkeypatch.setattr(numba.types.Function, "get_call_type", get_call_type)
+    kernel = compiled(polynomial)
+    assert kernel(0.5, 3) == polynomial(0.5, 3)
+    products = [what for what in asked if what[0].name.startswith("Function(<built-in function mul>")]
+    assert 0 < len(products) <= 2 * len(set(products)) < 8
+
+
+def refused(x):
+    return x + "text"
+
+
+def test_what_is_remembered_is_forgotten_after_a_refusal():
+    with pytest.raises(numba.errors.TypingError):
+        compiled(refused)(1.0)
+    assert "resolve_function_type" not in vars(numba.core.registry.cpu_target.typing_context)
