@@ -15,6 +15,7 @@ from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
 from symgrad.loops.checks import checks_first
+from symgrad.loops.columns import columns
 from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
@@ -55,6 +56,7 @@ def to_loops(func: Func) -> Func:
     contract(body, lowering.writer)
     buffers(body, lowering.writer)
     strips(body, lowering.writer)
+    columns(body, lowering.writer)
     unaliased(body)
     made = dce(versions(made))
     checks_first(made.body)
