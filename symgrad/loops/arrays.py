@@ -16,7 +16,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import axes_of
 
 
-def constant(dtype: str, value: int) -> Const:
+def constant(dtype: str, value: float) -> Const:
     """0 or 1 as an element."""
     return Const(float(value)) if dtype[0] == "f" else Const(bool(value)) if dtype == "bool" else Const(value)
 

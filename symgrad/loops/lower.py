@@ -20,6 +20,7 @@ from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
+from symgrad.loops.ordering import sorted_once
 from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.rounds import rounds
@@ -42,7 +43,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = rounds(predicates(clone(func)))
+    func = sorted_once(rounds(predicates(clone(func))))
     try:
         lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
         lowering.run()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import INT, Scalar
 from symgrad.loops.arrays import as_float, axes, constant, constant_in, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, shown
 from symgrad.loops.reach import OutOfReach
-from symgrad.loops.writer import number
+from symgrad.loops.scalars import bail_out
+from symgrad.loops.writer import SMALL, number
 
 
 def shape_given(lowering: Context, operands: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -95,11 +96,11 @@ def broadcast_to(lowering: Context, op: Call) -> Thing:
 
 
 def arange(lowering: Context, op: Call) -> Thing:
-    """Integers in steps."""
+    """Numbers in steps."""
     bounds = [lowering.number(a) for a in op.args]
     dtype = dtype_of(op)
     if any(getattr(b.type, "kind", "") != "int" for b in bounds):
-        raise OutOfReach("np.arange of floats", op.loc)
+        return arange_of_floats(lowering, op, bounds)
     start, stop = (ZERO, bounds[0]) if len(bounds) == 1 else bounds[:2]
     step = number(bounds[2]) if len(bounds) == 3 else 1
     if not step:
@@ -114,6 +115,35 @@ def arange(lowering: Context, op: Call) -> Thing:
         return cast_to(writer, writer.add(start, writer.multiply(index[0], Const(step))), dtype)
 
     return Form(dtype, (length,), at, price=0, spread=True)
+
+
+def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thing:
+    """As NumPy computes it: the first two, and then the first and multiples of their difference."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    if any(getattr(b.type, "kind", "") not in ("int", "float") for b in bounds) or dtype != "f64" or op.settings["dtype"] is not None:
+        raise OutOfReach(f"np.arange of {', '.join(str(a.type) for a in op.args)}", op.loc)
+    given = [cast_to(writer, as_float(b), "f64") for b in bounds]
+    start, stop = (Const(0.0), given[0]) if len(given) == 1 else (given[0], given[1])
+    step = given[2] if len(given) == 3 else Const(1.0)
+
+    def call(name: str, *args: Operand) -> Operand:
+        return writer.call(name, *args, via="numpy")
+
+    count = writer.call("ceil", call("divide", call("subtract", stop, start), step))
+    for low, high in ((count, Const(2.0**SMALL)), (Const(-(2.0**SMALL)), count)):  # also false for what is no number
+        bail_out(writer.build, writer.call("not_", writer.call("less", low, high)))
+    whole = writer.call("cast", count, dtype="i64")
+    whole.type = INT
+    length = writer.larger(whole, ZERO)
+    second = call("add", start, step)
+    difference = call("subtract", second, start)
+
+    def at(index: Index) -> Operand:
+        (i,) = index
+        later = writer.call("add", start, writer.call("multiply", i, difference))
+        return writer.call("where", writer.call("equal", i, ONE), second, later, via=None)
+
+    return Form(dtype, (length,), at, price=1, spread=True)
 
 
 def linspace(lowering: Context, op: Call) -> Thing:

@@ -17,6 +17,7 @@ from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
+from symgrad.loops.layout import diagonal
 from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach
@@ -401,7 +402,15 @@ def unbroadcast(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
 
 
+def trace(lowering: Context, op: Call) -> Thing:
+    """The sum of a diagonal."""
+    made = diagonal(lowering, op)
+    assert isinstance(made, Form)
+    return finish(lowering, op, reduce(lowering, made, (made.rank - 1,), False, sum_fold(lowering.writer, dtype_of(op)), own_name(op)))
+
+
 RULES = {
+    "trace": trace,
     "sum": plain(lambda writer, dtype, name: sum_fold(writer, dtype)),
     "prod": plain(lambda writer, dtype, name: product_fold(writer, dtype)),
     **dict.fromkeys(("max", "min"), plain(extreme_fold)),

@@ -16,6 +16,7 @@ from symgrad.loops import (
     lists,
     making,
     masks,
+    ordering,
     picking,
     products,
     reductions,
@@ -46,7 +47,8 @@ PRICES = {
 }  # fmt: skip
 RULES: dict[str, Rule] = {
     **arrays.RULES, **making.RULES, **layout.RULES, **lists.RULES, **joining.RULES,
-    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **stores.RULES,
+    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
+    **stores.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop, "slots": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 

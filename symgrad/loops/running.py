@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from symgrad.ir.core import Call, Const, Operand
+import numpy as np
+
+from symgrad.ir.core import ZERO, Call, Const, Operand
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, shown, stored
 from symgrad.loops.paths import reshape_extents, reshaped
+from symgrad.loops.reach import OutOfReach
 from symgrad.loops.reductions import own_name
 from symgrad.loops.writer import Writer, scalar
 
@@ -20,7 +23,7 @@ Step = Callable[[Writer, Operand, list[Operand]], Operand]
 class Run:
     """What it starts from, how the elements at a place are taken in, from which end, and whether a place has its own or what was before."""
 
-    start: int
+    start: float
     step: Step
     backward: bool = False
     before: bool = True
@@ -40,7 +43,17 @@ def weighted(writer: Writer, total: Operand, elements: list[Operand]) -> Operand
     return writer.call("add", g, writer.call("multiply", x, total, via=None), via=None)
 
 
+def larger(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
+    return writer.call("larger", total, elements[0])
+
+
+def smaller(writer: Writer, total: Operand, elements: list[Operand]) -> Operand:
+    return writer.call("smaller", total, elements[0])
+
+
 RUNS = {
+    "running_max": Run(-np.inf, larger, before=False),
+    "running_min": Run(np.inf, smaller, before=False),
     "cumsum": Run(0, plus, before=False),
     "cumprod": Run(1, times, before=False),
     "product_before": Run(1, times),
@@ -53,6 +66,8 @@ RUNS = {
 def running(lowering: Context, op: Call) -> Thing:
     """A running number for each line along the axis."""
     writer, dtype, run = lowering.writer, dtype_of(op), RUNS[op.name]
+    if abs(run.start) == np.inf and dtype != "f64":
+        raise OutOfReach(f"{op.name} of {op.args[0].type}", op.loc)
     forms, axis = [lowering.form(a) for a in op.args], op.settings["axis"]
     extents = broadcast_extents(writer, [f.extents for f in forms])
     shape = extents
@@ -80,6 +95,25 @@ def running(lowering: Context, op: Call) -> Thing:
     return made
 
 
+def places(lowering: Context, op: Call) -> Thing:
+    """Where the extreme so far was met last."""
+    writer = lowering.writer
+    x, out = (lowering.form(a) for a in op.args)
+    extents = broadcast_extents(writer, [x.extents, out.extents])
+    (gone,) = axes(op, op.settings["axis"], len(extents))
+    kept = [k for k in range(len(extents)) if k != gone]
+    handle = writer.empty("i64", extents, own_name(op))
+    with writer.nest([extents[k] for k in kept]) as outer:
+        last = writer.running(scalar("i64"), ZERO, "%last")
+        with writer.loop(extents[gone]) as i:
+            index = dict(zip(kept, outer, strict=True)) | {gone: i}
+            cell = tuple(index[k] for k in range(len(extents)))
+            met = writer.call("equal", x.at(cell), out.at(cell))
+            writer.let(last, cast_to(writer, writer.call("where", met, i, last, via=None), "i64"))
+            writer.store(handle, last, cell)
+    return stored(writer, handle, "i64", extents, frozenset({handle}))
+
+
 def laid_flat(writer: Writer, form: Form, shape: tuple[Operand, ...], flat: tuple[Operand, ...]) -> Form:
     """The elements in one line, as broadcast."""
     whole = shown(form, shape, lambda index: broadcast_index(form, index))
@@ -87,4 +121,4 @@ def laid_flat(writer: Writer, form: Form, shape: tuple[Operand, ...], flat: tupl
     return shown(whole, where.extents, where.at)
 
 
-RULES = dict.fromkeys(RUNS, running)
+RULES = {**dict.fromkeys(RUNS, running), "running_places": places}

@@ -18,6 +18,7 @@ KERNEL = {
     **dict.fromkeys(
         ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into"), "symgrad.runtime.matrices"
     ),
+    **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
 }
 

@@ -143,6 +143,53 @@ def columns_in_turn(x, y):
     return np.sum(total**3)
 
 
+# ------------------------------------------------------------------ what is sorted
+
+
+def in_order(x):
+    return np.sum(np.sort(x) * np.arange(x.size)) + np.sum(np.sort(x)[-2:] ** 3)
+
+
+def in_lines(x):
+    return np.sum(np.sort(x, axis=0) ** 2 * np.arange(x.shape[1])) + np.sum(np.sort(x)[:, -1] ** 3) + np.sum(np.sort(x, axis=None)[:2])
+
+
+def ranked(x):
+    order = np.argsort(x)
+    y = x[order]
+    return np.sum(y[1:] * y[:-1]) + np.sum(x * np.argsort(order))
+
+
+def middles(x):
+    return np.median(x) ** 2 + np.sum(np.median(x, axis=0) ** 3) + np.sum(np.median(x, axis=1, keepdims=True) * x)
+
+
+def between(x):
+    return np.quantile(x, 0.3) ** 2 + np.percentile(x, 70) + np.median(np.abs(x - np.median(x)))
+
+
+def row_after_row(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += np.sum(np.sort(x[i]) ** 2 * np.arange(x.shape[1])) + np.median(x[:, 0] * x[i, 0])
+    return total
+
+
+def so_far(x):
+    wide = np.stack([x, x[::-1] ** 2])
+    return (
+        np.sum(np.maximum.accumulate(x) ** 2) + np.sum(np.minimum.accumulate(wide, axis=1) ** 3) + np.sum(np.maximum.accumulate(wide) ** 3)
+    )
+
+
+SORTING = (in_order, in_lines, ranked, middles, between, row_after_row, so_far)
+
+
+def stepped(a, x):
+    t = np.arange(0.0, 2.0, 0.3)
+    return np.sum(np.sin(a * t)) + np.sum(x[0] * np.arange(3.0)) + np.sum(np.arange(4, 0.5, -1.5) * a) + np.trace(np.outer(x, x), offset=1)
+
+
 # ------------------------------------------------------------------ matrices, orders, products, edges
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
@@ -232,6 +279,14 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (crossed, [(m(3), m(3))]),
     (slopes, [(m(5),)]),
     (columns_in_turn, [(m(3, 3), m(3, 3))]),
+    (in_order, [(m(7),), (m(40),)]),
+    (in_lines, [(m(4, 5),)]),
+    (ranked, [(m(6),)]),
+    (middles, [(m(4, 5),), (m(5, 5),)]),
+    (between, [(m(9),), (m(10),)]),
+    (row_after_row, [(m(3, 4),)]),
+    (so_far, [(m(6),)]),
+    (stepped, [(0.7, m(3))]),
     (log_determinant, [(m(3),)]),
     (triangles, [(m(3),)]),
     (multiplied, [(m(4),), (m(1),), (np.array([0.5, 0.0, 2.0]),), (m(8)[::2],)]),
@@ -254,7 +309,9 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "calls"), [c for c in CASES if c[0] in (columns_in_turn, turned_by)], ids=lambda c: getattr(c, "__name__", "")
+    ("function", "calls"),
+    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, *SORTING)],
+    ids=lambda c: getattr(c, "__name__", ""),
 )
 def test_kernels_do_it_themselves(function: Any, calls: list[tuple[Any, ...]]) -> None:
     for arguments in calls:
@@ -271,3 +328,37 @@ def test_a_column_that_is_not_there_is_left_to_numpy() -> None:
         assert same(compiled, plain), k
     assert stays(past_the_end, x, 2)
     assert not stays(lambda x, k: np.sum(x[k : k + 1] ** 2), x, 3)
+
+
+@pytest.mark.parametrize("function", SORTING, ids=lambda f: f.__name__)
+def test_equal_numbers_and_what_is_none_are_sorted_as_numpy_sorts_them(function: Any) -> None:
+    lines = [
+        np.array([1.0, 3.0, 1.0, 2.0, 3.0, 3.0]),
+        np.array([2.0, math.nan, 1.0, 2.5, 0.0, -1.0]),
+        np.zeros(6),
+        np.array([0.0, -0.0, 1.0, 2.0, 3.0, -0.0]),
+    ]
+    for line in lines:
+        x = line if function in (in_order, ranked, between, so_far) else np.stack([line, line[::-1], np.arange(6.0)])
+        compiled, plain = both(function, x)
+        assert same(compiled, plain), x
+
+
+def test_steps_of_floats_that_numpy_refuses_are_refused() -> None:
+    def steps(a, stop, step):
+        return np.sum(a * np.arange(0.5, stop, step)) + a
+
+    for stop, step in (
+        (3.0, 0.25),
+        (0.5, 0.25),
+        (0.4, 0.25),
+        (0.6, 0.25),
+        (3.0, -0.1),
+        (-3.0, -0.5),
+        (3.0, 0.0),
+        (math.inf, 1.0),
+        (math.nan, 1.0),
+        (1e300, 1e-9),
+    ):
+        compiled, plain = both(steps, 0.3, stop, step)
+        assert same(compiled, plain), (stop, step)

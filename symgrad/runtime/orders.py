@@ -1,0 +1,109 @@
+"""What kernels call to sort, and nothing else imports: places in order, what is sorted, where the middle stands.
+
+Where numbers are equal the order is NumPy's own, and where one is none it stands last: these raise, and NumPy sorts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symgrad.runtime.vector import compiled
+
+#: so many are sorted by insertion, before runs are merged
+RUN = 16
+
+plainly = compiled(forceinline=False)
+
+
+@plainly
+def merged(x: Any, places: Any) -> Any:
+    """What ``x`` is in order, by merging; ``places`` becomes where each stood."""
+    n = x.shape[0]
+    keys, here = np.empty(n, x.dtype), np.empty(n, np.int64)
+    for low in range(0, n, RUN):
+        for i in range(low, min(low + RUN, n)):
+            key, k = x[i], i
+            while k > low and key < keys[k - 1]:
+                keys[k], here[k] = keys[k - 1], here[k - 1]
+                k -= 1
+            keys[k], here[k] = key, i
+    other_keys, others = np.empty(n, x.dtype), np.empty(n, np.int64)
+    width = RUN
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and (j >= high or not keys[j] < keys[i]):
+                    other_keys[k], others[k] = keys[i], here[i]
+                    i += 1
+                else:
+                    other_keys[k], others[k] = keys[j], here[j]
+                    j += 1
+        keys, other_keys = other_keys, keys
+        here, others = others, here
+        width *= 2
+    for k in range(n):
+        places[k] = here[k]
+    return keys
+
+
+@plainly
+def order_into(out: Any, x: Any) -> None:
+    """Store the places of what is in order, as ``np.argsort``; no two may be equal.
+
+    >>> out = np.empty(3, np.int64)
+    >>> order_into(out, np.array([3.0, 1.0, 2.0]))
+    >>> out
+    array([1, 2, 0])
+    """
+    keys = merged(x, out)
+    for k in range(1, len(keys)):
+        if not keys[k - 1] < keys[k]:
+            raise ArithmeticError
+
+
+@plainly
+def sorted_into(out: Any, x: Any) -> None:
+    """Store what is in order, as ``np.sort``; zeros must be alike.
+
+    >>> out = np.empty(3)
+    >>> sorted_into(out, np.array([3.0, 1.0, 1.0]))
+    >>> out
+    array([1., 1., 3.])
+    """
+    keys = merged(x, np.empty(x.shape[0], np.int64))
+    for k in range(len(keys)):
+        if k > 0 and not keys[k - 1] <= keys[k]:
+            raise ArithmeticError
+        if k > 0 and keys[k] == 0 and keys[k - 1] == 0 and math.copysign(1.0, keys[k]) != math.copysign(1.0, keys[k - 1]):
+            raise ArithmeticError
+        out[k] = keys[k]
+
+
+@plainly
+def middle_into(out: Any, x: Any) -> None:
+    """Store one where the median stands, one half where it is between two, else zero; it must be known which they are.
+
+    >>> out = np.empty(3)
+    >>> middle_into(out, np.array([3.0, 1.0, 2.0]))
+    >>> out
+    array([0., 0., 1.])
+    """
+    n = x.shape[0]
+    places = np.empty(n, np.int64)
+    keys = merged(x, places)
+    for k in range(n):
+        out[k] = 0.0
+        if keys[k] != keys[k]:
+            raise ArithmeticError
+    if n == 0:
+        return
+    first, last = (n - 1) // 2, n // 2
+    if first > 0 and keys[first - 1] == keys[first] or last + 1 < n and keys[last + 1] == keys[last]:
+        raise ArithmeticError
+    out[places[first]] += 0.5
+    out[places[last]] += 0.5
