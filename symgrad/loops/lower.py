@@ -24,7 +24,7 @@ from symgrad.loops.ordering import sorted_once
 from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.rounds import rounds
-from symgrad.loops.rules import RULES, as_numpy_takes_it, pointwise, price_of, vector_name
+from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import as_kind, bail_out
 from symgrad.loops.stencils import neighbours
 from symgrad.loops.strips import strips
@@ -185,6 +185,9 @@ class Lowering(Context):
             if vectorised is not None:
                 found = self.writer.call(vectorised, *(cast_to(self.writer, as_float(e), "f64") for e in elements))
                 return cast_to(self.writer, found, dtype)
+            if op.name in COMPOSED and dtype in ("f32", "f64"):
+                wide = [cast_to(self.writer, as_float(e), "f64") for e in elements]
+                return cast_to(self.writer, COMPOSED[op.name](self.writer, *wide), dtype)
             name, elements = as_numpy_takes_it(op, elements)
             one = Call([Value(type_)], self.writer.loc, name, elements, settings)
             (made,) = self.scalar_op(one, elements)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, For, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, substitute, walk
 from symgrad.loops.accesses import Access, Summary, arrays, conflict, handed_on, is_apart, linear, seen_from, summary
 from symgrad.loops.writer import Writer, key_of
 
@@ -141,7 +141,7 @@ class Merging:
         for handle in shared:
             if not self.same_round(theirs.of(handle), first.index, own.of(handle), second.index):
                 return False
-        if theirs.defined & own.used:
+        if theirs.defined & own.used or runs_in_registers(first, second) or runs_in_registers(second, first):
             return False
         inner = any(op.blocks for op in first.body.ops) or any(op.blocks for op in second.body.ops)
         return inner or self.stays_light(theirs, own)
@@ -174,6 +174,22 @@ class Merging:
         loose = kept - self.apart
         pairs = {frozenset((one, other)) for one in written for other in kept - {one} if one in loose or other in loose}
         return len(pairs), len(kept)
+
+
+def runs_in_registers(flat: For, other: For) -> bool:
+    """Would a loop over functions that run in vector registers no longer do so, as a part of one that adds up along other axes?
+
+    Where functions run inside that one too, rows that stay in the cache are worth more.
+    """
+    if any(op.blocks for op in flat.body.ops) or not any(map(in_registers, flat.body.ops)):
+        return False
+    inside = [op for inner in other.body.ops for block in inner.blocks for op in walk(block)]
+    sums = any(isinstance(op, Call) and op.name in ("let", "plus") for op in inside)
+    return sums and not any(map(in_registers, inside))
+
+
+def in_registers(op: Op) -> bool:
+    return isinstance(op, Call) and op.name.startswith("vector_")
 
 
 def at(access: Access, axis: int) -> Operand:

@@ -26,6 +26,7 @@ from symgrad.loops import (
     tapes,
 )
 from symgrad.loops.context import Context, Thing
+from symgrad.loops.writer import Writer
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.vector_text import VECTOR
 
@@ -51,6 +52,18 @@ RULES: dict[str, Rule] = {
     **stores.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop, "slots": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
+
+
+def logaddexp(writer: Writer, x: Operand, y: Operand) -> Operand:
+    """As NumPy computes it: the larger, and what the difference adds; equal infinities have none."""
+    call = writer.call
+    difference = call("where", call("equal", x, y), Const(0.0), call("abs", call("subtract", x, y, via=None), via="numpy"), via=None)
+    top = call("where", call("greater", x, y), x, y, via=None)
+    return call("add", top, call("vector_log1p", call("vector_exp", call("negative", difference))), via=None)
+
+
+#: rows that are composed of functions that can be vectorised, for arrays of floats
+COMPOSED = {"logaddexp": logaddexp}
 
 
 def pointwise(op: Call) -> bool:

@@ -143,6 +143,12 @@ def columns_in_turn(x, y):
     return np.sum(total**3)
 
 
+def likelihood(w, b, x):
+    """Rows become numbers, these go through functions, and rows are added up."""
+    z = x @ w + b
+    return np.mean(np.logaddexp(0.0, z) - x[:, 0] * z)
+
+
 # ------------------------------------------------------------------ what is sorted
 
 
@@ -279,6 +285,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (crossed, [(m(3), m(3))]),
     (slopes, [(m(5),)]),
     (columns_in_turn, [(m(3, 3), m(3, 3))]),
+    (likelihood, [(m(3), 0.2, m(5, 3)), (m(1), 0.2, m(1, 1))]),
     (in_order, [(m(7),), (m(40),)]),
     (in_lines, [(m(4, 5),)]),
     (ranked, [(m(6),)]),
@@ -362,3 +369,17 @@ def test_steps_of_floats_that_numpy_refuses_are_refused() -> None:
     ):
         compiled, plain = both(steps, 0.3, stop, step)
         assert same(compiled, plain), (stop, step)
+
+
+ENDS = (0.0, -0.0, 1.0, -1.0, 700.0, -700.0, 1e308, -1e308, math.inf, -math.inf, math.nan, 1e-300, 36.0, 37.5)
+
+
+def test_sums_of_exponentials_are_those_of_numpy_at_their_ends() -> None:
+    def added(x, y):
+        return np.sum(np.logaddexp(x, y))
+
+    for one in ENDS:
+        for other in ENDS:
+            compiled, plain = both(added, np.array([one, 1.0]), np.array([other, 0.5]), wrt=(0, 1))
+            assert same(compiled, plain), (one, other)
+    assert stays(added, np.ones(3), np.zeros(3))
