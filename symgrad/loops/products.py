@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops import contractions
 from symgrad.loops.arrays import dtype_of
@@ -150,7 +150,37 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     return results
 
 
+def solve(lowering: Context, op: Call) -> Thing:
+    """A system; where its matrix is a triangle, because of what made it, that is made use of."""
+    lower = triangle(lowering, op.args[0])
+    a, b = (lowering.form(x) for x in op.args)
+    if lower is None or (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
+        return library(lowering, op)[0]
+    return triangular_system(lowering, op, lower, turned=False)
+
+
+def triangle(lowering: Context, operand: Operand) -> bool | None:
+    """Is the matrix zero above its diagonal (True), or below (False), as the ops say that it is made of?"""
+    maker = lowering.facts.maker.get(operand) if isinstance(operand, Value) else None
+    if not isinstance(maker, Call):
+        return None
+    if maker.name == "cholesky":
+        return True
+    if maker.name in ("tril", "triu"):
+        k = maker.settings["k"]
+        return maker.name == "tril" if k == 0 else None
+    if maker.name == "view" and maker.settings["index"] == ".T" or maker.name == "mT" or maker.name == "copy":
+        inner = triangle(lowering, maker.args[0])
+        return inner if inner is None or maker.name == "copy" else not inner
+    return None
+
+
 def triangular(lowering: Context, op: Call) -> Thing:
+    """A system of which only a triangle counts."""
+    return triangular_system(lowering, op, bool(op.settings["lower"]), op.name == "solve_transposed")
+
+
+def triangular_system(lowering: Context, op: Call, lower: bool, turned: bool) -> Thing:
     """A system of a triangle, into a new array."""
     writer = lowering.writer
     a, b = (lowering.form(x) for x in op.args)
@@ -161,8 +191,7 @@ def triangular(lowering: Context, op: Call) -> Thing:
     columns = b if b.rank == 2 else expanded(b, 1)
     given = as_matrix(lowering, a), as_matrix(lowering, columns)
     made = writer.empty("f64", columns.extents, op.outs[0].name)
-    turned = op.name == "solve_transposed"
-    writer.whole("triangular_into", made, *given, Const(bool(op.settings["lower"])), Const(turned), *bases(lowering, given))
+    writer.whole("triangular_into", made, *given, Const(lower), Const(turned), *bases(lowering, given))
     found = stored(writer, made, "f64", columns.extents, frozenset({made}))
     return found if b.rank == 2 else shown(found, b.extents, lambda index: (*index, ZERO))
 
@@ -180,7 +209,8 @@ RULES = {
     **dict.fromkeys(("matmul_left", "dot_left"), left),
     **dict.fromkeys(("matmul_right", "dot_right"), right),
     "outer": outer,
-    **dict.fromkeys(("inv", "solve", "det", "slogdet", "cholesky", "cofactors"), library),
+    "solve": solve,
+    **dict.fromkeys(("inv", "det", "slogdet", "cholesky", "cofactors"), library),
     **dict.fromkeys(("solve_triangular", "solve_transposed"), triangular),
     "over_matrix": over_matrix,
 }

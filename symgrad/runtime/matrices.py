@@ -204,6 +204,8 @@ def eliminated(a: Any, b: Any) -> float:
     return determinant
 
 
+#: rows of a triangle that are solved by loops, before a product takes away what they know
+BLOCK = 48
 #: up to what size elimination by loops beats a call of LAPACK
 FEW = 6
 #: between these a determinant is as exact as its factors
@@ -314,14 +316,29 @@ def triangular_into(out: Any, a: Any, b: Any, lower: bool, turned: bool) -> None
         for j in range(columns):
             if not np.isfinite(b[i, j]):
                 raise ArithmeticError
-    for step in range(n):
-        i = step if lower != turned else n - 1 - step
-        first, last = (0, i) if lower != turned else (i + 1, n)
-        for c in range(columns):
-            out[i, c] = b[i, c]
-        for j in range(first, last):
-            factor = a[j, i] if turned else a[i, j]
+    rows = np.empty((n, columns))
+    done = np.empty((BLOCK, columns))
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
+        begin = start if lower != turned else n - start - size
+        if start > 0:  # what the blocks before take away
+            known = slice(0, start) if lower != turned else slice(begin + size, n)
+            block = slice(begin, begin + size)
+            if turned:
+                product_into(done[:size], a[known, block].T, rows[known])
+            else:
+                product_into(done[:size], a[block, known], rows[known])
+        for step in range(size):
+            i = begin + step if lower != turned else begin + size - 1 - step
+            first, last = (begin, i) if lower != turned else (i + 1, begin + size)
             for c in range(columns):
-                out[i, c] -= factor * out[j, c]
+                rows[i, c] = b[i, c] - done[i - begin, c] if start > 0 else b[i, c]
+            for j in range(first, last):
+                factor = a[j, i] if turned else a[i, j]
+                for c in range(columns):
+                    rows[i, c] -= factor * rows[j, c]
+            for c in range(columns):
+                rows[i, c] /= a[i, i]
+    for i in range(n):
         for c in range(columns):
-            out[i, c] /= a[i, i]
+            out[i, c] = rows[i, c]

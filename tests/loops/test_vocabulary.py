@@ -11,6 +11,8 @@ from differences import derivative, direction_for, inner
 from scipy import linalg, special
 from targets import agreed, both, same, stays
 
+import symgrad
+
 pytest.importorskip("numba")
 R = np.random.default_rng(3)
 
@@ -214,6 +216,17 @@ def triangles(x):
     return half @ half + np.sum(upper**2) + np.sum(turned_one)
 
 
+def systems_of_triangles(x):
+    """Triangles because of what made them: solved as such."""
+    factor = np.linalg.cholesky(A + np.outer(x, x))
+    half = np.linalg.solve(factor, x)
+    whole = np.linalg.solve(factor.T, half)
+    corner = np.linalg.solve(np.triu(A + np.outer(x, x)), np.outer(half, x))
+    other = np.linalg.solve(np.tril(A).T.copy(), half)
+    banded = np.linalg.solve(np.tril(A + np.outer(x, x), 1), x)  # none
+    return half @ half + whole @ x + np.sum(corner**2) + np.sum(other**3) + np.sum(banded**2)
+
+
 def multiplied(x):
     return np.prod(x) + np.sum(np.cumprod(x) ** 2) + np.sum(np.prod(x.reshape(-1, 1) * x, axis=0))
 
@@ -296,6 +309,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (stepped, [(0.7, m(3))]),
     (log_determinant, [(m(3),)]),
     (triangles, [(m(3),)]),
+    (systems_of_triangles, [(m(3),)]),
     (multiplied, [(m(4),), (m(1),), (np.array([0.5, 0.0, 2.0]),), (m(8)[::2],)]),
     (edged, [(m(4),), (m(1),)]),
     (interpolated, [(2.0 * m(7),), (m(1),)]),
@@ -383,3 +397,19 @@ def test_sums_of_exponentials_are_those_of_numpy_at_their_ends() -> None:
             compiled, plain = both(added, np.array([one, 1.0]), np.array([other, 0.5]), wrt=(0, 1))
             assert same(compiled, plain), (one, other)
     assert stays(added, np.ones(3), np.zeros(3))
+
+
+def test_systems_of_triangles_are_known_as_such() -> None:
+    text = symgrad.grad(systems_of_triangles, jit=True).source(np.ones(3))
+
+    assert text.count("triangular_into(") > 4
+    assert "np.linalg.solve(" in text  # of what has another diagonal too
+
+
+@pytest.mark.parametrize("diagonal", [0.0, math.nan, math.inf])
+def test_triangles_that_cannot_be_solved_are_left_to_numpy(diagonal: float) -> None:
+    def solved(x):
+        return np.sum(np.linalg.solve(np.tril(np.outer(x, x)), x))
+
+    compiled, plain = both(solved, np.array([1.0, diagonal, 2.0]))
+    assert same(compiled, plain)

@@ -78,3 +78,22 @@ def test_inverses_determinants_and_cofactors(n: int) -> None:
 def test_what_elimination_cannot_invert_is_left_to_numpy(a: np.ndarray) -> None:
     with pytest.raises(ArithmeticError):
         matrices.inverse_into(np.empty((2, 2)), a)
+
+
+@numba.njit
+def triangular(out, a, b, lower, turned):
+    matrices.triangular_into(out, a, b, lower, turned)
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_systems_of_triangles_of_all_sizes(lie: str) -> None:
+    for n, columns in ((0, 2), (1, 1), (3, 2), (47, 1), (48, 3), (49, 1), (100, 7)):
+        full = LIES[lie](n, n)
+        full[np.arange(n), np.arange(n)] += 2.0 * n
+        b = LIES[lie](n, columns)
+        for lower, turned in itertools.product((True, False), repeat=2):
+            out = np.empty((n, columns))
+            triangular(out, full, b, lower, turned)
+
+            triangle = np.tril(full) if lower else np.triu(full)
+            np.testing.assert_allclose(out, np.linalg.solve(triangle.T if turned else triangle, b), rtol=1e-11, atol=1e-13)
