@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -260,6 +261,175 @@ def test_each_member_has_code_of_its_own(jit: bool) -> None:
     assert derived(X, Activation.TANH) == pytest.approx(np.ones(9))
     assert derived(X, Activation.RELU, Place.FIRST) == pytest.approx(2 * X)
     assert derived(X, Activation.RELU) == pytest.approx(4 * X)
+
+
+# ------------------------------------------------------------------ iterators
+
+
+@right
+def steps_of_an_iterator(x):
+    it = iter(x)
+    total = next(it)
+    for v in it:
+        total = total * v + next(it, 1.5)
+    return total + next(it, 2.0) * x[0]
+
+
+@right
+def steps_in_a_while_and_a_branch(x):
+    it, n, total = iter(list(x)), 0, 0.0
+    rows = iter(x.reshape(3, 3))
+    while n < 3:
+        total = 2 * total + next(rows)[n] ** 2
+        n += 1
+    return total
+
+
+@right
+def a_step_on_one_path(x):
+    it = iter(x)
+    total = next(it)
+    if total > 0.5:
+        total = total * next(it)
+    return total * next(it)
+
+
+@right
+def steps_over_views(x):
+    m = x.reshape(3, 3).copy()
+    it = iter(m)
+    row = next(it)
+    row *= 2.0
+    return np.sum(m * next(it))
+
+
+@right
+def the_first_that_fits(x):
+    least = 0.3
+    found = next(a * b for a in x for b in x[1:3] if a * b > least)
+    held = {"a": x[0], "b": x[1]}
+    return found**2 + x[2] * next((k for k, v in enumerate(x) if v > 100.0), 7) + next(iter(held.values())) ** 3
+
+
+@right
+def places_one_by_one(x):
+    m, cube = x.reshape(3, 3), np.zeros((2, 2, 2))
+    total = 0.0
+    for i, j in np.ndindex(3, 3):
+        if m[i, j] > 1.6:
+            break
+        if j == 1:
+            continue
+        total += (i + 1) * m[i, j] ** 2
+    for place in np.ndindex(cube.shape):
+        cube[place] = x[place[0]] * x[place[1]] * x[place[2]]
+    return total + np.sum(cube**2)
+
+
+@right
+def elements_with_their_places(x):
+    total = 0.0
+    for (i, j), v in np.ndenumerate(x.reshape(3, 3)):
+        total += (i - j) * v**2
+    return total
+
+
+@refused
+def two_steps_of_a_generator(x):
+    def values():
+        yield x[0]
+        yield x[1]
+
+    it = values()
+    return next(it) + next(it)
+
+
+@refused
+def an_iterator_beside_itself(x):
+    it = iter(x)
+    return sum(a * b for a, b in zip(it, it))
+
+
+# ------------------------------------------------------------------ in order
+
+
+@right
+def lists_in_the_order_of_a_key(x):
+    pairs = [(x[0], 1.0), (x[1], 2.0), (x[2], x[3])]
+    pairs.sort(key=lambda p: p[0], reverse=True)
+    words = sorted(["bb", "a", "ccc"], key=len)
+    held = {"a": x[4], "bb": x[5] ** 2, "ccc": x[6] ** 3}
+    return pairs[0][0] ** 2 * pairs[0][1] + pairs[2][0] * pairs[1][1] + sum((k + 1) * held[w] for k, w in enumerate(words))
+
+
+@right
+def ranks_by_a_key(x):
+    order = sorted(range(len(x)), key=lambda i: -x[i])
+    return sum((k + 1) * x[i] ** 2 for k, i in enumerate(order))
+
+
+@right
+def sums_of_a_sorted_list(x):
+    held = list(x)
+    held.sort()
+    return sum(k * v for k, v in enumerate(held)) + ["a", "b", "a"].count("a") * x[0]
+
+
+@right
+def turned_queues(x):
+    q = deque([x[0], x[1], x[2]])
+    q.rotate(1)
+    q.appendleft(x[3])
+    return q[0] * q[1] + q[2] ** 2
+
+
+@right
+def pairs_of_equal_lengths(x):
+    return sum(a * b for a, b in zip(x[:3], x[3:6], strict=True)) + sum(a * b for a, b in zip([x[0], x[1]], x[2:4], strict=True))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_lengths_that_differ_raise(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def f(x, y):
+        return sum(a * b for a, b in zip(x, y, strict=True))
+
+    derived = symgrad.grad(f, jit="auto" if jit else False)
+    assert derived(X, 2 * X) == pytest.approx(2 * X)
+    with pytest.raises(ValueError, match="argument 2"):
+        derived(X, X[1:])
+
+
+# ------------------------------------------------------------------ powers that are complex
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(
+    "f", [lambda a: a**0.5, lambda a: abs(a**0.5) * a, lambda a: abs(pow(a, -1.5)), lambda a: (a * 2.0) ** (a + 2.5) * a]
+)
+def test_a_complex_power_of_python_is_refused(f: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+
+    def function(a):
+        return f(a)
+
+    derived = symgrad.value_and_grad(function, jit="auto" if jit else False)
+    at = 1.7
+    slope = (8 * (f(at + 1e-4) - f(at - 1e-4)) - (f(at + 2e-4) - f(at - 2e-4))) / 1.2e-3
+    assert derived(at)[0] == pytest.approx(f(at), rel=1e-12)
+    assert derived(at)[1] == pytest.approx(slope, rel=1e-8)
+    with pytest.raises(ValueError, match="complex"):
+        derived(-1.2)
+
+
+def test_a_complex_power_on_the_path_not_taken_is_no_matter() -> None:
+    def f(a, n):
+        return (a**0.5 if a > 0 else a**2) + abs(a) ** 0.5 + (a * a) ** 1.5 + a**n
+
+    assert symgrad.grad(f)(-2.0, 3.0) == pytest.approx(-4 - 0.5 / 2**0.5 - 12 + 12)
 
 
 # ------------------------------------------------------------------ the tests

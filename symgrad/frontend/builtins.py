@@ -20,7 +20,7 @@ from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, known_items
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, as_array, unwrap
+from symgrad.frontend.operands import array_of, as_array, known_value, unwrap
 from symgrad.frontend.operators import binary, comparison, own_method, truth
 from symgrad.frontend.rows import apply_row, call_row
 from symgrad.frontend.views import is_surely_copied
@@ -28,6 +28,7 @@ from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed.sequences import least_by, most_by
+from symgrad.ops.composed.sequences import sorted_ as ordered
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -59,7 +60,7 @@ def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 @special(zip)
 def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if "strict" in kwargs and unwrap(kwargs["strict"]) is not False:
-        raise UnsupportedArgument("zip with strict=True is not supported", ctx.loc(node), "compare the lengths before")
+        return Iter("zip_strict", tuple(args))
     return Iter("zip", tuple(args))
 
 
@@ -324,6 +325,19 @@ def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return call_row(ctx, spelled, args, kwargs, node)
 
 
+@special(sorted)
+def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
+    key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
+    items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
+    if items is not None:
+        keys = [known_value(item if key == Static(None) else ctx.apply(key, [item], {}, node)) for item in items]
+        if all(keys) and known_value(backwards):
+            order = sorted(range(len(items)), key=lambda k: keys[k][0], reverse=bool(known_value(backwards)[0]))
+            return ctx.new_object("list", enumerate(items[k] for k in order))
+    return ctx.apply(Static(ordered), args, kwargs, node)
+
+
 @special(dataclasses.replace)
 def replace_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """Another instance of a dataclass."""
@@ -402,6 +416,14 @@ for _operation, _syntax in OPERATOR_MODULE.items():
     SPECIAL[_operation] = functools.partial(
         lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax
     )
+
+
+@special(pow)
+def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``pow(x, y)``; with a modulus it is of integers, and has no row."""
+    spelled = spelling.spelled(pow)
+    assert spelled is not None
+    return binary(ctx, ast.Pow, args[0], args[1], node) if len(args) == 2 and not kwargs else call_row(ctx, spelled, args, kwargs, node)
 
 
 # ------------------------------------------------------------------ NumPy on structure

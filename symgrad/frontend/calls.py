@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
-from symgrad.frontend.comprehensions import sum_generator
+from symgrad.frontend.comprehensions import first_of, sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
 from symgrad.frontend.declared import call_declared, call_function, is_declared
 from symgrad.frontend.distributions import distribution_of
@@ -44,6 +44,8 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     lazily = isinstance(held, Static) and held.value is sum and len(node.args) == 1 and not node.keywords
     if lazily and isinstance(node.args[0], ast.GeneratorExp):
         return sum_generator(ctx, node.args[0], node)
+    if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
+        return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
     args = elements(ctx, node.args)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Num, Obj
+from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.iterate import append, indices_of, items_of
@@ -13,6 +13,7 @@ from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import Const, Value
+from symgrad.ops.composed.iterating import first_value, first_value_or
 
 
 @expression(ast.ListComp, ast.GeneratorExp)
@@ -41,6 +42,23 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
     return gather(
         ctx, generator.generators, lambda: Num(Const(0)), lambda total: binary(ctx, ast.Add, total, ctx.evaluate(generator.elt), node), node
     )
+
+
+def first_of(ctx: Lowering, generator: ast.GeneratorExp, default: list[Binding], node: ast.AST) -> Binding:
+    """``next(f(a) for a in x if a > 0)`` makes nothing behind what it finds: a function that yields, left at the first value."""
+    body: ast.stmt = ast.Expr(ast.Yield(generator.elt))
+    for part in reversed(generator.generators):
+        for test in reversed(part.ifs):
+            body = ast.If(test, [body], [])
+        body = ast.For(part.target, part.iter, [body], [])
+    made = ast.parse("def generator(): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.body = [body]
+    for inner in ast.walk(made):
+        if "lineno" in inner._attributes and (inner is made or not hasattr(inner, "lineno")):
+            ast.copy_location(inner, generator)
+    held = ctx.apply(Fun(made, ctx.frame), [], {}, node)
+    return ctx.apply(Static(first_value_or if default else first_value), [held, *default], {}, node)
 
 
 def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:

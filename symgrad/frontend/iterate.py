@@ -188,6 +188,17 @@ def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[B
     return Items((ZERO, stop, ONE), lambda index: Tup(tuple(c.item(index) for c in counters)))
 
 
+def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
+    """``zip(..., strict=True)``: that the lengths are equal is seen before the first round."""
+    inner = [items_of(ctx, p, node) for p in parts]
+    stops = [Const(len(i)) if isinstance(i, list) else plain(ctx, i).bounds[1] for i in inner]
+    for k, other in enumerate(stops[1:]):
+        if other is not stops[0] and ctx.builder.extent_of(other) != ctx.builder.extent_of(stops[0]):
+            said = Const(f"zip() argument {k + 2} is shorter or longer than argument 1")
+            ctx.builder.call_many("check_count", other, stops[0], said)
+    return over_zip(ctx, parts, node)
+
+
 def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
     """The first few items of something whose length is known only at run time: it must have as many."""
     start, stop, step = items.bounds
@@ -218,6 +229,7 @@ ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
     "range": over_range,
     "enumerate": over_enumerate,
     "zip": over_zip,
+    "zip_strict": over_strict_zip,
     "reversed": over_reversed,
     "items": lambda ctx, parts, node: list(parts),
     "flat": lambda ctx, parts, node: of_memory(ctx, flattened(ctx, parts[0]), node),

@@ -8,10 +8,14 @@ import functools
 import itertools
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup, View
 from symgrad.frontend.builtins import fold, list_
 from symgrad.frontend.context import SPECIAL, Lowering, callee, special
+from symgrad.frontend.declared import call_function
 from symgrad.frontend.iterate import append, items_of, iterated, known_items
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
@@ -128,6 +132,45 @@ def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(iter)
 def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return iterated(ctx, args[0], node)
+
+
+def walk(ctx: Lowering, items: Binding, node: ast.AST) -> Binding:
+    """An iterator that remembers how far it has gone."""
+    if isinstance(items, Iter) and items.kind == "range":
+        items = list_(ctx, [items], {}, node)
+    if not (isinstance(items, Ref | Tup) and not isinstance(items, View) or isinstance(items, Obj) and items.key.kind == "list"):
+        raise UnsupportedSyntax("this iterator is gone over step by step", ctx.loc(node), "make it a list before iter(...)")
+    return ctx.new_object("record", (("items", items), ("place", Num(ZERO))), iterating.Walk)
+
+
+@special(next)
+def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The next item of an iterator that has a name, or the first of one that has none."""
+    default = args[1:]
+    match args[0]:
+        case Obj(key) if key.cls is iterating.Walk:
+            return call_function(ctx, iterating.Walk.step_or if default else iterating.Walk.step, args, {}, node)
+        case Generator() if isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call):
+            return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
+    unnamed = isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call) and ctx.evaluate(node.args[0].func) == Static(iter)
+    if not unnamed:
+        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), "write it = iter(items) before it")
+    return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
+
+
+@special(np.ndindex)
+def ndindex(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Loops in loops."""
+    extents = list(args[0].items) if len(args) == 1 and isinstance(args[0], Tup) else args
+    if not 0 < len(extents) <= len(iterating.PLACES) or kwargs or not all(isinstance(e, Num) for e in extents):
+        raise UnsupportedSyntax("np.ndindex takes one to four extents", ctx.loc(node), "write the loops one by one")
+    return ctx.apply(Static(iterating.PLACES[len(extents) - 1]), extents, {}, node)
+
+
+@special(np.ndenumerate)
+def ndenumerate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    shape = attribute_of(ctx, args[0], "shape", node)
+    return ctx.apply(Static(iterating.numbered_elements), [args[0], ndindex(ctx, [shape], {}, node)], {}, node)
 
 
 @special(map)

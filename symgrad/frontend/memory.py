@@ -193,6 +193,10 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
 def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Operand, node: ast.AST) -> Binding:
     """An index that is computed, into items that are known: they must be alike."""
     kinds = {type(item) for item in items}
+    if kinds == {Tup} and len({(len(i.items), i.kind) for i in items if isinstance(i, Tup)}) == 1:
+        columns = zip(*(i.items for i in items if isinstance(i, Tup)), strict=True)
+        kind = items[0].kind if isinstance(items[0], Tup) else None
+        return Tup(tuple(list_item_at(ctx, owner, list(column), index, node) for column in columns), kind)
     if not kinds <= {Num, Ref} or not items:
         raise UnsupportedSyntax("an index that is computed needs items that are all numbers or all arrays", ctx.loc(node))
     return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)

@@ -59,6 +59,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Obj(key):
             if key.kind == "dict" and name == "update" and kwargs:
                 args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
+            if (key.kind, name) == ("list", "sort"):
+                return list_sort(ctx, owner, args, kwargs, node)
             if (found := METHODS.get((key.kind, name))) is not None and not kwargs:
                 return found(ctx, owner, args, node)
         case Tup(items, kind):
@@ -258,9 +260,8 @@ def list_pop_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST)
     return list_pop(ctx, owner, [Num(Const(0))], node)
 
 
-@method("list", "sort")
-def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    made = ctx.apply(Static(sorted), [owner], {}, node)
+def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    made = ctx.apply(Static(sorted), [owner, *args], kwargs, node)
     assert isinstance(made, Obj)
     content, ordered = ctx.state.heap[owner.key], ctx.state.heap[made.key]
     ctx.check_still(owner.key)
@@ -268,6 +269,28 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
         ctx.replace_version(content.location, ctx.read(ordered))
     else:
         ctx.change(owner.key, ordered)
+    return Static(None)
+
+
+@method("list", "count")
+def list_count(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content = ctx.state.heap[owner.key]
+    wanted = known_value(args[0])
+    held = [] if isinstance(content, Ref) else [known_value(b) for _, b in content]
+    if len(args) == 1 and wanted and not isinstance(content, Ref) and all(held):
+        return Num(Const(held.count(wanted)))
+    raise UnsupportedSyntax("how often an item stands in a list is not known while compiling", ctx.loc(node), "use np.count_nonzero")
+
+
+@method("list", "rotate")
+def deque_rotate(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    content, steps = ctx.state.heap[owner.key], known_value(args[0]) if args else [1]
+    if isinstance(content, Ref) or not steps:
+        raise UnsupportedSyntax("a deque of unknown length cannot be turned", ctx.loc(node), "append what was popped")
+    ctx.check_still(owner.key)
+    items = deque(b for _, b in content)
+    items.rotate(steps[0])
+    ctx.state.heap[owner.key] = tuple(enumerate(items))
     return Static(None)
 
 

@@ -14,16 +14,22 @@ ITERATORS: tuple[Any, ...] = (map, filter, zip, iter, enumerate, reversed)
 LAZY: tuple[Any, ...] = (map, filter)
 
 
-def check_once(ctx: Lowering, node: ast.Assign) -> None:
-    """Refuse a name for an iterator whose items would be others, or there once more, than when it is gone over."""
+def check_once(ctx: Lowering, node: ast.Assign) -> bool:
+    """Refuse a name for an iterator whose items would be others, or there once more, than when it is gone over.
+
+    Is it one that has to remember how far it has gone?
+    """
     if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name) or not makes_iterator(ctx, node.value, ITERATORS):
-        return
+        return False
     whole = ctx.frame.source.node
     name = node.targets[0].id
     loads = [n for n in ast.walk(whole) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
     again = [loop for loop in ast.walk(whole) if isinstance(loop, ast.For | ast.While) and node not in ast.walk(loop)]
     inside = any(n in loads for loop in again for part in (*loop.body, *getattr(loop, "orelse", ())) for n in ast.walk(part))
     inside = inside or any(n in loads for loop in again if isinstance(loop, ast.While) for n in ast.walk(loop.test))
+    stepped = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "next" for n in ast.walk(whole))
+    if (stepped or len(loads) != 1 or inside) and makes_iterator(ctx, node.value, (iter,)) and isinstance(node.value, ast.Call):
+        return len(node.value.args) == 1
     if len(loads) != 1 or inside:
         raise UnsupportedSyntax(f"{name!r} is an iterator, which is gone over only once", ctx.loc(node), "make it a list")
     if makes_iterator(ctx, node.value, LAZY):
@@ -34,6 +40,7 @@ def check_once(ctx: Lowering, node: ast.Assign) -> None:
         if changed := sorted(read & later - own):
             what = f"{changed[0]!r} is bound again after the iterator {name!r} is made, which reads it when it is gone over"
             raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
+    return False
 
 
 def makes_iterator(ctx: Lowering, node: ast.expr, kinds: tuple[Any, ...]) -> bool:

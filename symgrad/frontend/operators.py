@@ -13,13 +13,13 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, expression
-from symgrad.frontend.flow import choose
+from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
-from symgrad.ir.core import Const, Operand
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling
 
@@ -70,9 +70,37 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
     p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
+    if kind is ast.Pow:
+        check_real(ctx, p, q, node)
     if isinstance(p.type, List) and kind is ast.Mult:
         raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.loc(node), "use np.full or np.zeros")
     return ctx.make(ctx.call(row_of(ctx, kind, node), p, q))
+
+
+#: rows whose results are never negative
+NONNEGATIVE = frozenset({"abs", "fabs", "exp", "square", "sqrt", "hypot"})
+
+
+def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -> None:
+    """A negative number of Python's to a fractional power is complex, of which no derivative is written: it is refused when it runs."""
+    types = (base.type, exponent.type)
+    if not all(isinstance(t, Scalar) and t.dtype is None and t.kind in ("int", "bool", "float") for t in types):
+        return
+    if getattr(exponent.type, "kind", None) != "float" or isinstance(exponent, Const) and float(exponent.value).is_integer():
+        return
+    maker = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
+    if isinstance(base, Const) and base.value >= 0 or isinstance(maker, Call) and maker.outs == [base] and maker.name in NONNEGATIVE:
+        return
+    test = ctx.call("less", base, ZERO)
+    if not isinstance(exponent, Const):
+        test = ctx.call("logical_and", test, ctx.call("not_equal", ctx.call("mod", exponent, ONE), ZERO))
+
+    def refused() -> None:
+        what = "a negative number to a fractional power is complex, and has no derivative here"
+        ctx.builder.call_many("raise_error", ctx.constant(ValueError, "ValueError"), Const(what))
+        ctx.state.dead = True
+
+    branch(ctx, test, refused, lambda: None, [], ctx.loc(node))
 
 
 def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:

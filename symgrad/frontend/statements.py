@@ -20,6 +20,7 @@ from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
+from symgrad.frontend.iterators import walk
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.once import check_once
@@ -32,10 +33,12 @@ from symgrad.ir.types import Array, List
 
 @statement(ast.Assign)
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    check_once(ctx, node)
+    steps = check_once(ctx, node)
     if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
         ctx.unpacked = node.value
     value = ctx.evaluate(node.value)
+    if steps:
+        value = walk(ctx, value, node)
     for target in node.targets:
         bind(ctx, target, value)
 

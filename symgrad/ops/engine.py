@@ -207,6 +207,14 @@ def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return Array(dtype, None)
 
 
+def _array_of_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """The sums of cotangents in a list may be numbers of Python's, which NumPy takes for wide ones."""
+    if settings["dtype"] is not None:
+        return "np.array(l, dtype)"
+    narrow = {"f32": "np.float32", "f16": "np.float16"}.get(str(getattr(_leaf(types[0]), "dtype", None)))
+    return f"np.array(l, {narrow})" if narrow else "np.array(l)"
+
+
 def _list_from(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     depth = settings["depth"]
     item: Type = UNKNOWN
@@ -422,7 +430,7 @@ constant("list_zeros(l)", _first, emit=_list_zeros_text)
 constant("zeros_like(x)", _like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
-     emit=lambda s, t: "np.array(l)" if s["dtype"] is None else "np.array(l, dtype)")  # fmt: skip
+     emit=_array_of_text)  # fmt: skip
 # ``depth``: how many of the dimensions become lists
 rule("list_from(x, depth=1)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 

@@ -140,6 +140,85 @@ def pairs_below(stop: Any) -> Iterator[Any]:
             yield i, j
 
 
+def places_of_one(n: Any) -> Iterator[Any]:
+    """``np.ndindex`` of one extent."""
+    for i in range(n):
+        yield (i,)
+
+
+def places_of_two(n: Any, m: Any) -> Iterator[Any]:
+    """``np.ndindex`` of two extents."""
+    for i in range(n):
+        for j in range(m):
+            yield i, j
+
+
+def places_of_three(n: Any, m: Any, p: Any) -> Iterator[Any]:
+    """``np.ndindex`` of three extents."""
+    for i in range(n):
+        for j in range(m):
+            for k in range(p):
+                yield i, j, k
+
+
+def places_of_four(n: Any, m: Any, p: Any, q: Any) -> Iterator[Any]:
+    """``np.ndindex`` of four extents."""
+    for i in range(n):
+        for j in range(m):
+            for k in range(p):
+                for h in range(q):
+                    yield i, j, k, h
+
+
+def numbered_elements(a: Any, places: Any) -> Iterator[Any]:
+    """``np.ndenumerate``: each element of an array behind its place."""
+    for place in places:
+        yield place, a[place]
+
+
+def first_value(iterable: Any) -> Any:
+    """``next`` of a generator that nobody goes on with."""
+    for value in iterable:
+        return value
+    raise StopIteration("there is no next item")
+
+
+def first_value_or(iterable: Any, default: Any) -> Any:
+    """The same, with what is given where there is none."""
+    for value in iterable:
+        return value
+    return default
+
+
+class Walk:
+    """An iterator of a list, a tuple or an array, and how far it has gone."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.place = 0
+
+    def step(self) -> Any:
+        """``next(it)``."""
+        if self.place >= len(self.items):
+            raise StopIteration("there is no next item")
+        self.place += 1
+        return self.items[self.place - 1]
+
+    def step_or(self, default: Any) -> Any:
+        """``next(it, default)``."""
+        if self.place >= len(self.items):
+            return default
+        self.place += 1
+        return self.items[self.place - 1]
+
+    def rest(self) -> Iterator[Any]:
+        """What a loop goes over: the body may step on meanwhile."""
+        while self.place < len(self.items):
+            self.place += 1
+            yield self.items[self.place - 1]
+
+
+PLACES = (places_of_one, places_of_two, places_of_three, places_of_four)
 ITERATING: dict[Callable[..., Any], Callable[..., Any]] = {
     itertools.starmap: starmap, filter: kept, itertools.filterfalse: dropped, itertools.takewhile: takewhile,
     itertools.dropwhile: dropwhile, itertools.chain.from_iterable: from_iterable, itertools.count: counting, itertools.cycle: cycle,
