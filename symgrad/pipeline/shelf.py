@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.metadata
 import json
 import sys
 import types
@@ -223,7 +222,11 @@ def trees(signature: Signature) -> Iterator[Tree]:
 def numba_version() -> str:
     """The version of numba, which need not be imported."""
     loaded = sys.modules.get("numba")
-    return str(loaded.__version__) if loaded is not None else importlib.metadata.version("numba")
+    if loaded is not None:
+        return str(loaded.__version__)
+    from importlib.metadata import version  # which drags in how mail is read
+
+    return version("numba")
 
 
 # ------------------------------------------------------------------ records
