@@ -70,6 +70,27 @@ def views_of_no_axes_beside_numbers(x):
     return np.sum(y * y)
 
 
+@right
+def items_changed_and_then_replaced(x):
+    held = [x.reshape(3, 3) * 1.0, x.reshape(3, 3) * 2.0]
+    for i in range(3):
+        first = held[0]
+        first[first > 1.0] *= 0.5
+        held[0] = first * 1.5
+        held[1][i, 0] *= x[i]
+    return np.sum(np.sin(held[0]) * held[1])
+
+
+@right
+def sums_that_begin_before_a_loop_with_the_shape_of_a_copy(x):
+    y = x * 1.0
+    y[2] += 0.2 * np.sin(x[0])
+    rows = [v * y for v in y[:2]]
+    total = 0.3 * sum(v * v for v in y)
+    other = np.sin(y.copy().sum())
+    return x[0] * np.sum(y) + total + other + np.sum(np.tanh(rows[-1]))
+
+
 # ------------------------------------------------------------------ grids and differences
 
 

@@ -410,6 +410,7 @@ class Moves:
                     if len(set(fusion.readers.get(value, ()))) > 1:  # moved ops stand in another order
                         raise Apart(f"{value.name or 'a cotangent'} is read in two places")
         into = fusion.before.setdefault(self.at, [])
+        self.had.clear()  # what is still to be moved does not stand there yet
         for op, late in self.ops.items():
             operands = [self.now(self.alike(o) if op.name in SHAPES else o) for o in op.operands]
             if late:

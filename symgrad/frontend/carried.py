@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +79,7 @@ def loop(
     remembered = ctx.forms.get(key, {})
     for name in guess:
         plan.names[name] = remembered.get(name[1], ctx.skeleton(entry.names.get(name, MISSING), entry))
+    settled = False
     for _ in range(TRIALS):
         ctx.state = entry
         head = make_head(ctx, entry, plan)
@@ -86,6 +88,12 @@ def loop(
         block, stop = build(head)
         head.state = top
         if not learn(ctx, entry, plan, head, ctx.state, names):
+            gone = [] if settled else unheld(ctx, plan, top)
+            settled = True
+            if gone:
+                for location in gone:  # it was stored to before it was known that the loop carries what holds it
+                    del plan.memory[location]
+                continue
             ctx.forms[key] = {name[1]: form for name, form in plan.names.items() if name[0] is ctx.frame and form.form in ("num", "array")}
             block.yields[:0] = end_operands(ctx, plan, ctx.state, block)
             ctx.state = entry
@@ -203,6 +211,21 @@ def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
             for _, item in content:
                 found.update(x for x in array_leaves(item) if x is not None)
     return found
+
+
+def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
+    """Carried memory that nothing holds at the top of the body: no name, object or array from outside, however deep."""
+    found: set[Location] = set()
+    todo: list[Any] = [*top.names.values(), *top.heap.values(), *ctx.arrays.values()] if plan.memory else []
+    while todo:
+        match todo.pop():
+            case Ref(location):
+                found.add(location)
+            case tuple() as items:
+                todo += items
+            case Binding() as binding:
+                todo += [getattr(binding, part.name) for part in dataclasses.fields(binding)]
+    return [location for location in plan.memory if location not in found]
 
 
 def relate(entry: State, plan: Plan, head: Head) -> None:
