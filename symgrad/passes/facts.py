@@ -79,6 +79,7 @@ class Facts:
         self.late: set[Value] = set()  #: what the backward half of a gradient computes
         self.leader: dict[Node, Node] = {}
         self.stored: set[Node] = set()
+        self.changed: set[Node] = set()  #: those of ``stored`` of which more than what a tape holds may be another
         self.returned: set[Node] = set()
         #: is anything reached through ``reshape``, so that how memory lies must stay as it is?
         self.reshaped = False
@@ -95,6 +96,7 @@ class Facts:
     def settle(self) -> None:
         """Bring the marked nodes to the leaders of their classes."""
         self.stored = {self.find(n) for n in self.stored}
+        self.changed = {self.find(n) for n in self.changed}
         self.returned = {self.find(n) for n in self.returned}
 
     def visit(self, block: Block) -> None:
@@ -139,7 +141,13 @@ class Facts:
                 self.late.add(out)
         self.call(op)
         if ROWS[op.name].consumes and isinstance(op.args[0], Value):
-            self.stored.add(self.find((op.args[0], False)))
+            self.store(self.find((op.args[0], False)), op.args[0].type)
+
+    def store(self, node: Node, type_: Type) -> None:
+        """Something is written to: of a tape only what it holds."""
+        self.stored.add(node)
+        if not isinstance(type_, Tape):
+            self.changed.add(node)
 
     def sources(self, operand: Operand) -> list[Value]:
         """The values that the operand may be: itself, or what was pushed on the tape that it is popped from."""
@@ -189,7 +197,7 @@ class Facts:
             return
         first = op.args[0] if op.args else NONE
         if row.consumes and isinstance(first, Value):
-            self.stored.add((first, False))
+            self.store((first, False), first.type)
         if op.name in ("push", "put"):
             self.pushes.append(op)
         if op.name in ("opaque", "opaque_pure"):
@@ -228,7 +236,7 @@ class Facts:
             a, b = self.find(node), self.find((other, held))
             if a != b:
                 self.leader[a] = b
-                for marked in (self.stored, self.returned):
+                for marked in (self.stored, self.changed, self.returned):
                     if a in marked:
                         marked.add(b)
 
@@ -249,11 +257,14 @@ class Facts:
     def mark(self, operand: Operand) -> None:
         if isinstance(operand, Value):
             self.stored |= {(operand, False), (operand, True)}
+            self.changed |= {(operand, False), (operand, True)}
 
     def is_stored(self, operand: Operand) -> bool:
         """Is the operand's memory, or what it refers to, ever written to?"""
         if not isinstance(operand, Value):
             return False
+        if isinstance(operand.type, Array):  # no tape, whatever the class, and it refers to nothing
+            return self.find((operand, False)) in self.changed
         return self.find((operand, False)) in self.stored or self.find((operand, True)) in self.stored
 
     def is_returned(self, operand: Operand) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.notes import Notes
-from symgrad.ops.indexing import has_arrays, steps
+from symgrad.ops.indexing import OPERANDS, has_arrays, steps
 from symgrad.passes.facts import Facts, holds
 from symgrad.passes.telling import tell
 
@@ -79,11 +79,28 @@ def _fills(value: Value, store: Call, facts: Facts) -> bool:
             if len(puts) != 1 or puts[0].name != "put":
                 return False
             index = puts[0].args[1], maker.args[1]
-        elif source is not value:
+        elif source is not value and not (isinstance(maker, Call) and maker.name == "pop"):
             return False
-        if not all(_same(a, b) or index is not None and (a, b) == index for a, b in zip(read.args[1:], store.args[2:], strict=True)):
+        single = _are_single(store)
+        places = zip(read.args[1:], store.args[2:], single, strict=True)
+        if not all(_same(a, b) or index is not None and (a, b) == index or any_ and _is_int(a) for a, b, any_ in places):
             return False
     return bool(facts.sources(value))
+
+
+def _are_single(store: Call) -> list[bool]:
+    """Of the operands of a path: is it one place on an axis, wherever that is, so that the shape does not depend on it?"""
+    found: list[bool] = []
+    operands = store.args[2:]
+    for letter in str(store.settings["index"]):
+        count = OPERANDS[letter]
+        found += [letter == "i" and _is_int(operands[len(found)])] * count
+    return found
+
+
+def _is_int(operand: Operand) -> bool:
+    """Is it a number that counts a place?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind == "int"
 
 
 def _same(a: Operand, b: Operand) -> bool:
