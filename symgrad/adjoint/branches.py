@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, common, hinted, in_memory, loosened
-from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.ir.core import UNDEF, Block, Func, If, Operand, Value, uses
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar, join
 
 

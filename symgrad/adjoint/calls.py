@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute, walk
+from symgrad.ir.layout import Layout
 from symgrad.location import Loc
 from symgrad.ops.build import Builder
 

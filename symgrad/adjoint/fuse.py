@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from symgrad.adjoint.account import tell_fused, tell_unfused
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.cleared import Cells
-from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.presence import enter, leave
 from symgrad.adjoint.share import is_made
 from symgrad.adjoint.sums import ADDING, Sums
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.location import NOWHERE

@@ -11,62 +11,14 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.activity import closure
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
-
-Place = tuple[Block, int]
 
 
 def has_memory(type_: Type) -> bool:
     """Can a value of this type be changed in place?"""
     return isinstance(type_, Array | List | Tape | Unknown | Box)
-
-
-@dataclass(slots=True)
-class Layout:
-    """Where each value and op stands; ``order`` counts in order of evaluation."""
-
-    places: dict[Value, Place] = field(default_factory=dict)
-    owners: dict[Block, tuple[Block, int, Op]] = field(default_factory=dict)
-    order: dict[Value, float] = field(default_factory=dict)
-    depths: dict[Block, int] = field(default_factory=dict)
-
-    def enter(self, block: Block, depth: int = 0) -> None:
-        """Note everything in a block."""
-        self.depths[block] = depth
-        for value in block.args:
-            self.places[value] = (block, -1)
-            self.order[value] = len(self.order)
-        for index, op in enumerate(block.ops):
-            for inner in op.blocks:
-                self.owners[inner] = (block, index, op)
-                self.enter(inner, depth + (not isinstance(op, If)))
-            for out in op.outs:
-                self.places[out] = (block, index)
-                self.order[out] = len(self.order)
-
-    def path(self, place: Place) -> list[Place]:
-        """The places, outermost first, that contain a place."""
-        made = [place]
-        block = place[0]
-        while block in self.owners:
-            outer, index, _ = self.owners[block]
-            made.append((outer, index))
-            block = outer
-        return made[::-1]
-
-    def static(self, block: Block) -> bool:
-        """Does the block run once at most?"""
-        return self.depths[block] == 0
-
-    def rounds(self, value: Value) -> int:
-        """How often a value is thought to be computed."""
-        return int(100 ** self.depths[self.places[value][0]])
-
-    def op_of(self, value: Value) -> Op | None:
-        """The op that computes a value."""
-        block, index = self.places[value]
-        return block.ops[index] if index >= 0 else None
 
 
 @dataclass(slots=True)

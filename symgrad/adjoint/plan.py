@@ -13,9 +13,10 @@ from itertools import islice
 
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, WHOLE, Costs
-from symgrad.adjoint.memory import UNDO, Layout, Memory, Trace, has_memory, rank_cost
+from symgrad.adjoint.memory import UNDO, Memory, Trace, has_memory, rank_cost
 from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.declare import ROWS

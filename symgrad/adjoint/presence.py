@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.memory import Layout
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, For, If, Op, Operand, Value, While
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import BOOL, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc

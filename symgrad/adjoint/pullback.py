@@ -7,9 +7,10 @@ the caller could change meanwhile.
 from __future__ import annotations
 
 from symgrad.adjoint.activity import may_be_active
-from symgrad.adjoint.memory import Layout, Memory, has_memory
+from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.presence import Presence
 from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 

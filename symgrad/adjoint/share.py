@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.adjoint.memory import Layout, Memory
+from symgrad.adjoint.memory import Memory
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, Costs
-from symgrad.adjoint.memory import UNDO, Layout, Memory, has_memory
+from symgrad.adjoint.memory import UNDO, Memory, has_memory
 from symgrad.adjoint.plan import MEANS, Means, Plan, path_of
 from symgrad.adjoint.save import Saver, TapeUse
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Type
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS

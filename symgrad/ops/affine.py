@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.memory import Layout
 from symgrad.ir.core import Block, Call, Const, For, Operand, Value
+from symgrad.ir.layout import Layout
 from symgrad.ir.sums import ONE, Sum, combined, product, sum_of
 from symgrad.ir.types import Array, Dim, Extent, Scalar
 

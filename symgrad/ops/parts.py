@@ -1,0 +1,109 @@
+"""Which part of an array an op reads or writes, and whether two ops may touch one element.
+
+Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
+integers, compared axis by axis.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, Const, For, If, Operand, Value, While
+from symgrad.ir.layout import Layout, Place
+from symgrad.ir.sums import ONE, Sum, combined, follows
+from symgrad.ir.types import Array, Extent, Scalar
+from symgrad.ops.affine import Round
+from symgrad.ops.indexing import OPERANDS, steps
+
+#: rows with a path, and where their paths begin among the operands
+PATHS = {"view": 1, "take": 1, "take_written": 1, "set_at": 2, "add_at": 2, "add_written": 2}
+
+Span = tuple[Sum, Sum | None]  #: from, and up to, not including; None where no end is known
+
+
+def spans(op: Call, here: Round) -> list[Span | None]:
+    """What a path selects of each leading axis, or more; None for all of it."""
+    array = op.args[0]
+    shape = array.type.shape if isinstance(array.type, Array) else None
+    if op.name not in PATHS or shape is None:
+        return []
+    made: list[Span | None] = []
+    at = PATHS[op.name]
+    first, _ = steps(op.settings["index"])[0]
+    for letter in "" if first.startswith(".") else first:
+        operands = op.args[at : at + OPERANDS[letter]]
+        at += OPERANDS[letter]
+        if letter == "n":
+            continue
+        if letter == "e" or len(made) >= len(shape) or not all(is_plain(o, letter) for o in operands):
+            break
+        assert isinstance(array, Value)
+        made.append(span(letter, operands, shape[len(made)], array, here))
+    return made
+
+
+def is_plain(operand: Operand, letter: str) -> bool:
+    """Is it an integer, or None as a bound of a slice?"""
+    if isinstance(operand, Const) and operand.value is None:
+        return letter == "s"
+    return isinstance(operand.type, Scalar) and operand.type.kind == "int"
+
+
+def span(letter: str, operands: list[Operand], extent: Extent, array: Value, here: Round) -> Span | None:
+    """What one item of a path selects of its axis."""
+
+    def counted(operand: Operand) -> Sum | None:
+        """A place on the axis, counted from its start; None where it may be counted from the end."""
+        place = here.sum(operand)
+        if place is None:
+            return None
+        if set(place) <= {ONE} and place.get(ONE, 0) < 0:
+            length = here.extent(extent, array)
+            return None if length is None else combined(length, place)
+        return place if follows(place, here.facts) else None
+
+    if letter == "i":
+        place = counted(operands[0])
+        return None if place is None else (place, combined(place, {ONE: 1}))
+    start, stop, step = operands
+    if not isinstance(step, Const) or step.value is not None and (type(step.value) is not int or step.value < 1):
+        return None
+    is_none = [isinstance(o, Const) and o.value is None for o in (start, stop)]
+    low = {} if is_none[0] else counted(start)
+    high = None if is_none[1] else counted(stop)
+    return ({} if low is None else low, high)
+
+
+def apart(a: list[Span | None], b: list[Span | None], facts: list[Sum]) -> bool:
+    """Do the two surely have no element in common?"""
+    for one, two in zip(a, b, strict=False):
+        if one is None or two is None:
+            continue
+        for (_, end), (start, _) in ((one, two), (two, one)):
+            if end is not None and follows(combined(start, end, -1), facts):
+                return True
+    return False
+
+
+def follows_in(late: list[Place], early: list[Place], level: int) -> bool:
+    """Within one round of all the loops that hold both, does the first come after the second?"""
+    (block, one), (_, two) = late[level], early[level]
+    if one == two and isinstance(op := block.ops[one], If | While | For):
+        inner = [path[level + 1][0] for path in (late, early) if level + 1 < len(path)]
+        return len(inner) == 2 and not isinstance(op, If)
+    return one > two
+
+
+def meet(store: Call, access: Call, loop: Block | None, layout: Layout) -> bool:
+    """May the two touch one element, the store in a later round of a loop or, without one, in the same?"""
+    inside = frozenset() if loop is None else frozenset([loop])
+    now, later = Round(layout), Round(layout, inside)
+    now.bounds(layout.places[access.outs[0]][0])
+    later.bounds(layout.places[store.outs[0]][0])
+    later.facts = now.facts = [*now.facts, *later.facts]
+    if loop is not None and isinstance(op := layout.owners[loop][2], For) and isinstance(op.step, Const):
+        ahead = (1 if op.step.value > 0 else -1) * (-1 if op.backward else 1)
+        gap = combined(later.index(op), now.index(op), -1)
+        now.facts.append(combined(combined({}, gap, ahead), {ONE: -abs(op.step.value)}))
+    return not apart(spans(access, now), spans(store, later), now.facts)
+
+
+__all__ = ["apart", "follows_in", "meet", "spans"]
