@@ -25,6 +25,7 @@ from symgrad.passes.scatter import scatter
 from symgrad.passes.strips import strips
 from symgrad.passes.turned import turned
 from symgrad.passes.unbox import unbox, unbox_plainly
+from symgrad.passes.uncleared import uncleared
 from symgrad.passes.zeroing import zeroing
 from symgrad.pipeline.job import checked
 
@@ -46,6 +47,7 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
         leaner,
         cse,
         outer,
+        uncleared,
         zeroing,
         first_writes,
         dce,

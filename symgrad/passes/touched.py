@@ -1,0 +1,75 @@
+"""Tells which part of an array an op touches, where arrays are only passed on, changed and looked at by index.
+
+An array that goes another way as well (into a list, through ``reshape`` or a branch that chooses a part of it) is *unsure*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, While
+from symgrad.ir.layout import Layout
+from symgrad.ops.declare import ROWS
+from symgrad.ops.parts import follows_in, meet
+from symgrad.passes.facts import BORROWED, KEEPING, Facts, Node, has_memory
+
+
+class Touched:
+    """Where the ops of a function stand, and which arrays are unsure."""
+
+    def __init__(self, func: Func, facts: Facts) -> None:
+        self.facts = facts
+        self.layout = Layout()
+        self.layout.enter(func.body)
+        self.unsure: set[Node] = set()
+        self.spot: dict[Op, tuple[Block, int]] = {}
+        self.doubt(func.params)
+        self.enter(func.body)
+
+    def enter(self, block: Block) -> None:
+        for index, op in enumerate(block.ops):
+            self.spot[op] = block, index
+            if isinstance(op, Apply):
+                self.doubt(op.operands, op.outs)
+            elif isinstance(op, Call):
+                row = ROWS[op.name]
+                if op.name in KEEPING | BORROWED or row.effect or row.alias != "fresh" and not row.consumes and op.name != "view":
+                    self.doubt(op.args, op.outs)
+            elif isinstance(op, For | While):
+                self.doubt(i for i in op.inits if self.path_of(i) is not None)
+            for inner in op.blocks:
+                self.enter(inner)
+                self.doubt(y for y in inner.yields if self.path_of(y) is not None)
+
+    def doubt(self, *operands: Iterable[Operand]) -> None:
+        for group in operands:
+            for operand in group:
+                if isinstance(operand, Value) and has_memory(operand):
+                    self.unsure |= {self.facts.find((operand, False)), self.facts.find((operand, True))}
+
+    def path_of(self, operand: Operand) -> Call | None:
+        """The view by which a value is a part of its array, the first one; None where it may be all of it."""
+        maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
+        if not isinstance(maker, Call) or not maker.args or not (maker.name == "view" or ROWS[maker.name].consumes):
+            return None
+        before = self.path_of(maker.args[0])
+        return before if before is not None or maker.name != "view" else maker
+
+    def is_whole(self, operand: Operand) -> bool:
+        """Is it an array that is not unsure, and no part of one, so that the paths of ops tell what they touch?"""
+        return isinstance(operand, Value) and self.facts.find((operand, False)) not in self.unsure and self.path_of(operand) is None
+
+    def meet_later(self, op: Op, path: Call | None, early: Call) -> bool:
+        """May an op, of what ``path`` selects (None: all), touch after ``early`` what that has touched?"""
+        behind, before = self.layout.path(self.spot[op]), self.layout.path(self.spot[early])
+        level = 0
+        while level + 1 < min(len(behind), len(before)) and behind[level + 1][0] is before[level + 1][0]:
+            level += 1
+        if follows_in(behind, before, level) and (path is None or meet(path, early, None, self.layout)):
+            return True
+        owners = self.layout.owners
+        loops = [b for b, _ in before[: level + 1] if b in owners and isinstance(owners[b][2], For | While)]
+        return any(path is None or meet(path, early, loop, self.layout) for loop in loops)
+
+
+__all__ = ["Touched"]
