@@ -870,3 +870,62 @@ def test_outer_products_of_all_rounds_are_summed(rounds: int, jit: bool) -> None
             moved[(0, 1, 2, 4)[k]] = like + step * direction
             ends.append(layers(*moved))
         assert np.sum(made * direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)
+
+
+def windows(x: Any, w: Any) -> Any:
+    """Slices whose lengths nobody knows are added up in place."""
+    n = x.shape[0] - w.shape[0] + 1
+    out = np.zeros(n)
+    for i in range(w.shape[0]):
+        out += w[i] * x[i : i + n]
+    return np.sum(np.tanh(out))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_what_is_added_in_place_has_the_shape_of_the_place(jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    chance = np.random.default_rng(2)
+    x, w = chance.normal(size=9), chance.normal(size=3)
+    derived = symgrad.grad(windows, wrt=("x", "w"), jit=jit)
+    found = derived(x, w)
+
+    text = derived.source(x, w, optimize="speed")
+    assert jit or "out += w_list[i]" in text
+    assert jit or "shape_tape" not in text
+    for k, (made, like) in enumerate(zip(found, (x, w), strict=True)):
+        direction = chance.normal(size=like.shape)
+        ends = [windows(*((x, w)[:k] + (like + s * 1e-6 * direction,) + (x, w)[k + 1 :])) for s in (1, -1)]
+        assert np.vdot(made, direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+
+def widened(x: Any, y: Any, n: int) -> Any:
+    out = x[:n] * 1.0
+    out += y[1:]
+    return np.sum(out * out)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(3, 4), (3, 2), (1, 2), (0, 2)])
+def test_one_cell_is_added_to_all_in_place(n: int, m: int, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    x, y = np.arange(1.0, 6.0), np.arange(2.0, 2.0 + m)
+    x_grad, y_grad = symgrad.grad(widened, wrt=("x", "y"), jit=jit)(x, y, n)
+
+    twice = 2 * (x[:n] + y[1:])
+    assert x_grad.tolist() == [*twice, *[0.0] * (5 - n)]
+    assert y_grad.tolist() == ([0.0, *twice] if m == n + 1 else [0.0, sum(twice)])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(("n", "m"), [(1, 4), (3, 3), (0, 3)])
+def test_what_would_grow_in_place_is_refused_as_numpy_does(n: int, m: int, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    x, y = np.arange(1.0, 6.0), np.arange(2.0, 2.0 + m)
+
+    with pytest.raises(ValueError, match="broadcast"):
+        widened(x, y, n)
+    with pytest.raises(ValueError, match="broadcast|shape"):
+        symgrad.grad(widened, wrt=("x", "y"), jit=jit)(x, y, n)

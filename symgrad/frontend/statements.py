@@ -27,8 +27,9 @@ from symgrad.frontend.once import check_once
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
-from symgrad.ir.core import Const
+from symgrad.ir.core import Call, Const
 from symgrad.ir.types import Array, List
+from symgrad.ops.declare import ROWS
 
 
 @statement(ast.Assign)
@@ -104,6 +105,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         result = ctx.read(binary(ctx, type(node.op), old, value, node), node)
         check_cast(ctx, type_, result, node)
         check_axes(ctx, type_, result, node)
+        keep_shape(ctx, type_, result)
         ctx.store(old, result)
         return None
     if ctx.state.partners.get(old.location) or old.path:
@@ -118,6 +120,15 @@ def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
         raise BadArgument(
             f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), "make the array float, for example dtype=float"
         )
+
+
+def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:
+    """What is computed in place has the shape of the place, or NumPy raises; so what was just computed to be stored has it."""
+    last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
+    made = value.type
+    if isinstance(last, Call) and last.outs == [value] and ROWS[last.name].elementwise and isinstance(made, Array):
+        if made.shape is not None and type_.shape is not None and len(made.shape) == len(type_.shape):
+            value.type = replace(made, shape=type_.shape)
 
 
 @statement(ast.Delete)

@@ -59,7 +59,7 @@ def found(block: Block, ops: list[Op], writer: Writer, names: Mapping[Value, Val
 
 
 def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
-    """The extents that nests in loops of the program go along; not those that are known to be short."""
+    """The extents that nests in loops of the program go along; not those that are known to be short, or only in a loop."""
     made: dict[object, Operand] = {}
 
     def look(op: Op) -> None:
@@ -74,7 +74,8 @@ def extents(ops: Iterable[Op], writer: Writer) -> list[Operand]:
     for op in ops:
         if op not in writer.nests:
             look(op)
-    return list(made.values())
+    inside = {out for op in ops for inner in op.blocks for child in walk(inner) for out in child.outs}
+    return [extent for extent in made.values() if extent not in inside]
 
 
 def shortened(region: Region, block: Block) -> dict[Value, Call]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, While
-from symgrad.ir.types import Array, Scalar, is_plural, same_extent
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, While
+from symgrad.ir.types import Array, Scalar, is_plural, same_extent, same_shape
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import has_arrays
-from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX
+from symgrad.ops.into import ONLY_AUGMENTED, SUFFIX, ufunc_of
 from symgrad.passes.facts import BORROWED, halves_kept
 from symgrad.passes.places import Places
 from symgrad.passes.telling import named, tell
@@ -115,22 +115,51 @@ class _Reuser:
         if not isinstance(x, Array) or not isinstance(v, Array) or v.shape is None or x.dtype is None or x.dtype != v.dtype:
             return False
         rank = rank_of_slice(store)
-        if not rank or len(v.shape) > rank:
+        if not rank or len(v.shape) > rank or self.is_augmented(made, store, block):
             return False
         # what stands between must leave alone what the op reads
         return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
                        for op in block.ops[self.places.number[made] + 1 : at])  # fmt: skip
 
+    def is_augmented(self, made: Call, store: Call, block: Block) -> bool:
+        """Is it ``x[i] += v``, with what stands at the place of the store read for this alone?  No form is faster."""
+        name, operands = parts_of(made)
+        found = ufunc_of(ROWS[name]) if name in ROWS else None
+        if found is None or found[1] is None or made.settings.get("via") is not None:
+            return False
+        first, second = operands
+        old = next((op for op in block.ops if op.outs[:1] == [first]), None)
+        if not isinstance(first, Value) or self.places.readers.get(first) != [made] or second is first or not isinstance(old, Call):
+            return False
+        place, read = [store.args[0], *store.args[2:]], old.args
+        same = old.name in SLICES and old.settings["index"] == store.settings["index"] and len(place) == len(read)
+        if not same or not all(map(is_same, place, read)):
+            return False
+        made.name, made.args, made.settings = name, operands, dict(ROWS[name].settings)
+        return True
+
+
+def parts_of(made: Call) -> tuple[str, list[Operand]]:
+    """The op, and its operands, wherever it computes its result to."""
+    name = made.name.removesuffix(SUFFIX)
+    if name == made.name:
+        return name, made.args
+    return name, made.args[1 : 1 + len(ROWS[name].params)]
+
+
+def is_same(a: Operand, b: Operand) -> bool:
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
+
 
 def into(made: Call, store: Call) -> None:
     """Turn a store into the op that computes what is stored."""
-    name, operands = made.name, made.args
-    if name.endswith(SUFFIX):
-        operands = operands[1 : 1 + len(ROWS[name.removesuffix(SUFFIX)].params)]
-    else:
-        name += SUFFIX
-    settings = {"index": store.settings["index"], "place": None}
-    store.name, store.args, store.settings = name, [store.args[0], *operands, *store.args[2:]], settings
+    name, operands = parts_of(made)
+    settings: dict[str, object] = {"index": store.settings["index"], "place": None}
+    place = store.args[2:]
+    shapes = [getattr(x.type, "shape", None) for x in (made.outs[0], store.args[0])]
+    if settings["index"] == "e" and operands[0] is store.args[0] and same_shape(*shapes):
+        settings, place = {"index": "", "place": 0}, []
+    store.name, store.args, store.settings = name + SUFFIX, [store.args[0], *operands, *place], settings
 
 
 def is_slice(op: Call) -> bool:
