@@ -1,7 +1,8 @@
 """table: elementwise rows that compute into memory that exists, for printing: ``multiply_into(into, x, y)`` is ``into *= y``.
 
 A row ``<name>_into`` stands beside every row that is one ufunc of NumPy. ``place`` says which operand ``into`` is itself, if
-it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``.
+it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``, and
+``place=0`` says that the operand is what stands there.
 They have no derivative: the passes that bring them in run when all differentiating is done.
 """
 
@@ -13,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import symgrad.ops.elementwise
-from symgrad.ir.types import BOOL, Scalar, Type
+from symgrad.ir.types import BOOL, Scalar, ShapeOf, Type
 from symgrad.ops.declare import ROWS, Row, missing
-from symgrad.ops.indexing import Extents
+from symgrad.ops.indexing import Extents, broadcast
+from symgrad.ops.shapes import shape_of
 
 SUFFIX = "_into"
 #: operators as ufuncs, and as augmented assignments
@@ -40,6 +42,10 @@ def truth(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 def _number(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Scalar("float", "f64")
+
+
+def _broadcast_shape(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return ShapeOf(broadcast([shape_of(t) for t in types]))
 
 
 def _truths(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -74,6 +80,8 @@ def text(ufunc: str, augmented: str | None, params: tuple[str, ...], settings: d
     whole, place = not settings["index"], settings["place"]
     if whole and augmented is not None and place is not None and (place == 0 or ufunc in COMMUTATIVE):
         return f"into {augmented} {params[1 - place]}"
+    if augmented is not None and place == 0:
+        return f"into[path] {augmented} {params[1]}"
     return f"np.{ufunc}({', '.join(params)}, out=into{'' if whole else '[path]'})"
 
 
@@ -94,6 +102,8 @@ missing(
 # the sum of outer products, of vectors that two lists hold
 missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit="add_products(x, columns, rows)", consumes=True,
         statement=True)  # fmt: skip
+# the shape that two arrays are broadcast to
+missing("broadcast_shape(x, y)", _broadcast_shape, "it is printed only", emit="np.broadcast(x, y).shape")
 # the sum of the products of two arrays' elements
 missing("inner_product(x, y)", _number, "it is printed only", emit="np.vdot(x, y)")
 # which share of a cotangent goes to an operand of ``maximum``, or ``minimum``: all where it won, half where it tied

@@ -254,3 +254,37 @@ def once_is_a_copy(op: Call, facts: Facts) -> Call | None:
             ):
                 return call("copy", op, [x])
     return None
+
+
+# ------------------------------------------------------------------ a product of something with itself
+
+#: cotangents of the second factor, each with that of the first
+RIGHT = {"dot_right": "dot_left", "matmul_right": "matmul_left"}
+
+
+def square_of_vector(op: Call, facts: Facts) -> list[Call] | None:
+    """What ``x @ x`` gives to its two factors is twice what it gives to one."""
+    second = product_with_vector(op.args[1], facts)
+    if second is None:
+        return None
+    earlier = once(op.args[0], "accumulate", facts)
+    first = product_with_vector(op.args[0] if earlier is None else earlier.args[1], facts)
+    if first is None or (first.name, *first.args[:2]) != (RIGHT.get(second.name), *second.args[:2]):
+        return None
+    g = first.args[0]
+    twice = new("multiply", op, g.type, [g, Const(2.0)])
+    made = [twice.outs[0], *first.args[1:]]
+    if earlier is None:
+        return [twice, call(first.name, op, made)]
+    product = new(first.name, op, first.outs[0].type, made)
+    return [twice, product, call("accumulate", op, [earlier.args[0], product.outs[0]])]
+
+
+def product_with_vector(operand: Operand, facts: Facts) -> Call | None:
+    """The op, read only here, that multiplies a vector with the cotangent of a product of vectors."""
+    names = (*RIGHT, *RIGHT.values())
+    maker = next((m for name in names if (m := once(operand, name, facts)) is not None), None)
+    if maker is None or not isinstance(maker.args[0].type, Scalar) or maker.args[0].type.kind != "float":
+        return None
+    x, out = maker.args[1].type, maker.outs[0].type
+    return maker if isinstance(x, Array) and x.rank == 1 and x.dtype == "f64" and same_shape(x.shape, shape_of_type(out)) else None

@@ -3,6 +3,7 @@
     (a * b).sum()                         ->      np.vdot(a, b)
     g[:, None] * x * c                    ->      (g * c)[:, None] * x
     g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
+    unbroadcast(g, (x * y).shape)         ->      unbroadcast(g, np.broadcast(x, y).shape)
 
 Loops over numbers have no use for them, so they are for NumPy only. The result is to be printed, not to be differentiated.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import symgrad.ops.into  # noqa: F401  (it has the rows)
 from symgrad.ir.core import Call, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import Rewrites
 from symgrad.passes.factors import as_large, is_late, new, once
 from symgrad.passes.facts import Facts
@@ -107,7 +109,24 @@ def is_pair(args: list[Operand], x: Operand, y: Operand) -> bool:
     return len(args) == 2 and (args[0] is x and args[1] is y or args[0] is y and args[1] is x)
 
 
+def shape_of_computed(op: Call, facts: Facts) -> Call | None:
+    """What is computed for its shape alone is not computed: two arrays are broadcast to it, or one has it."""
+    computed = op.args[0]
+    maker = facts.maker.get(computed) if isinstance(computed, Value) and facts.count.get(computed) == 1 else None
+    if not isinstance(maker, Call) or op.outs[0] not in facts.late or computed not in facts.late:
+        return None
+    if not ROWS[maker.name].elementwise or maker.settings.get("via") is not None or not facts.is_steady(maker):
+        return None
+    arrays = [a for a in maker.args if isinstance(a.type, Array) and a.type.rank is not None]
+    if not all(a in arrays or isinstance(a.type, Scalar) for a in maker.args):
+        return None
+    if len(arrays) == 1:
+        return call("shape_of", op, arrays)
+    return call("broadcast_shape", op, arrays) if len(arrays) == 2 else None
+
+
 LEANER: dict[str, tuple[Rewrites, ...]] = {
+    "shape_of": (shape_of_computed,),
     "sum": (sum_as_product,),
     "multiply": (share_of_ties, scaled_outer_product),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import symgrad.ops.into  # noqa: F401  (it has the row)
-from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.core import Apply, Block, Call, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array, List, Tape
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, Node, halves_kept, holds
@@ -48,7 +48,12 @@ class _Sums:
         self.facts = Facts(func)
         self.places = Places.of(func)
         self.table: dict[Value, Operand] = {}
-        self.written = {self.facts.find(node) for op in walk(func.body) for node in written(op)}
+        self.written: dict[Node, list[Op]] = {}
+        for op in walk(func.body):
+            for node in written(op):
+                self.written.setdefault(self.facts.find(node), []).append(op)
+        loops = (op for op in walk(func.body) if isinstance(op, For | While))
+        self.carried = {self.facts.find((a, False)) for loop in loops for inner in loop.blocks for a in inner.args}
 
     def run(self) -> None:
         self.block(self.func.body)
@@ -82,11 +87,25 @@ class _Sums:
                 "outer products are added one by one, as their factors would take memory for each round",
                 loop.outs[k],
             )
-        elif any(self.facts.find((f, False)) in self.written for factors in found.added.values() for f in factors):
+        elif not all(self.is_settled(op, f) for op, factors in found.added.items() for f in factors):
             tell(self.func.notes, first, "outer products are added one by one, as a factor is written to later", loop.outs[k])
         else:
             tell(self.func.notes, first, "outer products are summed after the loop, as one product of matrices", loop.outs[k])
             self.gather(loop, k, found, before, after)
+
+    def is_settled(self, op: Call, factor: Value) -> bool:
+        """Does what a factor holds when its product is added stay as it is?"""
+        memory = self.facts.find((factor, False))
+        stores = self.written.get(memory)
+        if not stores:
+            return True
+        block = self.places.above[op][0]
+        first: Operand = factor
+        while isinstance(maker := self.facts.maker.get(first), Call) and ROWS[maker.name].consumes:  # type: ignore[arg-type]
+            first = maker.args[0]
+        if memory in self.carried or not self.facts.is_fresh(first) or self.facts.home[first] is not block:  # type: ignore[index]
+            return False  # a later round may write to it
+        return all(self.places.above[s][0] is block and self.places.number[s] < self.places.number[op] for s in stores)
 
     # -------------------------------------------------------------- what is summed
 

@@ -98,8 +98,8 @@ class _Reuser:
                 made = maker.get(value) if isinstance(value, Value) else None
                 if made is not None and self.goes_into(made, op, block, k):
                     tell(self.notes, op, "what is stored is computed right there")
-                    into(made, op)
-                    dead.add(made)
+                    dead |= {made, old} if (old := self.augmented(made, op, block)) is not None else {made}
+                    into(made, op, old is not None)
         if dead:
             block.ops[:] = [op for op in block.ops if op not in dead]
 
@@ -115,28 +115,24 @@ class _Reuser:
         if not isinstance(x, Array) or not isinstance(v, Array) or v.shape is None or x.dtype is None or x.dtype != v.dtype:
             return False
         rank = rank_of_slice(store)
-        if not rank or len(v.shape) > rank or self.is_augmented(made, store, block):
+        if not rank or len(v.shape) > rank:
             return False
         # what stands between must leave alone what the op reads
         return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
                        for op in block.ops[self.places.number[made] + 1 : at])  # fmt: skip
 
-    def is_augmented(self, made: Call, store: Call, block: Block) -> bool:
-        """Is it ``x[i] += v``, with what stands at the place of the store read for this alone?  No form is faster."""
-        name, operands = parts_of(made)
-        found = ufunc_of(ROWS[name]) if name in ROWS else None
-        if found is None or found[1] is None or made.settings.get("via") is not None:
-            return False
-        first, second = operands
+    def augmented(self, made: Call, store: Call, block: Block) -> Call | None:
+        """The read of what stands at the place of the store, where it is for ``x[i] += v`` alone."""
+        name, (first, *more) = parts_of(made)
+        found = ufunc_of(ROWS[name])
         old = next((op for op in block.ops if op.outs[:1] == [first]), None)
-        if not isinstance(first, Value) or self.places.readers.get(first) != [made] or second is first or not isinstance(old, Call):
-            return False
+        if found is None or found[1] is None or not isinstance(first, Value) or not isinstance(old, Call) or old.name not in SLICES:
+            return None
+        if self.places.readers.get(first) != [made] or first in more:
+            return None
         place, read = [store.args[0], *store.args[2:]], old.args
-        same = old.name in SLICES and old.settings["index"] == store.settings["index"] and len(place) == len(read)
-        if not same or not all(map(is_same, place, read)):
-            return False
-        made.name, made.args, made.settings = name, operands, dict(ROWS[name].settings)
-        return True
+        same = old.settings["index"] == store.settings["index"] and len(place) == len(read)
+        return old if same and all(map(is_same, place, read)) else None
 
 
 def parts_of(made: Call) -> tuple[str, list[Operand]]:
@@ -151,14 +147,16 @@ def is_same(a: Operand, b: Operand) -> bool:
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
-def into(made: Call, store: Call) -> None:
-    """Turn a store into the op that computes what is stored."""
+def into(made: Call, store: Call, augmented: bool) -> None:
+    """Turn a store into the op that computes what is stored, ``augmented``: from what stands there."""
     name, operands = parts_of(made)
-    settings: dict[str, object] = {"index": store.settings["index"], "place": None}
+    settings: dict[str, object] = {"index": store.settings["index"], "place": 0 if augmented else None}
     place = store.args[2:]
     shapes = [getattr(x.type, "shape", None) for x in (made.outs[0], store.args[0])]
     if settings["index"] == "e" and operands[0] is store.args[0] and same_shape(*shapes):
         settings, place = {"index": "", "place": 0}, []
+    elif augmented:
+        operands = [store.args[0], *operands[1:]]
     store.name, store.args, store.settings = name + SUFFIX, [store.args[0], *operands, *place], settings
 
 

@@ -23,6 +23,7 @@ class Touched:
         self.layout.enter(func.body)
         self.unsure: set[Node] = set()
         self.spot: dict[Op, tuple[Block, int]] = {}
+        self.members: dict[Node, set[Block]] | None = None  #: the blocks in which there are values of a memory
         self.doubt(func.params)
         self.enter(func.body)
 
@@ -59,6 +60,25 @@ class Touched:
         """Is it an array that is not unsure, and no part of one, so that the paths of ops tell what they touch?"""
         return isinstance(operand, Value) and self.facts.find((operand, False)) not in self.unsure and self.path_of(operand) is None
 
+    def is_own(self, op: Call, body: Block) -> bool:
+        """Is the memory that an op touches made anew in each round of a loop?"""
+        root = self.facts.find((op.args[0], False))  # type: ignore[arg-type]
+        if self.members is None:
+            self.members = {}
+            for value, (block, _) in self.layout.places.items():
+                if has_memory(value):
+                    self.members.setdefault(self.facts.find((value, False)), set()).add(block)
+        carried = any(has_memory(a) and self.facts.find((a, False)) == root for a in body.args)
+        return not carried and all(body is block or self.is_inside(block, body) for block in self.members[root])
+
+    def is_inside(self, block: Block, outer: Block) -> bool:
+        """Is a block one of those inside another?"""
+        while block in self.layout.owners:
+            block = self.layout.owners[block][0]
+            if block is outer:
+                return True
+        return False
+
     def meet_later(self, op: Op, path: Call | None, early: Call) -> bool:
         """May an op, of what ``path`` selects (None: all), touch after ``early`` what that has touched?"""
         behind, before = self.layout.path(self.spot[op]), self.layout.path(self.spot[early])
@@ -68,7 +88,7 @@ class Touched:
         if follows_in(behind, before, level) and (path is None or meet(path, early, None, self.layout)):
             return True
         owners = self.layout.owners
-        loops = [b for b, _ in before[: level + 1] if b in owners and isinstance(owners[b][2], For | While)]
+        loops = [b for b, _ in before[: level + 1] if b in owners and isinstance(owners[b][2], For | While) and not self.is_own(early, b)]
         return any(path is None or meet(path, early, loop, self.layout) for loop in loops)
 
 

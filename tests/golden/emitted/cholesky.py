@@ -7,12 +7,9 @@ def cholesky_grad(matrix):
         for j in range(n):
             for k in range(j):
                 t = A[j:, k] * A[j, k]
-                t_1 = A[j:, j]
-                np.subtract(t_1, t, out=A[j:, j])
+                A[j:, j] -= t
             A[j, j] = math.sqrt(A.item(j, j))
-            t = j + 1
-            t_1 = A[t:, j]
-            np.divide(t_1, A[j, j], out=A[t:, j])
+            A[j + 1:, j] /= A[j, j]
 
         # backward
         A_grad = np.tril(np.broadcast_to(1.0, matrix.shape))

@@ -37,10 +37,12 @@ def lstm_grad(weights, bias, initial, inputs, targets):
 
     # backward
     t_4 = bias.shape                           # 37: for t in range(inputs.shape[0]):
+    weights_grad = np.zeros(weights.shape)
     cell_grad = np.zeros(cell.shape)
     hidden_grad = np.zeros(initial.shape)
     bias_grad = np.zeros(t_4)
-    weights_grad = np.zeros(weights.shape)
+    weights_grad_columns = []
+    weights_grad_rows = []
     for t in reversed(range(t_1)):
         cell, hidden, t_1, t_5, t_6, t_7, change, t_8 = tape[t]
         t_9 = 1.0 + t_7                        # 41: outgate = 1.0 / (1.0 + np.exp(-gates[...
@@ -77,8 +79,10 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         forget_grad *= forget
         np.multiply(forget_grad, t_5, out=gates_grad[:size])
         bias_grad += gates_grad                # 38: gates = weights @ np.concatenate((inp...
-        weights_grad += gates_grad[:, None] * t_1
+        weights_grad_columns.append(gates_grad)
+        weights_grad_rows.append(t_1)
         t_grad = gates_grad @ weights
         hidden_grad = concatenate_part(t_grad, [inputs[t], hidden], 1, 0)
         hidden_grad = hidden_grad.copy()
+    add_products(weights_grad, weights_grad_columns, weights_grad_rows)
     return weights_grad, bias_grad, hidden_grad

@@ -6,11 +6,9 @@ def lu_grad(matrix):
     t = n - 1
     for k in range(t):
         t_1 = k + 1
-        t_2 = A[t_1:, k]
-        np.divide(t_2, A[k, k], out=A[t_1:, k])
+        A[t_1:, k] /= A[k, k]
         t_2 = np.outer(A[t_1:, k], A[k, t_1:])
-        t_3 = A[t_1:, t_1:]
-        np.subtract(t_3, t_2, out=A[t_1:, t_1:])
+        A[t_1:, t_1:] -= t_2
     t_1 = np.diag(A)
 
     # backward

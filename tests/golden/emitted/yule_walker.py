@@ -29,7 +29,6 @@ def yule_walker_grad(correlations):
     correlations_grad = np.zeros(correlations.shape)
     for k in reversed(range(1, order)):          # 125: for k in range(1, order):
         reflection_grad += coefficients_grad[k]  # 129: coefficients[k] = reflection
-        coefficients_grad[k] = 0.0
         error_1, reflection_2, coefficients_old = tape[k]
         t = coefficients_grad[:k]                # 128: coefficients[:k] += reflection * coef...
         reflection_grad_1 = t.dot(coefficients_old[::-1])
