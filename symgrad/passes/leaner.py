@@ -1,11 +1,8 @@
-"""table: forms of the backward half that take NumPy fewer walks through memory, tried op by op. Works in place.
+"""table: forms of the backward half that take NumPy fewer walks through memory, for NumPy only. Works in place.
 
     (a * b).sum()                         ->      np.vdot(a, b)
     g[:, None] * x * c                    ->      (g * c)[:, None] * x
     g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
-    unbroadcast(g, (x * y).shape)         ->      unbroadcast(g, np.broadcast(x, y).shape)
-
-Loops over numbers have no use for them, so they are for NumPy only. The result is to be printed, not to be differentiated.
 """
 
 from __future__ import annotations
