@@ -1,8 +1,8 @@
 """table: forms of the backward half that take NumPy fewer walks through memory, for NumPy only. Works in place.
 
-    (a * b).sum()                         ->      np.vdot(a, b)
-    g[:, None] * x * c                    ->      (g * c)[:, None] * x
-    g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
+(a * b).sum()                         ->      np.vdot(a, b)
+g[:, None] * x * c                    ->      (g * c)[:, None] * x
+g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
 """
 
 from __future__ import annotations
