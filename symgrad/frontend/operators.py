@@ -93,7 +93,7 @@ def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -
         return
     test = ctx.call("less", base, ZERO)
     if not isinstance(exponent, Const):
-        test = ctx.call("logical_and", test, ctx.call("not_equal", ctx.call("mod", exponent, ONE), ZERO))
+        test = ctx.call("logical_and", test, ctx.call("greater", ctx.call("mod", exponent, ONE), ZERO))
 
     def refused() -> None:
         what = "a negative number to a fractional power is complex, and has no derivative here"

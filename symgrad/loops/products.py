@@ -121,10 +121,8 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     for f in forms:
         if f.dtype != "f64":
             raise OutOfReach(f"{op.name} of {f.dtype}", op.loc)
-    if op.name in ("inv", "det", "slogdet", "cholesky", "solve", "cofactors"):
+    if op.name in ("inv", "det", "slogdet", "cholesky", "cofactors"):
         writer.require_equal(*forms[0].extents)
-    if op.name == "solve":
-        writer.require_equal(forms[0].extents[0], forms[1].extents[0])
     if op.name in (*INTO, "det"):
         (matrix,) = (as_matrix(lowering, f) for f in forms)
         if op.name == "det":
@@ -145,18 +143,14 @@ def library(lowering: Context, op: Call) -> list[Thing]:
             results.append(value)
         else:
             value.type = out.type
-            extents = forms[-1].extents if op.name == "solve" else forms[0].extents
-            results.append(lowering.memory(value, out, extents))
+            results.append(lowering.memory(value, out, forms[0].extents))
     return results
 
 
 def solve(lowering: Context, op: Call) -> Thing:
     """A system; where its matrix is a triangle, because of what made it, that is made use of."""
     lower = triangle(lowering, op.args[0])
-    a, b = (lowering.form(x) for x in op.args)
-    if lower is None or (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
-        return library(lowering, op)[0]
-    return triangular_system(lowering, op, lower, turned=False)
+    return system(lowering, op, "solution_into") if lower is None else system(lowering, op, "triangular_into", Const(lower), Const(False))
 
 
 def triangle(lowering: Context, operand: Operand) -> bool | None:
@@ -177,21 +171,21 @@ def triangle(lowering: Context, operand: Operand) -> bool | None:
 
 def triangular(lowering: Context, op: Call) -> Thing:
     """A system of which only a triangle counts."""
-    return triangular_system(lowering, op, bool(op.settings["lower"]), op.name == "solve_transposed")
+    return system(lowering, op, "triangular_into", Const(bool(op.settings["lower"])), Const(op.name == "solve_transposed"))
 
 
-def triangular_system(lowering: Context, op: Call, lower: bool, turned: bool) -> Thing:
-    """A system of a triangle, into a new array."""
+def system(lowering: Context, op: Call, into: str, *settings: Const) -> Thing:
+    """A system, solved into a new array."""
     writer = lowering.writer
     a, b = (lowering.form(x) for x in op.args)
     if (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
-        raise OutOfReach("a system of a triangle that is no matrix of float64", op.loc)
+        raise OutOfReach("a system that is no matrix of float64 and a vector or matrix of the same", op.loc)
     writer.require_equal(*a.extents)
     writer.require_equal(a.extents[0], b.extents[0])
     columns = b if b.rank == 2 else expanded(b, 1)
     given = as_matrix(lowering, a), as_matrix(lowering, columns)
     made = writer.empty("f64", columns.extents, op.outs[0].name)
-    writer.whole("triangular_into", made, *given, Const(lower), Const(turned), *bases(lowering, given))
+    writer.whole(into, made, *given, *settings, *bases(lowering, given))
     found = stored(writer, made, "f64", columns.extents, frozenset({made}))
     return found if b.rank == 2 else shown(found, b.extents, lambda index: (*index, ZERO))
 

@@ -51,7 +51,13 @@ for _name in ("arctan2", "power"):
 
 
 # ``bases``: the arrays that the operands are views of
-for _given in ("product_into(out, a, b", "add_product(out, a, b", "inverse_into(out, a", "cofactors_into(out, a"):
+for _given in (
+    "product_into(out, a, b",
+    "add_product(out, a, b",
+    "inverse_into(out, a",
+    "cofactors_into(out, a",
+    "solution_into(out, a, b",
+):
     constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", statement=True, consumes=True)
 # the same for one matrix of a stack
 for _places in ("i", "i, j", "i, j, k"):

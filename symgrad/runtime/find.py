@@ -16,7 +16,8 @@ KERNEL = {
     **dict.fromkeys(VECTOR.values(), "symgrad.runtime.vector"),
     **dict.fromkeys(("new_empty", "new_zeros"), "symgrad.runtime.memory"),
     **dict.fromkeys(
-        ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into"), "symgrad.runtime.matrices"
+        ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into", "solution_into"),
+        "symgrad.runtime.matrices",
     ),
     **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),

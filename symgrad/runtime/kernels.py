@@ -5,6 +5,7 @@ numba is imported here only, and only when a kernel is loaded.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -37,12 +38,22 @@ def load_kernel(text: str, name: str) -> Any:
 
 
 def lean(dispatcher: Any) -> Any:
-    """Have a kernel compiled without what it does not need."""
+    """Have a kernel compiled without what it does not need, where numba is as we know it."""
     compiler = getattr(dispatcher, "_compiler", None)
     if compiler is not None:  # else NUMBA_DISABLE_JIT: plain Python
-        compiler.pipeline_class = importlib.import_module("symgrad.runtime.compiling").KernelCompiler
-        dispatcher.targetoptions["no_cfunc_wrapper"] = True
+        with contextlib.suppress(ImportError, AttributeError):
+            compiler.pipeline_class = importlib.import_module("symgrad.runtime.compiling").KernelCompiler
+            dispatcher.targetoptions["no_cfunc_wrapper"] = True
     return dispatcher
+
+
+def leave_to_numba(dispatcher: Any) -> bool:
+    """Have a kernel compiled by numba's own compiler from here on; was it compiled by ours?"""
+    compiler, own = dispatcher._compiler, importlib.import_module("numba.core.compiler").Compiler
+    if compiler.pipeline_class is own:
+        return False
+    compiler.pipeline_class = own
+    return True
 
 
 def module_name(text: str, name: str) -> str:
@@ -110,14 +121,22 @@ def type_named(name: str, rank: int = 0) -> Any:
 def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
     """Compile a kernel for arguments of numba's types, and give the types of its results.
 
-    Raises what numba raises. A disk that is full is no reason not to go on.
+    What our compiler fails at, in a release of numba that it does not know, numba's own compiles. Raises what that raises.
+    A disk that is full is no reason not to go on.
     """
     if not hasattr(dispatcher, "compile"):  # NUMBA_DISABLE_JIT: plain Python
         return [None] * 1000
     kinds = tuple(types)
     dispatcher.disable_compile(False)
     try:
-        dispatcher.compile(kinds)
+        try:
+            dispatcher.compile(kinds)
+        except OSError:
+            raise
+        except Exception:
+            if not leave_to_numba(dispatcher):
+                raise
+            dispatcher.compile(kinds)
     except OSError:
         if kinds not in dispatcher.overloads:
             raise

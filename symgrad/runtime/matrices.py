@@ -13,12 +13,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
-from numba.np.linalg import ensure_blas
+from numba.np.linalg import F_INT_nptype, ensure_blas, ensure_lapack
 
 from symgrad.runtime.vector import compiled
 
 #: up to how many multiplications loops beat a call of BLAS
 SMALL = 128
+#: up to what size elimination by loops beats a call of LAPACK
+FEW = 6
 
 plainly = compiled(forceinline=False)
 
@@ -122,6 +124,18 @@ def multiply(
         hold(first, second)
 
 
+def taken_apart(context: Any, builder: Any, signature: Any, args: Any) -> tuple[list[Any], list[Any]]:
+    """The address and the strides of each matrix, one after the other, and the shapes."""
+    parts, shapes = [], []
+    for type_, value in zip(signature.args, args, strict=True):
+        array = make_array(type_)(context, builder, value)
+        width = context.get_abi_sizeof(context.get_data_type(type_.dtype))
+        strides = cgutils.unpack_tuple(builder, array.strides)
+        parts += [array.data, *(builder.sdiv(s, s.type(width)) for s in strides)]
+        shapes.append(cgutils.unpack_tuple(builder, array.shape))
+    return parts, shapes
+
+
 def multiplied(typing: Any, out: Any, a: Any, b: Any, scale: float) -> Any:
     """A call of ``multiply`` for matrices; their strides are read in place, which compiles no tuples of them."""
     given = [types.CPointer(out.dtype), types.intp, types.intp] * 3 + [types.intp] * 3 + [out.dtype, types.DType(out.dtype)]
@@ -129,13 +143,7 @@ def multiplied(typing: Any, out: Any, a: Any, b: Any, scale: float) -> Any:
     inner = function.get_call_type(typing, given, {})
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        parts, shapes = [], []
-        for type_, value in zip(signature.args, args, strict=True):
-            array = make_array(type_)(context, builder, value)
-            width = context.get_abi_sizeof(context.get_data_type(type_.dtype))
-            strides = cgutils.unpack_tuple(builder, array.strides)
-            parts += [array.data, *(builder.sdiv(s, s.type(width)) for s in strides)]
-            shapes.append(cgutils.unpack_tuple(builder, array.shape))
+        parts, shapes = taken_apart(context, builder, signature, args)
         sizes = [shapes[1][0], shapes[2][1], shapes[1][1]]
         last = [context.get_constant(out.dtype, scale), context.get_dummy_value()]
         context.get_function(function, inner)(builder, [*parts, *sizes, *last])
@@ -204,10 +212,62 @@ def eliminated(a: Any, b: Any) -> float:
     return determinant
 
 
+@intrinsic
+def gesv(typing: Any, n: Any, columns: Any, a: Any, pivots: Any, x: Any) -> Any:
+    """``x = solve(a, x)`` of matrices by columns, in LAPACK, which overwrites both; not 0 if there is no solution."""
+    ensure_lapack()
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        char, size, pointer = ir.IntType(8), ir.IntType(64), ir.IntType(8).as_pointer()
+        parameters = [char, size, size, pointer, size, pointer, pointer, size]
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), parameters), "numba_xgesv")
+        n, columns, *arrays = args
+        a, pivots, x = (builder.bitcast(array, pointer) for array in arrays)
+        return builder.call(function, [ir.Constant(char, ord("d")), n, columns, a, n, pivots, x, n])
+
+    return types.int32(types.intp, types.intp, a, pivots, x), generate
+
+
+@plainly
+def solve(
+    out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int, n: int, m: int,
+) -> None:  # fmt: skip
+    """Store the solution of ``a @ out = b``, where matrices are given by their addresses and strides."""
+    apart()
+    if n <= FEW:
+        found = by_rows(b, b_rows, b_columns, n, m, np.float64)
+        eliminated(by_rows(a, a_rows, a_columns, n, n, np.float64), found)
+        for i in range(n):
+            for j in range(m):
+                out[i * rows + j * columns] = found[i, j]
+        return
+    given, x = by_rows(a, a_columns, a_rows, n, n, np.float64), by_rows(b, b_columns, b_rows, m, n, np.float64)
+    pivots = np.empty(n, F_INT_nptype)
+    if gesv(n, m, address(given), address(pivots), address(x)) != 0:
+        raise ArithmeticError
+    for i in range(n):
+        for j in range(m):
+            out[i * rows + j * columns] = x[j, i]
+    hold(given, x)
+    hold(pivots, x)
+
+
+@intrinsic
+def solution_into(typing: Any, out: Any, a: Any, b: Any) -> Any:
+    """Store the solution of ``a @ out = b``; raises where there is none."""
+    function = typing.resolve_value_type(solve)
+    inner = function.get_call_type(typing, [types.CPointer(types.float64), types.intp, types.intp] * 3 + [types.intp] * 2, {})
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        parts, shapes = taken_apart(context, builder, signature, args)
+        context.get_function(function, inner)(builder, [*parts, *shapes[0]])
+        return context.get_dummy_value()
+
+    return types.void(out, a, b), generate
+
+
 #: rows of a triangle that are solved by loops, before a product takes away what they know
 BLOCK = 48
-#: up to what size elimination by loops beats a call of LAPACK
-FEW = 6
 #: between these a determinant is as exact as its factors
 LEAST, MOST = 1e-290, 1e290
 

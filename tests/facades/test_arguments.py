@@ -26,7 +26,7 @@ FORMS = {
     ("methods.py", "said"),
     ("backward.py", "derived"),
     ("lr.py", "rate"),
-    *(("resampling.py", name) for name in ("nearest", "linear", "cubic")),
+    *(("resampling.py", name) for name in ("nearest", "nearest_wide", "linear", "cubic")),
 }
 FILES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 

@@ -191,3 +191,20 @@ def test_kernels_of_other_helpers_are_kept_apart(monkeypatch: pytest.MonkeyPatch
     kernels.versions.cache_clear()
     assert kernels.versions() != before
     kernels.versions.cache_clear()
+
+
+def test_what_our_compiler_fails_at_is_left_to_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowering = pytest.importorskip("symgrad.runtime.lowering")
+
+    def another_release(self: Any) -> None:
+        raise AttributeError("_singly_assigned_vars")
+
+    def product(x: float, y: float) -> float:
+        return x * y * y
+
+    monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
+    monkeypatch.setattr(lowering.KernelLower, "init", another_release)
+    derivative = symgrad.grad(product, wrt=("x", "y"), jit=True)
+
+    assert derivative(2.0, 3.0) == (9.0, 12.0)
+    assert "product_grad_kernel" in derivative.compiled.__globals__ or "njit" in derivative.source(2.0, 3.0)

@@ -85,6 +85,30 @@ def triangular(out, a, b, lower, turned):
     matrices.triangular_into(out, a, b, lower, turned)
 
 
+@numba.njit
+def solution(out, a, b):
+    matrices.solution_into(out, a, b)
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.product(LIES, repeat=2)])
+def test_systems(first: str, second: str) -> None:
+    for n, m in [(0, 1), (1, 1), (2, 3), (5, 0), (6, 2), (7, 2), (7, 0), (40, 5)]:
+        a, b = LIES[first](n, n), LIES[second](n, m)
+        copies, whole = (a.copy(), b.copy()), np.full((n, 2 * m), np.nan)
+        for out in (np.full((n, m), np.nan), whole[:, ::2]):
+            solution(out, a, b)
+            np.testing.assert_allclose(out, np.linalg.solve(a, b), rtol=1e-8)
+        np.testing.assert_array_equal(a, copies[0])
+        np.testing.assert_array_equal(b, copies[1])
+        assert np.all(np.isnan(whole[:, 1::2]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 7, 30])
+def test_systems_without_a_solution_raise(n: int) -> None:
+    with pytest.raises(ArithmeticError):
+        solution(np.empty((n, 1)), np.zeros((n, n)), np.ones((n, 1)))
+
+
 @pytest.mark.parametrize("lie", LIES)
 def test_systems_of_triangles_of_all_sizes(lie: str) -> None:
     for n, columns in ((0, 2), (1, 1), (3, 2), (47, 1), (48, 3), (49, 1), (100, 7)):

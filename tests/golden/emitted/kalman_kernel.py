@@ -27,14 +27,19 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     innovation_tape = new_empty((t_8, t_4, t_4))
     state_1 = new_empty((t,))
     spread_1 = new_empty((t_2, t_3))
+    innovation = new_empty((t_6, t_7))
     t_11 = new_empty((t, t))
     t_12 = new_empty((t, t))
     t_13 = new_empty((t,))
-    t_14 = new_empty((t_4, t_4))
-    t_15 = new_empty((t_4,))
-    t_16 = new_empty((t, t_5))
-    t_17 = new_empty((t, t_3))
+    t_14 = new_empty((t_4, t_3))
+    t_15 = new_empty((t_4, t_4))
+    t_16 = new_empty((t_4,))
+    t_17 = new_empty((t_4, t_3))
+    t_18 = new_empty((t, t_5))
+    t_19 = new_empty((t, t_3))
+    matrix = new_empty((1, t_4))
     tape = new_empty((t_8, t_4, t))
+    t_20 = new_empty((t_4, 1))
     tape_1 = new_empty((t_8, t, t))
     tape_2 = new_empty((t_8, t, t_5))
     tape_3 = new_empty((t_8, t_9))
@@ -42,8 +47,6 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     for i_1 in range(t_8):
         product_into(t_11, motion, spread)
         product_into(t_12, t_11, motion.T)
-        t_8 = new_empty((t_4, t_3))
-        innovation = new_empty((t_6, t_7))
         for i in range(t):
             total = 0.0
             for j in range(t):
@@ -51,44 +54,43 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
                 spread_1[i, j] = t_12[i, j] + noise[i, j]
             state_1[i] = total
             t_13[i] = 0.0
-        product_into(t_8, seen, spread_1)
-        product_into(t_14, t_8, seen.T)
+        product_into(t_14, seen, spread_1)
+        product_into(t_15, t_14, seen.T)
         state_2 = new_empty((t_3,))
         spread_2 = new_empty((t_3, t_3))
         for i in range(t_4):
             total = 0.0
             for j in range(t_3):
                 total = plus(total, seen[i, j] * state_1[j])
-            t_15[i] = total
+            t_16[i] = total
             for j in range(t_7):
-                t_18 = t_14[i, j] + error[i, j]
-                innovation[i, j] = t_18
-                innovation_tape[i_1, i, j] = t_18
-        t_8 = np.linalg.solve(innovation, t_8)
-        product_into(t_16, t_8.T, seen)
-        product_into(t_17, t_16, spread_1)
-        t_18 = new_empty((t_4,))
+                t_8 = t_15[i, j] + error[i, j]
+                innovation[i, j] = t_8
+                innovation_tape[i_1, i, j] = t_8
+        solution_into(t_17, innovation, t_14)
+        product_into(t_18, t_17.T, seen)
+        product_into(t_19, t_18, spread_1)
         for i in range(t_7):
-            t_19 = measurements[i_1, i] - t_15[i]
-            t_18[i] = t_19
-            surprise_tape[i_1, i] = t_19
+            t_8 = measurements[i_1, i] - t_16[i]
+            matrix[0, i] = t_8
+            surprise_tape[i_1, i] = t_8
             for j in range(t_3):
-                t_20 = t_8[i, j]
-                t_13[j] = plus(t_13[j], t_20 * t_19)
-                tape[i_1, i, j] = t_20
-        t_8 = np.linalg.solve(innovation, t_18)
+                t_21 = t_17[i, j]
+                t_13[j] = plus(t_13[j], t_21 * t_8)
+                tape[i_1, i, j] = t_21
+        solution_into(t_20, innovation, matrix.T)
         for i in range(t_3):
             state_2[i] = state_1[i] + t_13[i]
             state_tape[i_1, i] = state[i]
             for j in range(t_3):
-                t_18 = spread_1[i, j]
-                spread_2[i, j] = t_18 - t_17[i, j]
+                t_8 = spread_1[i, j]
+                spread_2[i, j] = t_8 - t_19[i, j]
                 spread_tape[i_1, i, j] = spread[i, j]
                 tape_1[i_1, i, j] = t_11[i, j]
-                spread_tape_1[i_1, i, j] = t_18
-                tape_2[i_1, i, j] = t_16[i, j]
+                spread_tape_1[i_1, i, j] = t_8
+                tape_2[i_1, i, j] = t_18[i, j]
         for i in range(t_7):
-            tape_3[i_1, i] = t_8[i]
+            tape_3[i_1, i] = t_20[i, 0]
         tape_4[i_1] = determinant(innovation)
         spread = spread_2
         state = state_2
@@ -108,59 +110,52 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     state_grad_1 = new_empty((t_5,))
     t_grad_4 = new_empty((t, t_1))
     motion_grad_1 = new_empty((t, t))
-    t_2 = new_empty((t_4, t_4))
+    matrix = new_empty((1, t_9))
+    t_2 = new_empty((t_9, 1))
     t_5 = new_empty((t_4, t_4))
     t_6 = new_empty((t, t))
+    t, t_4 = new_empty((t_4, t_4)), new_empty((t_4, t))
     for i_1 in range(t_10, -1, -1):
         t_grad_5 = -0.5 / tape_4[i_1]
-        cofactors_into(t_2, innovation_tape[i_1])
-        t_8 = spread_tape_1[i_1]
-        t_10 = tape_2[i_1]
-        t_11 = seen.T
-        t_12 = new_empty((t_9,))
-        t_13 = new_empty((t_4, t_4))
-        t_14 = new_empty((t_4, t_4))
+        t_8 = innovation_tape[i_1]
+        cofactors_into(t, t_8)
+        t_9 = t_8.T
+        t_10 = spread_tape_1[i_1]
+        t_11 = tape_2[i_1]
+        t_12 = seen.T
         for i in range(t_7):
-            t_12[i] = -0.5 * surprise_tape[i_1, i]
-            for j in range(t_7):
-                t_15 = innovation_tape[i_1, j, i]
-                t_13[i, j] = t_15
-                t_14[i, j] = t_15
+            matrix[0, i] = -0.5 * surprise_tape[i_1, i]
             total = 0.0
             for j in range(t_3):
                 total = plus(total, state_grad[j] * tape[i_1, i, j])
             surprise_grad[i] = total
-        t_12 = np.linalg.solve(t_13, t_12)
+        solution_into(t_2, t_9, matrix.T)
         for i in range(t_3):
             for j in range(t_3):
                 t_grad[i, j] = -spread_grad[i, j]
-        product_into(t_grad_1, t_grad, t_8.T)
-        product_into(spread_grad_1, t_10.T, t_grad)
-        product_into(t_grad_2, t_grad_1, t_11)
+        product_into(t_grad_1, t_grad, t_10.T)
+        product_into(spread_grad_1, t_11.T, t_grad)
+        product_into(t_grad_2, t_grad_1, t_12)
         for i in range(t_3):
             for j in range(t_3):
                 spread_grad[i, j] += spread_grad_1[i, j]
             for j in range(t_7):
-                t_8 = state_grad[i] * surprise_tape[i_1, j]
-                t_grad_2[i, j] += t_8
-        t_8 = new_empty((t_4, t))
-        for i in range(t_7):
-            for j in range(t_3):
-                t_8[i, j] = t_grad_2[j, i]
-        t_8 = np.linalg.solve(t_14, t_8)
-        t_10 = tape[i_1]
-        product_into(t_5, t_8, t_10.T)
+                t_10 = state_grad[i] * surprise_tape[i_1, j]
+                t_grad_2[i, j] += t_10
+        solution_into(t_4, t_9, t_grad_2.T)
+        t_8 = tape[i_1]
+        product_into(t_5, t_4, t_8.T)
         for i in range(t_7):
             for j in range(t_7):
-                t_10 = t_grad_5 * t_2[i, j] - t_12[i] * tape_3[i_1, j]
-                t_10 -= t_5[i, j]
-                innovation_grad[i, j] = t_10
-                error_grad[i, j] += t_10
+                t_8 = t_grad_5 * t[i, j] - t_2[i, 0] * tape_3[i_1, j]
+                t_8 -= t_5[i, j]
+                innovation_grad[i, j] = t_8
+                error_grad[i, j] += t_8
         product_into(t_grad_3, innovation_grad, seen)
         for i in range(t_7):
             for j in range(t_3):
-                t_grad_3[i, j] += t_8[i, j]
-        product_into(spread_grad_2, t_11, t_grad_3)
+                t_grad_3[i, j] += t_4[i, j]
+        product_into(spread_grad_2, t_12, t_grad_3)
         for i in range(t_3):
             state_grad_1[i] = 0.0
             for j in range(t_3):
@@ -168,8 +163,8 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
                 noise_grad[i, j] += spread_grad[i, j]
         for i in range(t_7):
             for j in range(t_3):
-                t_8 = -(-0.5 * tape_3[i_1, i] + t_12[i] + surprise_grad[i])
-                t_8 = plus(state_grad_1[j], t_8 * seen[i, j])
+                t_8 = -0.5 * tape_3[i_1, i] + t_2[i, 0] + surprise_grad[i]
+                t_8 = plus(state_grad_1[j], -t_8 * seen[i, j])
                 state_grad_1[j] = t_8
         product_into(t_grad_4, spread_grad, motion)
         product_into(t_6, spread_grad.T, tape_1[i_1])
