@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from symgrad.bound import Bound, Stage
-from symgrad.compile import compile_gradient
+from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import LOCK, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
@@ -308,13 +308,17 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
     ``jit="auto"`` where that can be done, without a word where it cannot.
     """
-    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    made = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    import_stages(jit)
+    return made
 
 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
-    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    made = derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    import_stages(jit)
+    return made
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute

@@ -5,6 +5,7 @@ With ``pipeline``, which it runs, all that knows the order of the stages.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import types
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
+from symgrad.runtime.cache import texts_kept
+from symgrad.runtime.kernels import has_numba
 from symgrad.runtime.load import collector_paused
 from symgrad.signature import Compiled, Related, Request, Signature
 
@@ -41,6 +44,18 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
             func.notes = notes
         return source, lowered
     return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins), notes=notes)
+
+
+def import_stages(jit: bool | str) -> None:
+    """Import what will run, where a derivative is asked for: its first call is then spent on the function alone.
+
+    Not where texts are on the disk, which may do instead.
+    """
+    if jit and texts_kept():
+        return
+    importlib.import_module("symgrad.pipeline.derivation")
+    if jit and has_numba():
+        importlib.import_module("symgrad.loops.lower")
 
 
 def derive_inside(*args: Any) -> Any:

@@ -183,6 +183,18 @@ def test_a_first_derivative_imports_and_reads_what_it_needs(tmp_path: Path) -> N
     run("; ".join((made, loops, read)), tmp_path)
 
 
+def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_kept(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    code = """
+import os, sys, symgrad
+os.environ["SYMGRAD_CACHE_DIR"] = {place!r}
+derivative = symgrad.grad(symgrad.from_source("def square(x): return x * x"), jit=True)
+print("symgrad.loops.lower" in sys.modules)
+derivative(3.0)
+""".format(place=str(tmp_path / "kept"))
+    assert [run(code, tmp_path).strip() for _ in range(2)] == ["True", "False"]
+
+
 def test_importing_is_quick(tmp_path: Path) -> None:
     whole = "import time; start = time.process_time(); import symgrad; print(time.process_time() - start)"
     engine = "import numpy, time; start = time.process_time(); import symgrad; symgrad.grad; print(time.process_time() - start)"

@@ -158,6 +158,14 @@ def texts_directory() -> Path | None:
     return fresh_directory(f"{TEXTS}{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}")
 
 
+def texts_kept() -> bool:
+    """Are there texts on the disk that may do instead of stages?"""
+    place = texts_directory()
+    with contextlib.suppress(OSError):
+        return place is not None and any(place.iterdir())
+    return False
+
+
 def fresh_directory(name: str) -> Path | None:
     """A directory of texts; those that have not been used for longest are removed when it is new."""
     root = cache_root()
