@@ -22,6 +22,7 @@ class Touched:
         self.layout = Layout()
         self.layout.enter(func.body)
         self.unsure: set[Node] = set()
+        self.paths: dict[Value, Call | None] = {}  #: what ``path_of`` has found
         self.spot: dict[Op, tuple[Block, int]] = {}
         self.members: dict[Node, set[Block]] | None = None  #: the blocks in which there are values of a memory
         self.doubt(func.params)
@@ -50,11 +51,17 @@ class Touched:
 
     def path_of(self, operand: Operand) -> Call | None:
         """The view by which a value is a part of its array, the first one; None where it may be all of it."""
-        maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
-        if not isinstance(maker, Call) or not maker.args or not (maker.name == "view" or ROWS[maker.name].consumes):
-            return None
-        before = self.path_of(maker.args[0])
-        return before if before is not None or maker.name != "view" else maker
+        chain: list[tuple[Value, Call]] = []
+        while isinstance(operand, Value) and operand not in self.paths:
+            maker = self.facts.maker.get(operand)
+            if not isinstance(maker, Call) or not maker.args or not (maker.name == "view" or ROWS[maker.name].consumes):
+                break
+            chain.append((operand, maker))
+            operand = maker.args[0]
+        path = self.paths.get(operand) if isinstance(operand, Value) else None
+        for value, maker in reversed(chain):
+            path = self.paths[value] = path if path is not None or maker.name != "view" else maker
+        return path
 
     def is_whole(self, operand: Operand) -> bool:
         """Is it an array that is not unsure, and no part of one, so that the paths of ops tell what they touch?"""
