@@ -41,6 +41,12 @@ def parsed(text: str) -> ast.expr:
     return ast.parse(text.strip(), mode="eval").body
 
 
+@cache
+def written(node: ast.expr) -> str:
+    """The text of a part of a derivative's tree, which ``parsed`` keeps."""
+    return ast.unparse(node)
+
+
 @dataclass(frozen=True, slots=True)
 class Absent:
     """The cotangent of an output that has none: zero, so that what is linear in it vanishes; ``make`` gives it elsewhere."""
@@ -99,7 +105,7 @@ class Expansion:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.value(body if self.value(test) else orelse, hint)
             case ast.Call():
-                text = ast.unparse(node)
+                text = written(node)
                 if text not in self.made or any(word in text for word in PLACED):
                     self.made[text] = self.call(node, hint)
                 return self.made[text]

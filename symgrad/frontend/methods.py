@@ -272,13 +272,19 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, 
     return Static(None)
 
 
-@method("list", "count")
-def list_count(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+def searched(ctx: Lowering, owner: Obj, args: list[Binding]) -> tuple[list[Any], Any] | None:
+    """The items of a list and what is looked for among them; None where not all of them are known while compiling."""
     content = ctx.state.heap[owner.key]
     wanted = known_value(args[0])
-    held = [] if isinstance(content, Ref) else [known_value(b) for _, b in content]
-    if len(args) == 1 and wanted and not isinstance(content, Ref) and all(held):
-        return Num(Const(held.count(wanted)))
+    held = None if isinstance(content, Ref) else [known_value(b) for _, b in content]
+    return (held, wanted) if len(args) == 1 and wanted and held is not None and all(held) else None
+
+
+@method("list", "count")
+def list_count(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    found = searched(ctx, owner, args)
+    if found is not None:
+        return Num(Const(found[0].count(found[1])))
     raise UnsupportedSyntax("how often an item stands in a list is not known while compiling", ctx.loc(node), "use np.count_nonzero")
 
 
@@ -290,17 +296,15 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) 
     ctx.check_still(owner.key)
     items = deque(b for _, b in content)
     items.rotate(steps[0])
-    ctx.state.heap[owner.key] = tuple(enumerate(items))
+    ctx.change(owner.key, tuple(enumerate(items)))
     return Static(None)
 
 
 @method("list", "index")
 def list_index(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    content = ctx.state.heap[owner.key]
-    wanted = known_value(args[0])
-    held = [] if isinstance(content, Ref) else [known_value(b) for _, b in content]
-    if len(args) == 1 and wanted and all(held) and wanted in held:
-        return Num(Const(held.index(wanted)))
+    found = searched(ctx, owner, args)
+    if found is not None and found[1] in found[0]:
+        return Num(Const(found[0].index(found[1])))
     raise UnsupportedSyntax("where an item stands in a list is not known while compiling", ctx.loc(node), "use np.argmax on an array")
 
 
