@@ -91,6 +91,7 @@ class Derived:
         self.__qualname__ = self.__name__
         self.__module__ = self._function.__module__
         self.__doc__ = f"{wanted.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
+        import_stages(self._function, wanted.jit)
 
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
@@ -308,17 +309,13 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
     ``jit="auto"`` where that can be done, without a word where it cannot.
     """
-    made = derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
-    import_stages(jit)
-    return made
+    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
-    made = derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
-    import_stages(jit)
-    return made
+    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute

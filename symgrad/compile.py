@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,8 +26,8 @@ from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
-from symgrad.runtime.cache import texts_kept
-from symgrad.runtime.kernels import has_numba
+from symgrad.runtime.cache import family_of, texts_kept
+from symgrad.runtime.kernels import has_numba, own_compiler
 from symgrad.runtime.load import collector_paused
 from symgrad.signature import Compiled, Related, Request, Signature
 
@@ -46,16 +47,18 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
     return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins), notes=notes)
 
 
-def import_stages(jit: bool | str) -> None:
+def import_stages(function: types.FunctionType, jit: bool | str) -> None:
     """Import what will run, where a derivative is asked for: its first call is then spent on the function alone.
 
-    Not where texts are on the disk, which may do instead.
+    Not where texts of this function are on the disk, which may do instead; and numba is left alone until it is needed.
     """
-    if jit and texts_kept():
+    if jit and texts_kept(family_of(function)):
         return
     importlib.import_module("symgrad.pipeline.derivation")
     if jit and has_numba():
         importlib.import_module("symgrad.loops.lower")
+        if "numba" in sys.modules:
+            own_compiler()
 
 
 def derive_inside(*args: Any) -> Any:

@@ -188,11 +188,23 @@ def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_
     code = """
 import os, sys, symgrad
 os.environ["SYMGRAD_CACHE_DIR"] = {place!r}
-derivative = symgrad.grad(symgrad.from_source("def square(x): return x * x"), jit=True)
-print("symgrad.loops.lower" in sys.modules)
+derivative = symgrad.grad(symgrad.from_source("def {name}(x): return x * x"), jit=True)
+print("symgrad.loops.lower" in sys.modules, "numba" in sys.modules)
 derivative(3.0)
-""".format(place=str(tmp_path / "kept"))
-    assert [run(code, tmp_path).strip() for _ in range(2)] == ["True", "False"]
+"""
+    programs = [code.format(place=str(tmp_path / "kept"), name=name) for name in ("square", "square", "other")]
+    assert [run(program, tmp_path).strip() for program in programs] == ["True False", "False False", "True False"]
+
+
+def test_where_numba_runs_already_the_compiler_of_kernels_is_imported_with_it(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    code = """
+import numba, os, sys, symgrad
+os.environ["SYMGRAD_CACHE_DIR"] = "off"
+symgrad.grad(symgrad.from_source("def square(x): return x * x"), jit=True)
+print("symgrad.runtime.compiling" in sys.modules)
+"""
+    assert run(code, tmp_path).strip() == "True"
 
 
 def test_importing_is_quick(tmp_path: Path) -> None:

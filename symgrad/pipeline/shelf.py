@@ -25,7 +25,7 @@ from symgrad.location import Loc
 from symgrad.loops.reach import OutOfReach
 from symgrad.pipeline.job import Job, is_made_of
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
-from symgrad.runtime.cache import read_record, texts_directory, write_record
+from symgrad.runtime.cache import family_of, read_record, texts_directory, write_record
 from symgrad.signature import Abstract, Related, Signature, Tree
 
 Read = Callable[[str], Any]
@@ -145,7 +145,8 @@ def shelf_of(job: Job, seeking: bool) -> Shelf | None:
         said = [plain_job(job), seeking]
     except (Unfaithful, RecursionError):
         return None
-    return Shelf(job, place, hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest())
+    digest = hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
+    return Shelf(job, place, f"{family_of(job.source.function)}-{digest}")
 
 
 def raise_related(relations: list[str], read: Read) -> None:

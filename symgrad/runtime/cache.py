@@ -16,6 +16,7 @@ import stat
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -158,11 +159,17 @@ def texts_directory() -> Path | None:
     return fresh_directory(f"{TEXTS}{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}")
 
 
-def texts_kept() -> bool:
+def family_of(function: types.FunctionType) -> str:
+    """With what the keys of a function's texts begin, whatever its arguments are; others may have the same."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def texts_kept(family: str) -> bool:
     """Are there texts on the disk that may do instead of stages?"""
     place = texts_directory()
     with contextlib.suppress(OSError):
-        return place is not None and any(place.iterdir())
+        return place is not None and any(place.glob(f"{family}-*"))
     return False
 
 

@@ -37,13 +37,20 @@ def load_kernel(text: str, name: str) -> Any:
     return lean(getattr(module or in_memory(text, name), name))
 
 
+def own_compiler() -> Any:
+    """The class of our compiler of kernels, None where numba is not as we know it."""
+    with contextlib.suppress(ImportError, AttributeError):
+        return importlib.import_module("symgrad.runtime.compiling").KernelCompiler
+    return None
+
+
 def lean(dispatcher: Any) -> Any:
     """Have a kernel compiled without what it does not need, where numba is as we know it."""
-    compiler = getattr(dispatcher, "_compiler", None)
-    if compiler is not None:  # else NUMBA_DISABLE_JIT: plain Python
-        with contextlib.suppress(ImportError, AttributeError):
-            compiler.pipeline_class = importlib.import_module("symgrad.runtime.compiling").KernelCompiler
-            dispatcher.targetoptions["no_cfunc_wrapper"] = True
+    compiler: Any = getattr(dispatcher, "_compiler", None)
+    own = None if compiler is None else own_compiler()  # no compiler: NUMBA_DISABLE_JIT, plain Python
+    if own is not None:
+        compiler.pipeline_class = own
+        dispatcher.targetoptions["no_cfunc_wrapper"] = True
     return dispatcher
 
 
