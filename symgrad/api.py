@@ -44,12 +44,7 @@ from symgrad.parameters import (
 )
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
-from symgrad.signature import (
-    Compiled,
-    Request,
-    Signature,
-    without_relations,
-)
+from symgrad.signature import Compiled, Request, Signature, without_relations
 
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 

@@ -7,20 +7,13 @@ import types
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
 from symgrad.frontend.source import read
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
 from symgrad.location import Loc
-from symgrad.signature import (
-    Abstract,
-    Signature,
-    abstract_value,
-    from_annotation,
-    leaves_of,
-    parse_signature,
-    split_types,
-)
+from symgrad.signature import Abstract, Signature, leaves_of
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "primal"]

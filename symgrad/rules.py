@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import parse_type
 from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
@@ -29,7 +30,6 @@ from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
-from symgrad.signature import parse_type
 
 #: names that mean something else in the texts of rows
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})

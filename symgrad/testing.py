@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import is_record, record_names
 from symgrad.api import grad, vjp
 from symgrad.errors import BadArgument
 from symgrad.parameters import Wrt
-from symgrad.signature import is_record, record_names
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
 STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}

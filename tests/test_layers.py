@@ -23,6 +23,7 @@ ROWS = [
     {"errors", "notes"},
     {"ir"},
     {"signature"},
+    {"abstraction"},
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgrad.abstraction import abstract, array_leaves, from_annotation, parse_signature, parse_type
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, Dim, List, Scalar
-from symgrad.signature import Static, Tree, abstract, array_leaves, from_annotation, parse_signature, parse_type
+from symgrad.signature import Static, Tree
 
 Pair = namedtuple("Pair", "a b")
 

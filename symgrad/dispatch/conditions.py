@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import PYTHON_NUMBERS
 from symgrad.dispatch.entry import root_name
 from symgrad.dispatch.watch import Names
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import ASPECTS, PYTHON_NUMBERS, Abstract, Relied, Static, Tree, leaves_of
+from symgrad.signature import ASPECTS, Abstract, Relied, Static, Tree, leaves_of
 
 
 def condition(text: str, item: Abstract, names: Names) -> list[str] | None:

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import abstract_value, array_leaves
 from symgrad.dispatch.watch import Watch
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
-from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree, abstract_value, array_leaves
+from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from symgrad.abstraction import abstract, laid_out
 from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
 from symgrad.dispatch.guard import MISSING, Users, write_guard
 from symgrad.dispatch.watch import watches
 from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
-from symgrad.signature import Compiled, Related, Signature, abstract, is_relation, laid_out
+from symgrad.signature import Compiled, Related, Signature, is_relation
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8

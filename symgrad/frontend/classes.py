@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import DTYPE_NAMES
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
@@ -20,7 +21,6 @@ from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
-from symgrad.signature import DTYPE_NAMES
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.abstraction import abstract_value, symbol_of
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
 from symgrad.frontend.context import Captured, Lowering, Recapture, expression
@@ -17,7 +18,7 @@ from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Static as StaticArgument
-from symgrad.signature import Tree, abstract_value, symbol_of
+from symgrad.signature import Tree
 
 
 @expression(ast.Name)

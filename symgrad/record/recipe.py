@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from symgrad.abstraction import PYTHON_NUMBERS, abstract_value, parse_type
 from symgrad.errors import BadArgument, UnknownType
 from symgrad.ir.types import DTYPES, Array, Scalar, Type
 from symgrad.record.compiled import Compiled
 from symgrad.record.graph import Graph
 from symgrad.record.operations import Operation
-from symgrad.signature import PYTHON_NUMBERS, abstract_value, parse_type
 
 #: what is known of a value that comes from outside: dtype and which extents are 1, or the class of a Python number
 Kind = tuple[Any, ...] | type

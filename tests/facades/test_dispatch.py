@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgrad.abstraction import abstract_value
 from symgrad.dispatch.table import GUARDED, KEPT, Table
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import FLOAT
-from symgrad.signature import Compiled, Signature, abstract_value
+from symgrad.signature import Compiled, Signature
 
 FACTOR = 2.0
 

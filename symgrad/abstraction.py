@@ -1,0 +1,260 @@
+"""Runtime values, texts such as ``f8[:, :], float``, and annotations to abstract signatures."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import BadArgument
+from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
+from symgrad.signature import Abstract, Signature, Static, Tree
+
+#: NumPy dtypes that have a name in the IR
+DTYPE_NAMES: dict[np.dtype[Any], str] = {np.dtype(code): name for name, code in DTYPES.items()}
+#: ``l`` and ``q`` are the same eight bytes, but not the same code
+DTYPE_NAMES |= {np.dtype(code): name for code, name in (("q", "i64"), ("Q", "u64")) if np.dtype(code).itemsize == 8}
+PYTHON_NUMBERS: dict[type, Scalar] = {float: FLOAT, int: INT, bool: BOOL, complex: COMPLEX}
+
+
+# ------------------------------------------------------------------ values to types
+
+
+def abstract(arguments: Mapping[str, Any]) -> Signature:
+    """The signature of a call, from the user's parameter names and what they are bound to.
+
+    >>> str(abstract({"x": np.ones(3), "w": 2.0, "n": 4}))
+    'x: f64[!x0], w: float, n: int'
+    """
+    params = tuple((name, abstract_value(value, symbol_of(name))) for name, value in arguments.items())
+    return Signature(params, same_objects(arguments))
+
+
+def symbol_of(path: str) -> str:
+    """The stem of the names of extents: ``p.w`` and ``p['w']`` give ``p_w``."""
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in path.replace("']", "").replace("]", "")).replace("__", "_")
+
+
+def abstract_value(value: Any, symbol: str) -> Abstract:
+    """What is known of one value; ``symbol`` is the stem of the names of its extents."""
+    kind = type(value)
+    if kind in PYTHON_NUMBERS:
+        return PYTHON_NUMBERS[kind]
+    if isinstance(value, np.ndarray):
+        return _array(value, symbol) if kind is np.ndarray else Static((kind, id(value)), value)
+    if isinstance(value, np.generic):
+        name = DTYPE_NAMES.get(value.dtype)
+        return Static((kind, id(value)), value) if name is None else Scalar(kind_of(name), name)
+    if kind is list and is_plain_list(value):
+        return List(PYTHON_NUMBERS[type(value[0])])
+    return _container(value, symbol, frozenset())
+
+
+def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
+    name = DTYPE_NAMES.get(value.dtype)
+    if name is None or not value.dtype.isnative:
+        return Static((np.ndarray, value.dtype, value.ndim), value)
+    shape = tuple(1 if extent == 1 else Dim(f"{symbol}{axis}", 0, True) for axis, extent in enumerate(value.shape))
+    return Array(name, shape, "?")
+
+
+def is_plain_list(value: list[Any]) -> bool:
+    """Is it a list of Python numbers of one kind, so that its length need not be known?"""
+    first = type(value[0]) if value else None
+    return first in PYTHON_NUMBERS and all(type(item) is first for item in value)
+
+
+def is_record(value: Any) -> bool:
+    """Is it an instance of a user's class, whose attributes may carry numbers?"""
+    kind = type(value)
+    if isinstance(value, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType | types.MethodType | np.ufunc | np.dtype):
+        return False
+    if isinstance(value, enum.Enum):
+        return False
+    if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad")):
+        return False
+    return dataclasses.is_dataclass(value) or hasattr(value, "__dict__")
+
+
+def record_names(value: Any) -> tuple[str, ...]:
+    """The attributes of a record, in order: a dataclass's fields first, then what was set on the instance."""
+    fields = [f.name for f in dataclasses.fields(value) if hasattr(value, f.name)] if dataclasses.is_dataclass(value) else []
+    return tuple(dict.fromkeys([*fields, *getattr(value, "__dict__", {})]))
+
+
+def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
+    if id(value) in above:
+        return Static(("cycle", type(value)), value)
+    above = above | {id(value)}
+
+    def inner(name: Any, item: Any) -> Abstract:
+        stem = symbol_of(f"{symbol}_{name}")
+        plain = isinstance(item, np.ndarray | np.generic) or type(item) in PYTHON_NUMBERS or type(item) is list and is_plain_list(item)
+        return abstract_value(item, stem) if plain else _container(item, stem, above)
+
+    kind = type(value)
+    match value:
+        case tuple() if hasattr(value, "_fields"):
+            names: tuple[Any, ...] = value._fields
+            return Tree(kind, names, tuple(inner(n, i) for n, i in zip(names, value, strict=True)))
+        case tuple() | list():
+            return Tree(kind, tuple(range(len(value))), tuple(inner(n, i) for n, i in enumerate(value)))
+        case dict() if all(isinstance(key, str | int) for key in value):
+            return Tree(kind, tuple(value), tuple(inner(n, i) for n, i in value.items()))
+    if is_record(value):
+        names = record_names(value)
+        return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
+    return static(value)
+
+
+def static(value: Any) -> Static:
+    """The key of an object that carries no number: equal keys compile to the same code."""
+    if value is None or isinstance(value, str | bytes) and not isinstance(value, enum.Enum):
+        return Static((type(value), value), value)
+    if isinstance(value, types.FunctionType):
+        return Static(function_key(value), value)
+    if isinstance(value, types.MethodType):
+        return Static(("method", getattr(value.__func__, "__code__", value.__func__), id(value.__self__)), value)
+    if isinstance(value, slice | range):
+        return Static((type(value), value.start, value.stop, value.step), value)
+    return Static((type(value), id(value)), value)
+
+
+def function_key(function: types.FunctionType) -> tuple[Any, ...]:
+    """A function is its code, its cells and its defaults: generated code reads those of the function first seen.
+
+    ``Static.value`` keeps that function, and so the objects whose identities stand here, alive.
+    """
+    held = (*(function.__closure__ or ()), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return ("function", function.__code__, id(function.__globals__), tuple(map(id, held)))
+
+
+def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:
+    """The signature with how each array lies in memory."""
+    return Signature(tuple((name, _laid_out(item, arguments[name])) for name, item in signature.params), signature.same)
+
+
+def _laid_out(item: Abstract, value: Any) -> Abstract:
+    match item:
+        case Array():
+            return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
+        case Tree():
+            values = [inner for _, inner in children("", value)]
+            return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
+    return item
+
+
+def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """Groups of parameters that are one array object (or views of the same memory are not looked for)."""
+    by_identity: dict[int, list[str]] = {}
+    for name, value in arguments.items():
+        for path, leaf in array_leaves(name, value):
+            by_identity.setdefault(id(leaf), []).append(path)
+    return tuple(tuple(group) for group in by_identity.values() if len(group) > 1)
+
+
+def array_leaves(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, Any]]:
+    """Every array (and every plain list, which is memory too) in a value, with the expression that reaches it."""
+    if isinstance(value, np.ndarray) or type(value) is list and is_plain_list(value):
+        yield path, value
+    elif depth:
+        for spelled, item in children(path, value):
+            yield from array_leaves(spelled, item, depth - 1)
+
+
+def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The items of a container, each with the expression that reaches it."""
+    match value:
+        case tuple() if hasattr(value, "_fields"):
+            yield from ((f"{path}.{n}", i) for n, i in zip(value._fields, value, strict=True))
+        case tuple() | list():
+            yield from ((f"{path}[{n}]", i) for n, i in enumerate(value))
+        case dict():
+            yield from ((f"{path}[{n!r}]", i) for n, i in value.items())
+        case _ if is_record(value):
+            yield from ((f"{path}.{n}", getattr(value, n)) for n in record_names(value))
+
+
+# ------------------------------------------------------------------ text to types
+
+#: names of types in a text: the IR's own, NumPy's, and NumPy's codes (which numba uses too), which win: ``i8`` is int64
+TEXT_DTYPES = (
+    {name: name for name in DTYPES}
+    | {np.dtype(code).name: name for name, code in DTYPES.items()}
+    | {np.dtype(code).str[1:]: name for name, code in DTYPES.items()}
+)
+
+
+def parse_type(text: str, symbol: str = "x") -> Type:
+    """A type from its text: ``float``, ``f8``, ``f8[:, :]``, ``f8[:, 1]``, ``list[float]``.
+
+    >>> str(parse_type("f8[:, 1]", "w")), str(parse_type("float32")), str(parse_type("int"))
+    ('f64[!w0, 1]', 'scalar f32', 'int')
+    """
+    text = text.strip()
+    numbers = {kind.__name__: type_ for kind, type_ in PYTHON_NUMBERS.items()}
+    if text in numbers:
+        return numbers[text]
+    name, bracket, inside = text.partition("[")
+    if name == "list" and bracket:
+        return List(parse_type(inside.removesuffix("]"), symbol))
+    dtype = TEXT_DTYPES.get(name.strip())
+    if dtype is None or bracket and not inside.endswith("]"):
+        raise BadArgument(f"{text!r} is not a type", hint="write float, int, f8, f8[:], f8[:, :], f4[:, 1] or list[float]")
+    if not bracket:
+        return Scalar(kind_of(dtype), dtype)
+    extents = [part.strip() for part in inside[:-1].split(",") if part.strip()]
+    return Array(dtype, tuple(_parse_extent(part, f"{symbol}{axis}") for axis, part in enumerate(extents)))
+
+
+def _parse_extent(part: str, symbol: str) -> int | Dim:
+    if part == "1":
+        return 1
+    return Dim(symbol, 0, True)
+
+
+def split_types(text: str) -> list[str]:
+    """The parts of a list of types; commas inside brackets do not part.
+
+    >>> split_types("f8[:, :], float")
+    ['f8[:, :]', 'float']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parse_signature(text: str, names: tuple[str, ...]) -> Signature:
+    """A signature from a text of types, one for each of the parameters ``names``.
+
+    >>> str(parse_signature("f8[:], int", ("x", "n")))
+    'x: f64[!x0], n: int'
+    """
+    parts = split_types(text.strip().removeprefix("(").removesuffix(")"))
+    if len(parts) != len(names):
+        raise BadArgument(f"{len(parts)} types for {len(names)} parameters ({', '.join(names)})", hint="give one type for each parameter")
+    return Signature(tuple((name, parse_type(part, name)) for name, part in zip(names, parts, strict=True)))
+
+
+def from_annotation(annotation: Any, symbol: str) -> Type | None:
+    """The type that an annotation stands for, or None: ``float``, ``"f8[:]"``, ``np.float32``."""
+    if annotation in PYTHON_NUMBERS:
+        return PYTHON_NUMBERS[annotation]
+    if isinstance(annotation, str):
+        try:
+            return parse_type(annotation, symbol)
+        except BadArgument:
+            return None
+    if isinstance(annotation, type) and issubclass(annotation, np.generic) and np.dtype(annotation) in DTYPE_NAMES:
+        name = DTYPE_NAMES[np.dtype(annotation)]
+        return Scalar(kind_of(name), name)
+    return None
