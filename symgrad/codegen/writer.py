@@ -83,13 +83,14 @@ class Writer:
 
     @property
     def starts_again(self) -> bool:
-        """Is the plain form called with the same arguments where Python's numbers raise?"""
-        return self.func.guarded and bool(self.header.again)
+        """Is the plain form called with the same arguments where something is raised?"""
+        return bool(self.func.guarded and self.header.again)
 
     def guarded(self, body: list[ast.stmt]) -> ast.stmt:
-        """The body, and the plain form where Python's numbers raise."""
+        """The body, and the plain form where something is raised."""
         again = ast.parse(self.header.again, mode="eval").body
-        kinds = ast.Tuple([self.names.use("ArithmeticError"), self.names.use("ValueError")])
+        names = [self.names.use(kind) for kind in sorted(self.func.guarded)]
+        kinds = names[0] if len(names) == 1 else ast.Tuple(names)
         return ast.Try(body, [ast.ExceptHandler(kinds, None, [ast.Return(again)])], [], [])
 
     def entry(self) -> list[ast.stmt]:

@@ -242,8 +242,8 @@ class Func:
 
     ``results`` names the results for reading (``out``, ``x_grad``); ``split`` is the number of
     leading ops that are the forward half, where the function has two. ``notes``: where stages tell
-    what they decide, if somebody asked; copies of the function share it. ``guarded``: where Python's numbers
-    raise, the function as it was differentiated is called instead.
+    what they decide, if somebody asked; copies of the function share it. ``guarded``: where something of these
+    classes is raised, the function as it was read is called instead.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Func:
     split: int | None = None
     doc: str = ""
     notes: Notes | None = None
-    guarded: bool = False
+    guarded: frozenset[str] = frozenset()
 
     @property
     def params(self) -> list[Value]:
@@ -342,7 +342,7 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
 def clone(func: Func, name: str | None = None) -> Func:
     """A copy of a function with fresh values."""
     copy = clone_block(func.body, {})
-    return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc, func.notes)
+    return Func(name or func.name, copy, list(func.results), func.loc, func.split, func.doc, func.notes, func.guarded)
 
 
 __all__ = [

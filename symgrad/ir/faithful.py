@@ -111,7 +111,7 @@ class Faithful:
         if func not in self.functions:
             self.functions[func] = number = len(self.functions)
             self.said.append(None)
-            head = [func.name, list(func.results), self.place(func.loc), func.split, func.doc, func.guarded]
+            head = [func.name, list(func.results), self.place(func.loc), func.split, func.doc, sorted(func.guarded)]
             self.said[number] = [*head, self.block(func.body)]
         return self.functions[func]
 

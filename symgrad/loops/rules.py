@@ -50,7 +50,8 @@ RULES: dict[str, Rule] = {
     **arrays.RULES, **making.RULES, **layout.RULES, **lists.RULES, **joining.RULES,
     **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
     **stores.RULES,
-    "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop, "slots": slots.slots, "put": slots.put, "get": slots.get,
+    "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
+    "slots": slots.slots, "slots_like": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ outer one's arrays that belongs to the round; where its rounds vary, there is ro
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, ZERO, Call, Const, For, Operand, Value, walk
+from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, walk
 from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
 from symgrad.loops.context import Context, Saved, Slots, Thing
 from symgrad.loops.forms import Form, refuse_dtype
@@ -18,18 +18,33 @@ DTYPES = {"float": "f64", "int": "i64", "bool": "bool"}
 
 
 def first_version(context: Context, value: Operand) -> Value | None:
-    """The ``slots`` that a tape was when it was made."""
+    """What a tape was when it was made: ``slots``, or ``slots_like``."""
     while isinstance(value, Value):
         maker = context.facts.maker.get(value)
-        if isinstance(maker, Call) and maker.name == "slots":
+        if isinstance(maker, Call) and maker.name in ("slots", "slots_like"):
             return value
         if isinstance(maker, Call) and maker.name == "put":
             value = maker.args[0]
+        elif isinstance(maker, Call) and maker.name == "get":
+            outer = first_version(context, maker.args[0])
+            saves = None if outer is None else put_of(context, outer)
+            value = NONE if saves is None else saves.args[2 + maker.outs.index(value)]
         elif value in context.facts.origin:
             value = context.facts.origin[value]
         else:
             return None
     return None
+
+
+def rounds_of(context: Context, tape: Value) -> Operand | None:
+    """How many places a tape has, by its first version."""
+    maker = context.facts.maker.get(tape)
+    if not isinstance(maker, Call):
+        return None
+    if maker.name == "slots":
+        return maker.args[0]
+    other = first_version(context, maker.args[0])
+    return None if other is None else rounds_of(context, other)
 
 
 def put_of(context: Context, tape: Value) -> Call | None:
@@ -49,7 +64,10 @@ def slots(context: Context, op: Call) -> Thing:
     saves = put_of(context, out)
     if saves is None:
         return Slots([], (), ())
-    return laid_out(context, saves, (context.writer.larger(context.number(op.args[0]), ZERO),))
+    rounds = rounds_of(context, out)
+    if rounds is None:
+        raise NoPlaces("the cotangents of a tape that is made elsewhere", context.writer.loc)
+    return laid_out(context, saves, (context.writer.larger(context.number(rounds), ZERO),))
 
 
 def rounds_around(context: Context, tape: Value) -> tuple[Operand, ...]:
@@ -112,13 +130,13 @@ def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operan
 def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) -> Saved:
     """The arrays of an inner loop's tape, with room for its most rounds."""
     tape = first_version(context, operand)
-    made = context.facts.maker.get(tape) if tape is not None else None
-    if tape is None or not isinstance(made, Call):
+    rounds = rounds_of(context, tape) if tape is not None else None
+    if tape is None or rounds is None:
         raise NoPlaces("a tape that is made elsewhere", context.writer.loc)
     saves = put_of(context, tape)
     if saves is None:
         return Saved(operand.type, [], (), Slots([], (), counts))
-    bound = most(context, made.args[0])
+    bound = most(context, rounds)
     if bound is None:
         raise NoPlaces("an inner loop whose rounds are not known before the outer one", context.writer.loc)
     return Saved(operand.type, [], (), laid_out(context, saves, (*counts, bound)))

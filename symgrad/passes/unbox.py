@@ -32,6 +32,8 @@ EITHER = frozenset({"number", "push", "put", "spread", "full", *(f"{kind}_cell{r
 STORING = frozenset({"set_at", "add_at"})
 #: rows of tapes: where among the operands, or the results, what is kept begins
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
+#: what Python's numbers raise
+NUMBERS = frozenset({"ArithmeticError", "ValueError"})
 #: effects that may be had twice
 HARMLESS = frozenset({"check", "check_count", "raise_error"})
 NUMPY_FLOAT = Scalar("float", "f64")
@@ -311,7 +313,7 @@ class _Unboxer:
     def plain(self, op: Call) -> None:
         """Spell arithmetic of Python floats."""
         if op.name in MATHS or op.name in RISKY and not (op.name == "divide" and is_nonzero(op.args[1])):
-            self.func.guarded = True
+            self.func.guarded |= NUMBERS
         if op.name == "square":
             op.name, op.args, op.settings = "multiply", [op.args[0], op.args[0]], dict(ROWS["multiply"].settings)
         elif op.name in MATHS or op.name == "power" and not is_int(op.args[1]):

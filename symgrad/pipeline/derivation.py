@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from symgrad.adjoint.account import tell_kept
@@ -25,7 +25,10 @@ from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.ir.core import Func, clone
+from symgrad.passes.cse import cse
+from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
+from symgrad.passes.lift import lifted
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seed_text
@@ -49,6 +52,11 @@ class Derivation:
     result: str = ""
     doc: str = ""
     program: Callable[[], Lowered] | None = None
+    unlifted: Callable[[], Derivation] | None = None  #: the same of the function as it was read, if loops of this one compute less
+
+    def readable(self) -> Derivation:
+        """That of the function as it was read."""
+        return self if self.unlifted is None else self.unlifted()
 
     def kernel(self, job: Job) -> Kernel | Pair:
         """The texts for numba; raises OutOfReach for what has none."""
@@ -69,7 +77,8 @@ class Derivation:
 
     def saved(self, examples: Any, kernel: bool) -> str:
         """The text of a module of its own, with the kernels if it is to have them."""
-        return saved(self.job, self.emission, self.name, examples, self.kernel if kernel else None)
+        plain = self.readable()
+        return saved(plain.job, plain.emission, self.name, examples, self.kernel if kernel else None)
 
 
 def derivation(job: Job, read: Read) -> Derivation:
@@ -84,7 +93,17 @@ def derivation(job: Job, read: Read) -> Derivation:
     wrt = job.wanted()
     check(primal, wrt, active)
     check_active(job, primal, wrt, active)
-    return (pullback if job.request.pullback else whole_gradient)(job, primal, wrt, active)
+    make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
+    if not lifted(primal, guarded=not job.request.pullback):
+        return make(job, primal)
+    unlifted = cache(lambda: make(replace(job, stages=dict(job.stages)), untold(clone(job.stages["simplified"]))))
+    return replace(make(job, job.stage("lifted", simplify(primal, (cse, dce)))), unlifted=unlifted)
+
+
+def untold(func: Func) -> Func:
+    """A function of which nothing more is told."""
+    func.notes = None
+    return func
 
 
 def costs(job: Job) -> Costs:
@@ -126,6 +145,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     """The gradient, with the value or auxiliary results if they are asked for."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
+    made.guarded = primal.guarded
     made = job.stage("adjoint", expanded(made))
     count = len(primal.body.yields)
     if keep and not job.request.value:  # only the auxiliary results are returned

@@ -42,7 +42,7 @@ class Later:
 
     def readable(self) -> Emitted:
         """The text nearest to the user's statements."""
-        made = self()
+        made = self().readable()
         return made.emission(replace(made.job, request=replace(made.job.request, optimize="read")))
 
     def saved(self, kernel: bool, examples: Sequence[str] | None) -> str:
@@ -51,7 +51,7 @@ class Later:
 
     def program(self) -> Lowered:
         """The derivative as if it had just been lowered."""
-        program = self().program
+        program = self().readable().program
         assert program is not None
         return program()
 

@@ -177,6 +177,7 @@ def pair(x: Any, k: int) -> Any:
     total = 0.0
     for _ in range(3):
         total += x[k] * x[k + 1] * total
+        k = 1 - k
     return total
 
 
@@ -188,8 +189,8 @@ def recurrent(w: Any, h: Any, n: int) -> Any:
 
 def repeated(w: Any, h: Any, n: int) -> Any:
     total = 0.0
-    for _ in range(n):
-        total = total + np.sum(w @ h) * total
+    for i in range(n):
+        total = total + np.sum(w @ (h * i))
     return total
 
 

@@ -20,106 +20,103 @@ def gmm_grad_kernel(alphas, means, inverse, x, gamma):
     if t_7 >= t_1:
         raise ValueError
     terms = new_empty((t_6, t))
+    t_8 = gamma**2
+    if not math.isfinite(t_8):
+        raise ArithmeticError
     factor_tape = new_empty((t, t_5, t_5))
     whitened_tape = new_empty((t, t_6, t_5))
     whitened = new_empty((t_6, t_5))
     tape = new_empty((t, t_5))
     matrix = new_empty((t_5, t_5))
-    t_8 = new_empty((t_6, t_2))
-    tape_1 = new_empty((t,))
+    t_9 = new_empty((t_6, t_2))
     for k in range(t):
-        t_9 = new_zeros((t_5, t_5))
-        t_10 = alphas[k]
-        t_11 = gamma**2
-        if not math.isfinite(t_11):
-            raise ArithmeticError
+        t_10 = new_zeros((t_5, t_5))
         total = 0.0
         for i in range(t_5):
-            t_12 = inverse[k, i, i]
-            t_13 = vector_exp(t_12)
-            t_9[i, i] = t_13
-            total = plus(total, t_12)
-            tape[k, i] = t_13
+            t_11 = inverse[k, i, i]
+            t_12 = vector_exp(t_11)
+            t_10[i, i] = t_12
+            total = plus(total, t_11)
+            tape[k, i] = t_12
             for j in range(t_5):
-                t_12 = inverse[k, i, j]
-                t_12 = np.float64(t_12 if j + 1 <= i else 0.0) + t_9[i, j]
-                matrix[i, j] = t_12
-                factor_tape[k, i, j] = t_12
+                t_11 = inverse[k, i, j]
+                t_11 = np.float64(t_11 if j + 1 <= i else 0.0) + t_10[i, j]
+                matrix[i, j] = t_11
+                factor_tape[k, i, j] = t_11
         for i in range(t_6):
             for j in range(t_2):
-                t_8[i, j] = x[i, j] - means[k, j]
-        product_into(whitened, t_8, matrix.T)
-        t_9 = t_10 + total
+                t_9[i, j] = x[i, j] - means[k, j]
+        product_into(whitened, t_9, matrix.T)
+        t_10 = alphas[k] + total
         for i in range(t_6):
             total = 0.0
             for j in range(t_5):
-                t_10 = whitened[i, j]
-                total = plus(total, t_10**2)
-                whitened_tape[k, i, j] = t_10
-            terms[i, k] = t_9 - 0.5 * total
-        tape_1[k] = 0.5 * t_11
+                t_11 = whitened[i, j]
+                total = plus(total, t_11**2)
+                whitened_tape[k, i, j] = t_11
+            terms[i, k] = t_10 - 0.5 * total
     alphas_grad = new_empty((t,))
     means_grad = new_zeros((t_1, t_2))
     inverse_grad = new_zeros((t_3, t_4, t_5))
+    t_1 = -2.0 * (0.5 * t_8)
     terms_grad = new_empty((t_6, t))
-    t_1 = new_empty((t,))
+    t_2 = new_empty((t,))
     for i in range(t_6):
         total = -np.inf
         for j in range(t):
             total = larger(total, terms[i, j])
         total_1 = 0.0
         for j in range(t):
-            t_2 = vector_exp(terms[i, j] - total)
-            t_1[j] = t_2
-            total_1 = plus(total_1, t_2)
+            t_3 = vector_exp(terms[i, j] - total)
+            t_2[j] = t_3
+            total_1 = plus(total_1, t_3)
         for j in range(t):
-            terms_grad[i, j] = 1.0 / total_1 * t_1[j]
+            terms_grad[i, j] = 1.0 / total_1 * t_2[j]
     top = -np.inf
     for i in range(t):
         top = larger(top, alphas[i])
-    t_1 = new_empty((t,))
+    t_2 = new_empty((t,))
     total = 0.0
     for i in range(t):
-        t_2 = vector_exp(alphas[i] - top)
-        t_1[i] = t_2
-        total = plus(total, t_2)
+        t_3 = vector_exp(alphas[i] - top)
+        t_2[i] = t_3
+        total = plus(total, t_3)
     t_grad = -1.0 * t_6 / total
     for i in range(t):
-        alphas_grad[i] = t_grad * t_1[i]
+        alphas_grad[i] = t_grad * t_2[i]
     t = new_empty((t_5,))
-    t_1 = new_empty((t_5,))
-    t_2 = new_empty((t_6, t_5))
+    t_2 = new_empty((t_5,))
+    t_3 = new_empty((t_6, t_5))
     matrix = new_empty((t_6, t_5))
-    t_3 = new_empty((t_5, t_5))
+    t_4 = new_empty((t_5, t_5))
     for k in range(t_7, -1, -1):
-        t_4 = -2.0 * tape_1[k]
         for i in range(t_5):
             t[i] = 0.0
-            t_1[i] = 0.0
+            t_2[i] = 0.0
         t_grad = 0.0
         for i in range(t_6):
             t_7 = terms_grad[i, k]
             t_grad = plus(t_grad, t_7)
             t_7 = -t_7
             for j in range(t_5):
-                t_2[i, j] = x[i, j] - means[k, j]
+                t_3[i, j] = x[i, j] - means[k, j]
                 t_8 = t_7 * whitened_tape[k, i, j]
                 matrix[i, j] = t_8
                 t[j] = plus(t[j], t_8)
         t_grad_1 = t_grad + 1.0
         alphas_grad[k] += t_grad
-        product_into(t_3, matrix.T, t_2)
+        product_into(t_4, matrix.T, t_3)
         for i in range(t_5):
             for j in range(t_5):
-                t_7 = plus(t_1[j], t[i] * factor_tape[k, i, j])
-                t_1[j] = t_7
+                t_7 = plus(t_2[j], t[i] * factor_tape[k, i, j])
+                t_2[j] = t_7
         t_7 = new_zeros((t_5, t_5))
         for i in range(t_5):
-            means_grad[k, i] -= t_1[i]
-            t_8 = (t_4 * factor_tape[k, i, i] + t_3[i, i]) * tape[k, i]
+            means_grad[k, i] -= t_2[i]
+            t_8 = (t_1 * factor_tape[k, i, i] + t_4[i, i]) * tape[k, i]
             t_7[i, i] = t_8 + t_grad_1
             for j in range(t_5):
-                t_8 = t_4 * factor_tape[k, i, j] + t_3[i, j]
+                t_8 = t_1 * factor_tape[k, i, j] + t_4[i, j]
                 t_8 = np.float64(t_8 if j + 1 <= i else 0.0) + t_7[i, j]
                 inverse_grad[k, i, j] += t_8
     return alphas_grad, means_grad, inverse_grad

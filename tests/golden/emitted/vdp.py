@@ -1,8 +1,8 @@
 def vdp_grad(x, v, stiffness, h, steps):
     """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:69."""
     # forward
-    tape = [None] * steps
     t = 0.5 * h
+    tape = [None] * steps
     for i in range(steps):
         middle_x = x + t * v
         middle_v = v + t * (stiffness * (1.0 - x * x) * v - x)
