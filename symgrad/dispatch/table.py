@@ -133,7 +133,7 @@ class Table:
         except UnsureAlias as refusal:
             if laid == signature:
                 return self.sized(signature, arguments, refusal)
-        except (UnsupportedSyntax, UnknownType) as refusal:
+        except (UnsupportedArgument, UnsupportedSyntax, UnknownType) as refusal:
             return self.sized(signature, arguments, refusal)
         try:
             return self.compile(laid, arguments)

@@ -16,19 +16,18 @@ from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import SPECIAL, Lowering, special
-from symgrad.frontend.flow import choose, counted, loop_key
+from symgrad.frontend.dicts import is_dict
+from symgrad.frontend.flow import counted, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, known_items
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, as_array, known_value, unwrap
-from symgrad.frontend.operators import binary, comparison, own_method, truth
-from symgrad.frontend.rows import apply_row, call_row
+from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
+from symgrad.frontend.operators import binary, own_method, truth
+from symgrad.frontend.rows import call_row
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
-from symgrad.ops.composed.sequences import least_by, most_by
-from symgrad.ops.composed.sequences import sorted_ as ordered
 from symgrad.ops.spelling import named_dtype
 
 Args = list[Binding]
@@ -189,13 +188,13 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     content: dict[Any, Binding] = {}
     for item in args:
         match item:
-            case Obj(key) if key.kind == "dict":
+            case Obj(key) if is_dict(item):
                 content.update(dict(ctx.state.heap[key]))  # type: ignore[arg-type]
             case _:
-                pairs = items_of(ctx, item, node)
-                if not isinstance(pairs, list) or not all(isinstance(p, Tup) for p in pairs):
+                pairs = known_items(ctx, item, node)
+                if pairs is None or not all(isinstance(p, Tup) for p in pairs):
                     raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
-                content.update({unwrap(p.items[0]): p.items[1] for p in pairs})  # type: ignore[attr-defined]
+                content.update({static_key(ctx, p.items[0], node): p.items[1] for p in pairs})  # type: ignore[attr-defined]
     content.update(kwargs)
     return ctx.new_object("dict", content.items())
 
@@ -235,58 +234,6 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
     return ctx.state.names.pop(key)
 
 
-def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
-    """``max`` and ``min`` of several arguments or of the items of one."""
-    if len(args) == 1:
-        if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            return ctx.apply(Static(np.min if smaller else np.max, "max"), args, {}, node)
-        items = items_of(ctx, args[0], node)
-        if not isinstance(items, list):
-            value = ctx.array_of(ctx.read(args[0], node), None)
-            return apply_row(ctx, "min" if smaller else "max", [ctx.make(value)], {"axis": None, "keepdims": False}, node)
-        args = items
-
-    def better(a: Binding, b: Binding) -> Binding:
-        op = ast.Lt() if smaller else ast.Gt()
-        test = truth(ctx, comparison(ctx, op, b, a, node), node)
-        if isinstance(test, Const):
-            return b if test.value else a
-        return choose(ctx, test, node, lambda: b, lambda: a)
-
-    return functools.reduce(better, args)
-
-
-def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller: bool) -> Binding:
-    """``max`` and ``min`` with ``key`` and ``default``."""
-    if unknown := set(kwargs) - {"key", "default"}:
-        raise UnsupportedArgument(f"the keyword {unknown.pop()} of max and min is not supported", ctx.loc(node))
-    key = kwargs.get("key", Static(None))
-    if key != Static(None):
-        whole = args[0] if len(args) == 1 else Tup(tuple(args))
-        args = [ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)] if "default" not in kwargs else args
-        if "default" in kwargs:
-            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
-        return args[0]
-    if "default" not in kwargs:
-        return extreme(ctx, args, node, smaller)
-    size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
-    test = truth(ctx, size, node)
-    if isinstance(test, Const):
-        return extreme(ctx, args, node, smaller) if test.value else kwargs["default"]
-    some = ctx.call("greater", test, ZERO)
-    return choose(ctx, some, node, lambda: extreme(ctx, args, node, smaller), lambda: kwargs["default"])
-
-
-@special(max)
-def max_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return extreme_of(ctx, args, kwargs, node, smaller=False)
-
-
-@special(min)
-def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return extreme_of(ctx, args, kwargs, node, smaller=True)
-
-
 def _truths(of: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
@@ -323,19 +270,6 @@ def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     spelled = spelling.spelled(abs)
     assert spelled is not None
     return call_row(ctx, spelled, args, kwargs, node)
-
-
-@special(sorted)
-def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
-    key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
-    items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
-    if items is not None:
-        keys = [known_value(item if key == Static(None) else ctx.apply(key, [item], {}, node)) for item in items]
-        if all(keys) and known_value(backwards):
-            order = sorted(range(len(items)), key=lambda k: keys[k][0], reverse=bool(known_value(backwards)[0]))
-            return ctx.new_object("list", enumerate(items[k] for k in order))
-    return ctx.apply(Static(ordered), args, kwargs, node)
 
 
 @special(dataclasses.replace)
@@ -379,8 +313,27 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     return attribute_of(ctx, args[0], name, node)
 
 
+def _converting(kind: type) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """What is known is converted while compiling, to be an index or a key."""
+        known = [v for a in args for v in known_value(a)]
+        if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
+            return Num(Const(kind(*known)))
+        spelled = spelling.spelled(kind)
+        assert spelled is not None
+        return call_row(ctx, spelled, args, kwargs, node)
+
+    return lower
+
+
+for _kind in (int, float, bool):
+    SPECIAL[_kind] = _converting(_kind)
+
+
 @special(str, repr)
 def str_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if not args:
+        return Static("")
     try:
         return Static(str(unwrap(args[0])))
     except ValueError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering, expression
+from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.iterate import append, indices_of, items_of
 from symgrad.frontend.operands import static_key
@@ -34,6 +35,17 @@ def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
         return made
 
     return gather(ctx, node.generators, lambda: ctx.new_object("dict", ()), put, node)
+
+
+@expression(ast.SetComp)
+def set_comprehension(ctx: Lowering, node: ast.SetComp) -> Binding:
+    """A set of what is known while compiling."""
+    return gather(ctx, node.generators, lambda: new_set(ctx, ()), lambda made: set_put(ctx, made, ctx.evaluate(node.elt), node.elt), node)
+
+
+def set_put(ctx: Lowering, made: Binding, element: Binding, node: ast.AST) -> Binding:
+    ctx.apply_method(made, "add", [element], node)
+    return made
 
 
 def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> Binding:
@@ -67,7 +79,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
     first = ctx.evaluate(generators[0].iter)
     targets = frozenset(n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
     outer = ctx.frame
-    ctx.frame = Frame(outer.source, outer, targets | {"%made"})
+    ctx.frame = Frame(outer.source, outer, targets | {"%made"}, place=outer.place)
     key = (ctx.frame, "%made")
     ctx.state.names[key] = start()
 

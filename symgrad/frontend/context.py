@@ -477,7 +477,8 @@ def _spoken(node: ast.AST) -> str:
 def _kind_word(binding: Binding) -> str:
     match binding:
         case Obj(key):
-            return {"list": "a list", "dict": "a dict"}.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
+            words = {"list": "a list", "dict": "a set" if key.cls is set else "a dict"}
+            return words.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
     return {"Fun": "a function", "Bound": "a method", "Iter": "an iterator", "External": "an object"}.get(type(binding).__name__, "this")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering, expression
-from symgrad.frontend.iterate import items_of
+from symgrad.frontend.dicts import ELEMENT, is_dict, new_set
+from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
 from symgrad.ir.core import Const
@@ -33,9 +34,8 @@ def list_(ctx: Lowering, node: ast.List) -> Binding:
 
 @expression(ast.Set)
 def set_(ctx: Lowering, node: ast.Set) -> Binding:
-    """A set of literals, which is asked only what is in it."""
-    what, instead = "an element of a set", "a tuple or a list for values"
-    return Static(frozenset(static_key(ctx, item, node, what, instead) for item in elements(ctx, node.elts)))
+    """A set of what is known while compiling."""
+    return new_set(ctx, [static_key(ctx, item, node, *ELEMENT) for item in elements(ctx, node.elts)])
 
 
 @expression(ast.Dict)
@@ -44,7 +44,7 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             merged = ctx.evaluate(value)
-            if not (isinstance(merged, Obj) and merged.key.kind == "dict"):
+            if not (isinstance(merged, Obj) and is_dict(merged)):
                 raise UnsupportedSyntax("only a dict made in the function can be unpacked with **", ctx.loc(value))
             content.update(dict(ctx.state.heap[merged.key]))  # type: ignore[arg-type]
         else:
@@ -60,7 +60,9 @@ def elements(ctx: Lowering, nodes: list[ast.expr]) -> list[Binding]:
         if isinstance(node, ast.Starred):
             items = items_of(ctx, ctx.evaluate(node.value), node)
             if not isinstance(items, list):
-                raise UnsupportedSyntax("a star needs something of known length", ctx.loc(node))
+                if (indices := indices_of(items)) is None:
+                    raise UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
+                items = [items.item(Const(k)) for k in indices]
             made += items
         else:
             made.append(ctx.evaluate(node))

@@ -48,9 +48,12 @@ def left(ctx: Lowering) -> None:
 
 
 def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
-    """Lower one statement; a refusal is noted and what the statement would have bound is unusable."""
+    """Lower one statement; a refusal is noted and what the statement would have bound is unusable.
+
+    What is refused in a composition of ours is refused where that is called.
+    """
     lower = STATEMENTS.get(type(node))
-    before = ctx.builder.loc
+    before, state = ctx.builder.loc, ctx.state
     ctx.builder.loc = ctx.loc(node)
     try:
         if lower is None:
@@ -60,6 +63,9 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         assert ctx.state.dead
         return False
     except SymgradError as error:
+        if ctx.frame.place is not None:
+            raise error.at(ctx.loc(node)) from None
+        ctx.state = state
         ctx.refusals.append(error.at(ctx.loc(node)))
         for name in assigned([node]):
             ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken("its assignment was refused")

@@ -43,5 +43,5 @@ def call_nested(ctx: Lowering, callee: Fun, args: list[Binding], kwargs: dict[st
     name = getattr(callee.node, "name", None)
     if any(code is callee.node for code, _ in ctx.stack) or name and calls_by_name(callee.node, name):
         return call_nested_recursive(ctx, callee, args, kwargs, node)
-    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node))
+    frame = Frame(callee.frame.source, callee.frame, local_names(callee.node), place=callee.frame.place)
     return activate(ctx, frame, callee.node, args, kwargs, dict(callee.defaults), node, callee.node)

@@ -15,6 +15,7 @@ from types import FunctionType
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
@@ -64,6 +65,8 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         case Obj(key) if key.kind == "list":
             content = ctx.state.heap[key]
             return of_memory(ctx, content, node) if isinstance(content, Ref) else [b for _, b in content]
+        case Obj() if is_set(binding):
+            return [static_item(k) for k in in_order(ctx, binding, node)]
         case Obj(key) if key.kind == "dict":
             ctx.check_keys(key, node)
             return [static_item(k) for k, _ in ctx.state.entries(key)]

@@ -23,9 +23,11 @@ from symgrad.frontend import (
     expressions,
     factors,
     iterators,
+    keyed,
     loops,
     match,
     operators,
+    ordering,
     statements,
 )
 from symgrad.frontend.activation import body_result
@@ -48,7 +50,8 @@ from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, re
 from symgrad.signature import Static as StaticArgument
 
 #: they fill the tables
-CONSTRUCTS = (attributes, builtins, calls, comprehensions, expressions, factors, iterators, loops, match, operators, statements)
+CONSTRUCTS = (attributes, builtins, calls, comprehensions, expressions, factors, iterators, keyed, loops, match, operators, ordering,
+              statements)  # fmt: skip
 RESTARTS = 200
 
 
@@ -73,11 +76,12 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; ``items`` of a tuple."""
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; ``items`` of a tuple, list or dict, under ``keys``."""
 
     text: str
     count: int
     items: tuple[Result, ...] = ()
+    keys: tuple[Any, ...] = ()  #: of a dict
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
@@ -273,11 +277,11 @@ class Attempt:
                 inside = ", ".join(p.text for p in parts) + ("," if len(parts) == 1 and kind is None else "")
                 text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
                 return Result(text, len(operands) - first, parts)
-            case Obj(key) if key.kind in ("list", "dict") and not isinstance(ctx.state.heap[key], Ref):
+            case Obj(key) if key.kind in ("list", "dict") and key.cls is not set and not isinstance(ctx.state.heap[key], Ref):
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
                 words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
                 text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
-                return Result(text, len(operands) - first, tuple(p for _, p in pairs))
+                return Result(text, len(operands) - first, tuple(p for _, p in pairs), tuple(k for k, _ in pairs if key.kind == "dict"))
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(repr(value).replace("{", "{{").replace("}", "}}"), 0)
         try:

@@ -171,7 +171,7 @@ def sequence(ctx: Lowering, patterns: list[ast.pattern], subject: Binding, node:
 def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
     """``{"kind": "circle", "radius": r, **rest}``."""
     match subject:
-        case Obj(key) if key.kind == "dict":
+        case Obj(key) if key.kind == "dict" and key.cls is not set:
             ctx.check_keys(key, pattern)
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):

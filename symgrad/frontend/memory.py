@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
@@ -28,6 +29,7 @@ class Index:
     spec: str
     operands: tuple[Operand, ...]
     bindings: tuple[Any, ...]
+    is_tuple: bool = False  #: a tuple stands between the brackets, if only of one item
 
     @property
     def step(self) -> Step:
@@ -40,14 +42,15 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
         return node
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     items = [slice_parts(ctx, n) if isinstance(n, ast.Slice) else ctx.evaluate(n) for n in nodes]
-    if len(items) == 1 and isinstance(items[0], Tup):
-        items = list(items[0].items)
+    is_tuple = isinstance(node, ast.Tuple)
+    if not is_tuple and isinstance(items[0], Tup):
+        items, is_tuple = list(items[0].items), True
     letters, operands = "", []
     for item, part in zip(items, nodes if len(nodes) == len(items) else [node] * len(items), strict=True):
         letter, values = index_item(ctx, item, part)
         letters += letter
         operands += values
-    return Index(letters, tuple(operands), tuple(items))
+    return Index(letters, tuple(operands), tuple(items), is_tuple)
 
 
 def slice_parts(ctx: Lowering, node: ast.Slice) -> tuple[Binding | None, ...]:
@@ -114,7 +117,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             if isinstance(content, Ref):
                 return load_list(ctx, content, index_of(ctx, node), whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
-        case Obj(key) if key.kind == "dict":
+        case Obj() if is_dict(owner):
             return load_dict(ctx, owner, index_of(ctx, node), whole)
         case Iter(kind="flat", parts=(Ref() as whole_array,)):
             index = index_of(ctx, node)
@@ -218,10 +221,15 @@ def key_of(index: Index) -> Any:
                 return value
             case Num(Const(value)):
                 return value
+            case Tup(items):
+                return whole(items)
         return MISSING
 
-    made = [one(b) for b in index.bindings]
-    return MISSING if any(isinstance(m, Missing) for m in made) else made[0] if len(made) == 1 else tuple(made)
+    def whole(items: tuple[Any, ...]) -> Any:
+        made = tuple(one(b) for b in items)
+        return MISSING if any(isinstance(m, Missing) for m in made) else made
+
+    return whole(index.bindings) if index.is_tuple else one(index.bindings[0])
 
 
 def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding:
@@ -229,6 +237,8 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
     key = key_of(index)
     if isinstance(key, Missing):
         raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+    if key not in content and (made := missing_item(ctx, owner, key, node)) is not None:
+        return made
     if key not in content:
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     return content[key]
@@ -262,7 +272,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             store_array(ctx, owner, index_of(ctx, node), value, whole)
         case Obj(key) if key.kind == "list":
             store_list(ctx, owner, index_of(ctx, node), value, whole)
-        case Obj(key) if key.kind == "dict":
+        case Obj(key) if is_dict(owner):
             made = key_of(index_of(ctx, node))
             if isinstance(made, Missing):
                 raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(whole), "use an array or a list for keys that are computed")

@@ -14,6 +14,7 @@ from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.iterate import append, items_of, longest
@@ -61,7 +62,9 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
             if (key.kind, name) == ("list", "sort"):
                 return list_sort(ctx, owner, args, kwargs, node)
-            if (found := METHODS.get((key.kind, name))) is not None and not kwargs:
+            if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"}:
+                args, kwargs = [*args, *kwargs.values()], {}
+            if (found := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
                 return found(ctx, owner, args, node)
         case Tup(items, kind):
             if name == "_replace" and kind is not None:
@@ -205,10 +208,12 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
 
 @method("dict", "update")
 def dict_update(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    if isinstance(owner.key.cls, tuple) and owner.key.cls[0] == "counted":
+        raise UnsupportedSyntax("a Counter that is updated cannot be differentiated", ctx.loc(node), "add to its items one by one")
     for other in args:
-        if not (isinstance(other, Obj) and other.key.kind == "dict"):
-            raise UnsupportedSyntax("a dict can only be updated with a dict made in the function", ctx.loc(node))
-        ctx.change(owner.key, tuple({**dict(ctx.state.heap[owner.key]), **dict(ctx.state.heap[other.key])}.items()))  # type: ignore[arg-type]
+        made = ctx.apply(Static(dict), [other], {}, node)
+        assert isinstance(made, Obj)
+        merged(ctx, owner, made, into=True)
     return Static(None)
 
 
@@ -262,7 +267,8 @@ def list_pop_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST)
 
 def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     made = ctx.apply(Static(sorted), [owner, *args], kwargs, node)
-    assert isinstance(made, Obj)
+    if not isinstance(made, Obj):
+        raise UnsupportedSyntax("a list of this cannot be sorted", ctx.loc(node), "sort an array")
     content, ordered = ctx.state.heap[owner.key], ctx.state.heap[made.key]
     ctx.check_still(owner.key)
     if isinstance(content, Ref) and isinstance(ordered, Ref):
@@ -356,4 +362,4 @@ def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
-    return ctx.new_object(owner.key.kind, content)
+    return ctx.new_object(owner.key.kind, content, owner.key.cls)

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
-from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
+from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling
 
@@ -53,6 +54,10 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return Tup(one + two)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
             return add_lists(ctx, a, b)
+        case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
+            return merged(ctx, a, b)
+        case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
+            return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj() | Tup(), Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup()) if kind is ast.Mult:
             return repeat(ctx, a if isinstance(a, Obj | Tup) else b, n)
         case Static(one), Static(two):
@@ -354,13 +359,12 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     special = own_comparison(ctx, op, a, b, node)
     if special is not None:
         return special
+    if is_set(a) and is_set(b):
+        return sets_compared(ctx, op, a, b, node)
     if isinstance(a, Static) and isinstance(b, Static):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
-    if isinstance(a, Tup) and isinstance(b, Tup) and isinstance(op, ast.Eq | ast.NotEq):
-        equal = len(a.items) == len(b.items)
-        tests = [truth(ctx, comparison(ctx, ast.Eq(), x, y, node), node) for x, y in zip(a.items, b.items, strict=False)] if equal else []
-        if all(isinstance(t, Const) for t in tests):
-            return Num(Const((equal and all(t.value for t in tests)) == isinstance(op, ast.Eq)))  # type: ignore[union-attr]
+    if isinstance(a, Tup) and isinstance(b, Tup):
+        return tuples_compared(ctx, op, a.items, b.items, node)
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
         return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
     for x, y in ((a, b), (b, a)):
@@ -374,6 +378,29 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         ):
             return Num(Const(isinstance(op, ast.NotEq)))
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
+
+
+def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tuple[Binding, ...], node: ast.AST) -> Binding:
+    """A comparison of tuples: the first items that differ decide it."""
+    if not a or not b or isinstance(op, ast.Eq | ast.NotEq) and len(a) != len(b):
+        return Num(Const(bool(STATIC_OPERATORS[type(op)](len(a), len(b)))))
+    same = truth(ctx, comparison(ctx, ast.Eq(), a[0], b[0], node), node)
+
+    def differing() -> Binding:
+        return Num(Const(isinstance(op, ast.NotEq))) if isinstance(op, ast.Eq | ast.NotEq) else comparison(ctx, op, a[0], b[0], node)
+
+    def others() -> Binding:
+        return tuples_compared(ctx, op, a[1:], b[1:], node)
+
+    if isinstance(same, Const):
+        return others() if same.value else differing()
+    return choose(ctx, same, node, others, differing)
+
+
+def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """A comparison of two sets made in the function."""
+    one, two = (set(elements_of(ctx, held)) for held in (a, b) if isinstance(held, Obj))
+    return Num(Const(bool(STATIC_OPERATORS[type(op)](one, two))))
 
 
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
@@ -394,6 +421,31 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     return None
 
 
+def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
+    """``a in range(...)``, without going over it; the step is known."""
+    start, stop, step = (Num(bound) for bound in bounds)
+    count = step.operand
+    if not isinstance(count, Const) or not count.value:
+        raise UnsupportedSyntax("in a range of which the step is computed", ctx.loc(node), "compare with its ends")
+    least, most = (start, stop) if count.value > 0 else (stop, start)
+    inside = (ast.LtE(), ast.Lt()) if count.value > 0 else (ast.Lt(), ast.LtE())
+    apart = binary(ctx, ast.Mod, binary(ctx, ast.Sub, a, start, node), step, node)
+    tests = [comparison(ctx, inside[0], least, a, node), comparison(ctx, inside[1], a, most, node)]
+    tests += [] if abs(count.value) == 1 and is_integer(ctx, a) else [comparison(ctx, ast.Eq(), apart, Num(ZERO), node)]
+    made: Operand = TRUE
+    for test in (truth(ctx, t, node) for t in tests):
+        if isinstance(test, Const):
+            if not test.value:
+                return Num(Const(negate))
+            continue
+        made = test if made is TRUE else ctx.call("logical_and", made, test)
+    return Num(Const(not negate)) if made is TRUE else Num(ctx.call("not_", made) if negate else made)
+
+
+def is_integer(ctx: Lowering, binding: Binding) -> bool:
+    return getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
+
+
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(b, "__contains__") is not None:
@@ -411,6 +463,8 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(Const((static_key(ctx, a, node) in b.value) != negate))
     if isinstance(a, Static) and isinstance(b, Static):
         return Num(Const((a.value in b.value) != negate))
+    if isinstance(b, Iter) and b.kind == "range":
+        return in_range(ctx, a, b.parts, negate, node)
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))

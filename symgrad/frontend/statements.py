@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import inspect
@@ -17,6 +18,7 @@ from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
+from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
@@ -90,6 +92,14 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         return None
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Mult):
         made = binary(ctx, ast.Mult, old, value, node)
+        assert isinstance(made, Obj)
+        ctx.change(old.key, ctx.state.heap[made.key])
+        return None
+    if isinstance(old, Obj) and isinstance(value, Obj) and isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
+        merged(ctx, old, value, into=True)
+        return None
+    if isinstance(old, Obj) and is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS:
+        made = binary(ctx, type(node.op), old, value, node)
         assert isinstance(made, Obj)
         ctx.change(old.key, ctx.state.heap[made.key])
         return None
@@ -189,9 +199,19 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         raise UnsupportedSyntax(
             "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
         )
-    module = importlib.import_module(node.module or "")
     for alias in node.names:
-        ctx.assign(alias.asname or alias.name, Static(getattr(module, alias.name), f"{module.__name__}.{alias.name}"))
+        ctx.assign(alias.asname or alias.name, Static(imported(node.module or "", alias.name), f"{node.module}.{alias.name}"))
+
+
+def imported(module: str, name: str) -> Any:
+    """What ``from module import name`` gives."""
+    found = importlib.import_module(module)
+    if hasattr(found, name):
+        return getattr(found, name)
+    try:
+        return importlib.import_module(f"{module}.{name}")
+    except ImportError:
+        raise ImportError(f"cannot import name {name!r} from {module!r}", name=name) from None
 
 
 @statement(ast.Nonlocal)
@@ -257,13 +277,14 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 @statement(ast.Try)
 def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """The body is lowered as if nothing is raised; what it raises reaches the caller."""
+    handled = [(kind, handler) for handler in node.handlers for kind in caught_by(ctx, handler)]
+    if (failure := failed_import(node.body)) is not None:
+        handler = next((handler for kind, handler in handled if isinstance(failure, kind)), None)
+        if handler is not None and handler.name is None:
+            run(ctx, [*handler.body, *node.finalbody, *rest])
+            return True
     check_nothing_raised(ctx, node.body)
-    for handler in node.handlers:
-        kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
-        for kind in kinds.items if isinstance(kinds, Tup) else [kinds]:
-            if not (isinstance(kind, Static) and isinstance(kind.value, type)):
-                raise UnsupportedSyntax("what is caught must be a class", ctx.loc(handler.type))
-            ctx.caught.append((kind.value, ctx.loc(handler)))
+    ctx.caught += [(kind, ctx.loc(handler)) for kind, handler in handled]
     inside = [n for inner in (*node.body, *node.orelse) for n in ast.walk(inner)]
     if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for n in inside):
         run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
@@ -271,6 +292,31 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     run(ctx, [*node.body, *node.orelse])
     on_the_way_out(ctx, lambda: run(ctx, node.finalbody), node.finalbody[0])
     return False
+
+
+def caught_by(ctx: Lowering, handler: ast.ExceptHandler) -> list[type]:
+    """The classes of exceptions that a handler is for."""
+    kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
+    return [caught_class(ctx, kind, handler.type) for kind in (kinds.items if isinstance(kinds, Tup) else [kinds])]
+
+
+def caught_class(ctx: Lowering, kind: Binding, node: ast.expr | None) -> type:
+    if not (isinstance(kind, Static) and isinstance(kind.value, type)):
+        raise UnsupportedSyntax("what is caught must be a class", ctx.loc(node))
+    return kind.value
+
+
+def failed_import(body: list[ast.stmt]) -> ImportError | None:
+    """What the imports that a block begins with raise: whether a module is there is known while compiling."""
+    for node in body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            return None
+        try:
+            for alias in node.names:
+                imported(node.module or "", alias.name) if isinstance(node, ast.ImportFrom) else importlib.import_module(alias.name)
+        except ImportError as error:
+            return error
+    return None
 
 
 def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
@@ -300,7 +346,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
     managers: list[Binding] = []
     for entry in node.items:
-        if is_quiet(ctx, entry):
+        if is_quiet(ctx, entry) or is_of_contextlib(ctx, entry, node.body):
             continue
         refuse_generator(ctx, entry.context_expr)
         manager = ctx.evaluate(entry.context_expr)
@@ -331,6 +377,21 @@ def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
     if known and (not quiet or entry.optional_vars is not None):
         raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
     return bool(quiet)
+
+
+def is_of_contextlib(ctx: Lowering, entry: ast.withitem, body: list[ast.stmt]) -> bool:
+    """``nullcontext`` gives what it is given; ``suppress`` catches, as ``except`` does."""
+    call = entry.context_expr
+    held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and not call.keywords else None
+    if not isinstance(call, ast.Call) or not isinstance(held, Static) or held.value not in (contextlib.nullcontext, contextlib.suppress):
+        return False
+    given = [ctx.evaluate(argument) for argument in call.args]
+    if held.value is contextlib.suppress:
+        check_nothing_raised(ctx, body)
+        ctx.caught += [(caught_class(ctx, kind, call), ctx.loc(call)) for kind in given]
+    if entry.optional_vars is not None:
+        bind(ctx, entry.optional_vars, given[0] if given and held.value is contextlib.nullcontext else Static(None))
+    return True
 
 
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:

@@ -112,4 +112,5 @@ def seed_text(output: Result, path: str = "out_grad") -> str:
     """The seeds handed to the backward half: parts of ``out_grad`` in the structure of the output."""
     if not output.items:
         return f", {path}" if output.count else ""
-    return "".join(seed_text(item, f"{path}[{k}]") for k, item in enumerate(output.items))
+    keys = output.keys or range(len(output.items))
+    return "".join(seed_text(item, f"{path}[{key!r}]") for key, item in zip(keys, output.items, strict=True))

@@ -17,11 +17,9 @@ def vstack(tup: Any) -> Any:
 
 def hstack(tup: Any) -> Any:
     """``np.hstack``: along the second axis, vectors along the first."""
-    if np.ndim(tup[0]) == 0:
-        return np.stack(tup)
-    if np.ndim(tup[0]) == 1:
-        return np.concatenate(tup)
-    return np.concatenate(tup, axis=1)
+    if np.ndim(tup[0]) > 1:
+        return np.concatenate(tup, axis=1)
+    return np.concatenate([x if np.ndim(x) else np.reshape(x, 1) for x in tup])
 
 
 def column_stack(tup: Any) -> Any:

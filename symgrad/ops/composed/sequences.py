@@ -230,20 +230,31 @@ def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
         return list(made[::-1]) if reverse else list(made)
     items = list(iterable)
     keys = np.array([key(item) for item in items])
+    need(np.ndim(keys) == 1, "sorted by a key of several numbers needs items whose number is known")
     order = np.lexsort((np.arange(len(items)), -keys if reverse else keys))
+    return [items[k] for k in order]
+
+
+def ordered_by(items: Any, columns: Any) -> Any:
+    """``sorted`` by several numbers for each item: the first that differ decide."""
+    order = np.lexsort((np.arange(len(items)), *columns[::-1]))
     return [items[k] for k in order]
 
 
 def most_by(iterable: Any, key: Any) -> Any:
     """``max`` by a key."""
     items = list(iterable)
-    return items[int(np.argmax(np.array([key(item) for item in items])))]
+    keys = np.array([key(item) for item in items])
+    need(np.ndim(keys) == 1, "max by a key of several numbers needs items whose number is known")
+    return items[int(np.argmax(keys))]
 
 
 def least_by(iterable: Any, key: Any) -> Any:
     """``min`` by a key."""
     items = list(iterable)
-    return items[int(np.argmin(np.array([key(item) for item in items])))]
+    keys = np.array([key(item) for item in items])
+    need(np.ndim(keys) == 1, "min by a key of several numbers needs items whose number is known")
+    return items[int(np.argmin(keys))]
 
 
 def logaddexp_reduce(x: Numbers, axis: Any = 0) -> Any:

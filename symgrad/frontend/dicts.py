@@ -1,0 +1,83 @@
+"""What dicts of all kinds and sets hold; a set is a dict without values.
+
+``HeapKey.cls`` of a dict says which kind it is: None for a plain one, ``set``, or a word and what makes a missing item.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Obj, Static
+from symgrad.frontend.context import Lowering
+
+ELEMENT = ("an element of a set", "a tuple or a list for values")  #: what a refusal calls it, and what to use instead
+#: operators on sets, by the method that says the same
+SET_OPERATORS: dict[type[ast.AST], str] = {
+    ast.BitOr: "union", ast.BitAnd: "intersection", ast.Sub: "difference", ast.BitXor: "symmetric_difference",
+}  # fmt: skip
+
+
+def is_dict(binding: Any) -> bool:
+    """Is it a dict made in the function, and no set?"""
+    return isinstance(binding, Obj) and binding.key.kind == "dict" and binding.key.cls is not set
+
+
+def is_set(binding: Any) -> bool:
+    """Is it a set made in the function?"""
+    return isinstance(binding, Obj) and binding.key.cls is set
+
+
+def missing_item(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding | None:
+    """What a ``defaultdict`` or ``Counter`` gives for a key that it does not have."""
+    if not isinstance(owner.key.cls, tuple):
+        return None
+    word, held = owner.key.cls
+    if word == "counted":
+        return held  # type: ignore[no-any-return]
+    made = ctx.apply(held, [], {}, node)
+    ctx.change(owner.key, (*ctx.state.entries(owner.key), (key, made)))
+    return made
+
+
+def merged(ctx: Lowering, one: Obj, two: Obj, into: bool = False) -> Obj:
+    """``one | two`` of dicts, or ``one |= two``."""
+    for held in (one, two):
+        ctx.check_keys(held.key)
+    content = {**dict(ctx.state.entries(one.key)), **dict(ctx.state.entries(two.key))}
+    if not into:
+        return ctx.new_object("dict", content.items(), one.key.cls)
+    ctx.change(one.key, tuple(content.items()))
+    return one
+
+
+# ------------------------------------------------------------------ sets
+
+
+def new_set(ctx: Lowering, elements: Iterable[Any]) -> Obj:
+    return ctx.new_object("dict", dict.fromkeys(elements, Static(None)).items(), set)
+
+
+def elements_of(ctx: Lowering, owner: Obj) -> list[Any]:
+    """The elements of a set, in the order in which they came."""
+    ctx.check_keys(owner.key)
+    return [k for k, _ in ctx.state.entries(owner.key)]
+
+
+def combined(ctx: Lowering, name: str, own: list[Any], others: list[list[Any]]) -> list[Any] | bool:
+    """What a method of sets says of one and others."""
+    made = getattr(set(own), name)(*others)
+    if isinstance(made, bool):
+        return made
+    return [k for k in dict.fromkeys([*own, *(k for other in others for k in other)]) if k in made]
+
+
+def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
+    """The elements as Python goes over them, which is certain of small integers only: they stand in order."""
+    elements = elements_of(ctx, owner)
+    if len(elements) > 1 and not all(type(k) is int and 0 <= k < max(8, len(elements)) for k in elements):
+        what = "in which order Python goes over this set is not known while compiling"
+        raise UnsupportedSyntax(what, ctx.loc(node), "go over sorted(...) of it")
+    return sorted(elements) if len(elements) > 1 else elements

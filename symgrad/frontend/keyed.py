@@ -1,0 +1,162 @@
+"""Dicts of ``collections`` and sets: what makes them, and their methods."""
+
+from __future__ import annotations
+
+import ast
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
+from symgrad.frontend.builtins import dict_
+from symgrad.frontend.context import Lowering, method, special
+from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
+from symgrad.frontend.iterate import items_of
+from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
+from symgrad.ir.core import ZERO, Const
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``
+
+
+@special(collections.defaultdict)
+def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """A dict that makes what is asked for and not there."""
+    made = dict_(ctx, args[1:], kwargs, node)
+    assert isinstance(made, Obj)
+    maker = args[0] if args else Static(None)
+    return ctx.new_object("dict", ctx.state.entries(made.key), None if maker == Static(None) else ("made", maker))
+
+
+@special(collections.OrderedDict)
+def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return dict_(ctx, args, kwargs, node)
+
+
+@special(collections.Counter)
+def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """How often each of some known items is there; of a dict what it says."""
+    if args and is_dict(args[0]):
+        made = dict_(ctx, args, {}, node)
+        assert isinstance(made, Obj)
+        content = ctx.state.entries(made.key)
+    else:
+        counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
+        content = tuple((k, Num(Const(n))) for k, n in counts.items())
+    return ctx.new_object("dict", {**dict(content), **kwargs}.items(), COUNTED)
+
+
+@special(dict.fromkeys)
+def from_keys(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    value = args[1] if len(args) > 1 else Static(None)
+    return ctx.new_object("dict", dict.fromkeys(known_elements(ctx, args[0], node), value).items())
+
+
+@method("dict", "popitem")
+def dict_popitem(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content = list(ctx.state.entries(owner.key))
+    if not content:
+        raise UnsupportedSyntax("an item is taken out of an empty dict", ctx.loc(node))
+    key, value = content.pop(-1 if not args or unwrap(args[0]) else 0)
+    ctx.change(owner.key, tuple(content))
+    return Tup((static_binding(key), value))
+
+
+@method("dict", "move_to_end")
+def dict_move_to_end(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
+    content, key = dict(ctx.state.entries(owner.key)), static_key(ctx, args[0], node)
+    if key not in content:
+        raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
+    moved = {key: content.pop(key)}
+    content = {**content, **moved} if len(args) < 2 or unwrap(args[1]) else {**moved, **content}
+    ctx.change(owner.key, tuple(content.items()))
+    return Static(None)
+
+
+@method("set", "clear")
+@method("dict", "clear")
+def dict_clear(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    ctx.change(owner.key, ())
+    return Static(None)
+
+
+@method("dict", "most_common")
+def most_common(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
+    if owner.key.cls is not COUNTED or not all(counts.values()):
+        raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "use np.unique")
+    most = collections.Counter({k: n for k, (n,) in counts.items()}).most_common(*map(unwrap, args))
+    return ctx.new_object("list", enumerate(Tup((static_binding(k), Num(Const(n)))) for k, n in most))
+
+
+# ------------------------------------------------------------------ sets
+
+
+def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
+    """What something holds, if all of it is known while compiling."""
+    if is_set(binding):
+        assert isinstance(binding, Obj)
+        return elements_of(ctx, binding)
+    items = items_of(ctx, binding, node)
+    if isinstance(items, list):
+        return [static_key(ctx, item, node, *ELEMENT) for item in items]
+    bounds = [known_value(Num(b)) for b in items.bounds]
+    if not items.counts or not all(bounds):
+        what = "the elements of this are not known while compiling"
+        raise UnsupportedSyntax(what, ctx.loc(node), f"use {ELEMENT[1]} that are computed")
+    return list(range(*(b for (b,) in bounds)))
+
+
+@special(set, frozenset)
+def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return new_set(ctx, known_elements(ctx, args[0], node) if args else ())
+
+
+@method("set", "add")
+def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    return become(ctx, owner, [*elements_of(ctx, owner), static_key(ctx, args[0], node, *ELEMENT)])
+
+
+@method("set", "discard")
+def set_discard(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    gone = static_key(ctx, args[0], node, *ELEMENT)
+    return become(ctx, owner, [k for k in elements_of(ctx, owner) if k != gone])
+
+
+@method("set", "remove")
+def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    if static_key(ctx, args[0], node, *ELEMENT) not in elements_of(ctx, owner):
+        raise UnsupportedSyntax("what is removed from a set is not in it", ctx.loc(node))
+    return set_discard(ctx, owner, args, node)
+
+
+@method("set", "copy")
+def set_copy(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    return new_set(ctx, elements_of(ctx, owner))
+
+
+def become(ctx: Lowering, owner: Obj, elements: list[Any]) -> Binding:
+    ctx.change(owner.key, tuple(dict.fromkeys(elements, Static(None)).items()))
+    return Static(None)
+
+
+def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
+    """A method that says with which elements of other sets."""
+
+    def lower(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+        made = combined(ctx, name, elements_of(ctx, owner), [known_elements(ctx, a, node) for a in args])
+        if isinstance(made, bool):
+            return Num(Const(made))
+        return become(ctx, owner, made) if into else new_set(ctx, made)
+
+    return lower
+
+
+for _name in ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"):
+    method("set", _name)(of_sets(_name))
+for _name, _same in (("update", "union"), ("intersection_update", "intersection"), ("difference_update", "difference")):
+    method("set", _name)(of_sets(_same, into=True))

@@ -1,0 +1,169 @@
+"""``max``, ``min`` and ``sorted``: by numbers in the program, by tuples item by item, and while compiling where all is known."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.builtins import len_, list_
+from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.dicts import elements_of, is_set
+from symgrad.frontend.flow import choose
+from symgrad.frontend.iterate import items_of, known_items
+from symgrad.frontend.operands import known_value, static_binding
+from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.rows import apply_row
+from symgrad.ir.core import ZERO, Const
+from symgrad.ir.types import Array, List
+from symgrad.ops.composed.sequences import least_by, most_by, ordered_by
+from symgrad.ops.composed.sequences import sorted_ as ordered
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+
+def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` of several arguments or of the items of one."""
+    if len(args) == 1:
+        if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+            return ctx.apply(Static(np.min if smaller else np.max, "max"), args, {}, node)
+        items = items_of(ctx, args[0], node)
+        if not isinstance(items, list):
+            value = ctx.array_of(ctx.read(args[0], node), None)
+            return apply_row(ctx, "min" if smaller else "max", [ctx.make(value)], {"axis": None, "keepdims": False}, node)
+        args = items
+
+    return best_of(ctx, [(a, a) for a in args], node, smaller)
+
+
+def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.AST, smaller: bool) -> Binding:
+    """The item whose key is the largest or smallest; of equals the first.  The candidates are pairs of key and item."""
+
+    def better(a: tuple[Binding, Binding], b: tuple[Binding, Binding]) -> tuple[Binding, Binding]:
+        op = ast.Lt() if smaller else ast.Gt()
+        test = truth(ctx, comparison(ctx, op, b[0], a[0], node), node)
+        if isinstance(test, Const):
+            return b if test.value else a
+        if a[0] is a[1] and b[0] is b[1]:
+            made = choose(ctx, test, node, lambda: b[0], lambda: a[0])
+            return made, made
+        made = choose(ctx, test, node, lambda: Tup(b), lambda: Tup(a))
+        assert isinstance(made, Tup)
+        key, item = made.items
+        return key, item
+
+    return functools.reduce(better, candidates)[1]
+
+
+def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` with ``key`` and ``default``."""
+    if unknown := set(kwargs) - {"key", "default"}:
+        raise UnsupportedArgument(f"the keyword {unknown.pop()} of max and min is not supported", ctx.loc(node))
+    key = kwargs.get("key", Static(None))
+    if key != Static(None):
+        whole = args[0] if len(args) == 1 else Tup(tuple(args))
+        items = known_items(ctx, whole, node)
+        keys = [ctx.apply(key, [item], {}, node) for item in items or ()]
+        if items and "default" not in kwargs and any(isinstance(k, Tup) for k in keys):
+            return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
+        args = [ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)] if "default" not in kwargs else args
+        if "default" in kwargs:
+            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
+        return args[0]
+    if "default" not in kwargs:
+        return extreme(ctx, args, node, smaller)
+    size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
+    test = truth(ctx, size, node)
+    if isinstance(test, Const):
+        return extreme(ctx, args, node, smaller) if test.value else kwargs["default"]
+    some = ctx.call("greater", test, ZERO)
+    return choose(ctx, some, node, lambda: extreme(ctx, args, node, smaller), lambda: kwargs["default"])
+
+
+@special(max)
+def max_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return extreme_of(ctx, args, kwargs, node, smaller=False)
+
+
+@special(min)
+def min_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return extreme_of(ctx, args, kwargs, node, smaller=True)
+
+
+@special(sorted)
+def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
+    key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
+    if is_set(args[0]):
+        args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]  # type: ignore[arg-type]
+    items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
+    if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
+        what = "tuples can be sorted where it is known how many there are"
+        raise UnsupportedSyntax(what, ctx.loc(node), "use np.lexsort on arrays")
+    if items is not None:
+        keys = items if key == Static(None) else [ctx.apply(key, [item], {}, node) for item in items]
+        if known_value(backwards) and (order := known_order(keys, bool(known_value(backwards)[0]))) is not None:
+            return ctx.new_object("list", enumerate(items[k] for k in order))
+        if any(isinstance(k, Tup | Obj) for k in keys):
+            return sorted_by_several(ctx, items, keys, bool(known_value(backwards)[0]), node)
+    return ctx.apply(Static(ordered), args, kwargs, node)
+
+
+def is_of_several(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
+    """Are the items of something tuples or lists?"""
+    if isinstance(binding, Iter):
+        return binding.kind in ("zip", "enumerate", "zip_strict")
+    if isinstance(binding, Obj):
+        content = ctx.state.heap[binding.key]
+        type_ = ctx.type_of(content) if isinstance(content, Ref) else None
+        return isinstance(type_, List) and isinstance(type_.item, List | Array)
+    return False
+
+
+def known_order(keys: list[Binding], backwards: bool) -> list[int] | None:
+    """The order of keys that are known, or of tuples that begin with known ones, all different."""
+    known = [constants_of(key) for key in keys]
+    if not all(held and whole for held, whole in known):
+        firsts = [held[:1] for held, _ in known]
+        if not all(firsts) or len({value for (value,) in firsts}) < len(keys):
+            return None
+        known = [(first, True) for first in firsts]
+    return sorted(range(len(keys)), key=lambda k: known[k][0], reverse=backwards)
+
+
+def constants_of(key: Binding) -> tuple[list[Any], bool]:
+    """The items that a key begins with, as far as they are known, and whether that is all of it."""
+    if not isinstance(key, Tup):
+        return known_value(key), True
+    held: list[Any] = []
+    for item in key.items:
+        if not (value := known_value(item)):
+            return held, False
+        held += value
+    return held, True
+
+
+def sorted_by_several(ctx: Lowering, items: list[Binding], keys: list[Binding], backwards: bool, node: ast.AST) -> Binding:
+    """``sorted`` by tuples of numbers."""
+    rows = [leaves_of(ctx, key) for key in keys]
+    if len({len(row) for row in rows}) > 1 or not all(isinstance(leaf, Num) for row in rows for leaf in row):
+        raise UnsupportedSyntax("what is sorted by is not tuples of as many numbers each", ctx.loc(node), "give a key that is a number")
+    columns = [ctx.make(ctx.array_of(ctx.list_of(column, node))) for column in zip(*rows, strict=True)]
+    if backwards:
+        columns = [binary(ctx, ast.Sub, Num(ZERO), column, node) for column in columns]
+    return ctx.apply(Static(ordered_by), [Tup(tuple(items)), Tup(tuple(columns))], {}, node)
+
+
+def leaves_of(ctx: Lowering, binding: Binding) -> list[Binding]:
+    """The numbers in a tuple or list of known structure, of tuples in tuples too."""
+    match binding:
+        case Tup(items):
+            return [leaf for item in items for leaf in leaves_of(ctx, item)]
+        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
+            return [leaf for _, item in ctx.state.entries(key) for leaf in leaves_of(ctx, item)]
+    return [binding]
