@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Generator, Obj, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.generators import called
@@ -88,7 +88,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
 
 def holds_function(ctx: Lowering, binding: Binding) -> bool:
     match binding:
-        case Fun() | Bound():
+        case Fun() | Bound() | Generator():
             return True
         case Tup(items):
             return any(holds_function(ctx, i) for i in items)

@@ -65,7 +65,8 @@ def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(reversed)
 def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return Iter("reversed", (args[0],))
+    held = ctx.state.heap.get(args[0].key) if isinstance(args[0], Obj) else None
+    return Iter("reversed", (args[0], len(held) if isinstance(held, tuple) else None))
 
 
 @special(len)

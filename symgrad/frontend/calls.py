@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
-from symgrad.frontend.comprehensions import first_of, sum_generator
+from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
 from symgrad.frontend.declared import call_declared, call_function, is_declared
 from symgrad.frontend.distributions import distribution_of
@@ -25,7 +25,7 @@ from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
-from symgrad.frontend.opaque import followed, opaque
+from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import seen_through
@@ -46,7 +46,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         return sum_generator(ctx, node.args[0], node)
     if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
-    args = elements(ctx, node.args)
+    args = elements(ctx, node.args, comprehension if goes_over_at_once(held) else None)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
         made = ctx.evaluate(keyword.value)
@@ -61,6 +61,11 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         else:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
     return ctx.apply(held, args, kwargs, node)
+
+
+def goes_over_at_once(held: Binding) -> bool:
+    """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
+    return isinstance(held, Static) and root_of(held.value) in LIBRARIES and not followed(held.value)
 
 
 @callee(Static)

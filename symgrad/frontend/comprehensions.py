@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.dicts import new_set
@@ -16,8 +17,10 @@ from symgrad.frontend.targets import bind
 from symgrad.ir.core import Const, Value
 from symgrad.ops.composed.iterating import first_value, first_value_or
 
+OVER = "%over"  #: the parameter for what a generator expression goes over, which is evaluated where it stands
 
-@expression(ast.ListComp, ast.GeneratorExp)
+
+@expression(ast.ListComp)
 def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Binding:
     """A list, made by appending in a loop."""
     return gather(
@@ -58,19 +61,27 @@ def sum_generator(ctx: Lowering, generator: ast.GeneratorExp, node: ast.AST) -> 
 
 def first_of(ctx: Lowering, generator: ast.GeneratorExp, default: list[Binding], node: ast.AST) -> Binding:
     """``next(f(a) for a in x if a > 0)`` makes nothing behind what it finds: a function that yields, left at the first value."""
+    return ctx.apply(Static(first_value_or if default else first_value), [lazily(ctx, generator), *default], {}, node)
+
+
+@expression(ast.GeneratorExp)
+def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
+    """A generator expression as a call of a function that yields: all but what it goes over is read when it is gone over."""
+    if any(isinstance(n, ast.NamedExpr) for n in ast.walk(generator)):
+        raise UnsupportedSyntax("a generator expression that binds a name", ctx.loc(generator), "make it a list")
     body: ast.stmt = ast.Expr(ast.Yield(generator.elt))
     for part in reversed(generator.generators):
         for test in reversed(part.ifs):
             body = ast.If(test, [body], [])
-        body = ast.For(part.target, part.iter, [body], [])
-    made = ast.parse("def generator(): pass").body[0]
+        over = ast.Name(OVER, ast.Load()) if part is generator.generators[0] else part.iter
+        body = ast.For(part.target, over, [body], [])
+    made = ast.parse("def generator(over): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
-    made.body = [body]
+    made.body, made.args.args[0].arg = [body], OVER
     for inner in ast.walk(made):
         if "lineno" in inner._attributes and (inner is made or not hasattr(inner, "lineno")):
             ast.copy_location(inner, generator)
-    held = ctx.apply(Fun(made, ctx.frame), [], {}, node)
-    return ctx.apply(Static(first_value_or if default else first_value), [held, *default], {}, node)
+    return ctx.apply(Fun(made, ctx.frame), [ctx.evaluate(generator.generators[0].iter)], {}, generator)
 
 
 def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -53,8 +54,10 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
     return ctx.new_object("dict", content.items())
 
 
-def elements(ctx: Lowering, nodes: list[ast.expr]) -> list[Binding]:
-    """Elements of a display or arguments of a call, stars spread."""
+def elements(
+    ctx: Lowering, nodes: list[ast.expr], generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None
+) -> list[Binding]:
+    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are gone over at once."""
     made: list[Binding] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -64,6 +67,8 @@ def elements(ctx: Lowering, nodes: list[ast.expr]) -> list[Binding]:
                     raise UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
                 items = [items.item(Const(k)) for k in indices]
             made += items
+        elif isinstance(node, ast.GeneratorExp) and generated is not None:
+            made.append(generated(ctx, node))
         else:
             made.append(ctx.evaluate(node))
     return made

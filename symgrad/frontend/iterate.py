@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.generators import gathered
@@ -21,6 +21,7 @@ from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
+from symgrad.ops.composed.iterating import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +84,36 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node)
             return items_of(ctx, made, node)
         case Iter(kind, parts):
+            if any(isinstance(part, Obj) and part.key.cls is Walk for part in parts):
+                raise UnsupportedSyntax("an iterator that has a name is gone over beside others", ctx.loc(node), "make it a list")
             return ITERATORS[kind](ctx, parts, node)
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
 
 
 def iterated(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What ``iter`` gives for an instance of the user's class."""
+    if isinstance(binding, Obj) and binding.key.cls is Walk:
+        check_since(ctx, binding.key, node)
     while isinstance(binding, Obj) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):
         made = ctx.apply_method(binding, "__iter__", [], node)
         if made == binding:
             raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
         binding = made
     return binding
+
+
+def check_since(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
+    """Refuse to step on an iterator of which the items were made before something changed that they may be made of."""
+    since = dict(ctx.state.entries(key)).get("since")
+    before = since.value if isinstance(since, Static) else None
+    if before is None:
+        return
+    now = ctx.state
+    kept = all(now.memory.get(k) is v for k, v in before.memory.items())
+    kept = kept and all(now.heap.get(k) == v for k, v in before.heap.items() if k.cls is not Walk)
+    if not kept or any(now.names.get(k) != v for k, v in before.names.items() if k[0] is not None and now.names.get(k) is not None):
+        what = "something is changed between the making of an iterator and a step of it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "make a list where the iterator is made")
 
 
 def discard(binding: Binding) -> None:
@@ -186,7 +205,9 @@ def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[B
     stops = [c.bounds[1] for c in counters]
     stop = stops[0]
     for other in stops[1:]:
-        if other is not stop and ctx.builder.extent_of(other) != ctx.builder.extent_of(stop):
+        if isinstance(stop, Const) and isinstance(other, Const):
+            stop = Const(min(stop.value, other.value))
+        elif other is not stop and ctx.builder.extent_of(other) != ctx.builder.extent_of(stop):
             stop = ctx.call("minimum", stop, other, via="math")
     return Items((ZERO, stop, ONE), lambda index: Tup(tuple(c.item(index) for c in counters)))
 
@@ -211,9 +232,12 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
 
 
-def over_reversed(ctx: Lowering, parts: tuple[Binding], node: ast.AST) -> list[Binding] | Items:
-    inner = items_of(ctx, parts[0], node)
+def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AST) -> list[Binding] | Items:
+    inner, length = items_of(ctx, parts[0], node), parts[1]
     if isinstance(inner, list):
+        if length is not None and length != len(inner):
+            what = "a list has changed in length since its items were asked for in reverse"
+            raise UnsupportedSyntax(what, ctx.loc(node), "go over it at once")
         return inner[::-1]
     counters = plain(ctx, inner)
     last = ctx.call("subtract", counters.bounds[1], ONE)

@@ -12,11 +12,11 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup, View
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, State, Static, Tup, View
 from symgrad.frontend.builtins import fold, list_
 from symgrad.frontend.context import SPECIAL, Lowering, callee, special
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.iterate import append, items_of, iterated, known_items
+from symgrad.frontend.iterate import append, check_since, items_of, iterated, known_items
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
 from symgrad.ir.core import ONE, ZERO, Const
@@ -134,13 +134,19 @@ def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return iterated(ctx, args[0], node)
 
 
-def walk(ctx: Lowering, items: Binding, node: ast.AST) -> Binding:
-    """An iterator that remembers how far it has gone."""
+def made_list(ctx: Lowering, items: Binding, node: ast.AST) -> Binding:
+    """The items of an iterator, all made now."""
+    return items if isinstance(items, Tup | Obj) else list_(ctx, [items], {}, node)
+
+
+def walk(ctx: Lowering, items: Binding, node: ast.AST, since: State | None = None) -> Binding:
+    """An iterator that remembers how far it has gone; with ``since`` nothing may have changed meanwhile, for its items are made already."""
     if isinstance(items, Iter) and items.kind == "range":
         items = list_(ctx, [items], {}, node)
     if not (isinstance(items, Ref | Tup) and not isinstance(items, View) or isinstance(items, Obj) and items.key.kind == "list"):
         raise UnsupportedSyntax("this iterator is gone over step by step", ctx.loc(node), "make it a list before iter(...)")
-    return ctx.new_object("record", (("items", items), ("place", Num(ZERO))), iterating.Walk)
+    known = () if since is None else (("since", Static(since)),)
+    return ctx.new_object("record", (("items", items), ("place", Num(ZERO)), *known), iterating.Walk)
 
 
 @special(next)
@@ -149,6 +155,7 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     default = args[1:]
     match args[0]:
         case Obj(key) if key.cls is iterating.Walk:
+            check_since(ctx, key, node)
             return call_function(ctx, iterating.Walk.step_or if default else iterating.Walk.step, args, {}, node)
         case Generator() if isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call):
             return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)

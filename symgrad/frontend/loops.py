@@ -10,14 +10,12 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, Tup, View
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised, statement
-from symgrad.frontend.declared import call_function
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
 from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of, iterated
 from symgrad.frontend.operators import truth
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
-from symgrad.ops.composed.iterating import Walk
 
 ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 
@@ -26,8 +24,6 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable = ctx.evaluate(node.iter)
     iterable = iterated(ctx, iterable, node.iter)
-    if isinstance(iterable, Obj) and iterable.key.cls is Walk:
-        iterable = call_function(ctx, Walk.rest, [iterable], {}, node.iter)
     if (values := generated(iterable)) is not None:
         return over_generator(ctx, node, *values, rest)
     items = items_of(ctx, iterable, node.iter)

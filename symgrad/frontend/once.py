@@ -1,4 +1,7 @@
-"""Iterators that a name is bound to: Python makes their items when they are gone over, and once; here they are made at once."""
+"""Names for iterators: Python makes their items when they are gone over, and once.
+
+One that is gone over in one place is made there. One that ``next`` steps on is a list and a place in it, made where it stands.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,20 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Static
+from symgrad.frontend.bindings import Binding, Choice, Fun, State, Static
+from symgrad.frontend.comprehensions import lazily
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.iterators import made_list, walk
+from symgrad.ops.composed import iterating
 
-#: what gives an iterator; of these ``LAZY`` call a function for each item
+#: what gives an iterator
 ITERATORS: tuple[Any, ...] = (map, filter, zip, iter, enumerate, reversed)
-LAZY: tuple[Any, ...] = (map, filter)
 
 
-def check_once(ctx: Lowering, node: ast.Assign) -> bool:
-    """Refuse a name for an iterator whose items would be others, or there once more, than when it is gone over.
-
-    Is it one that has to remember how far it has gone?
-    """
+def named_iterator(ctx: Lowering, node: ast.Assign) -> Binding | None:
+    """What a name for an iterator is bound to; None where the value is no iterator, or one that is read when it is gone over anyway."""
     if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name) or not makes_iterator(ctx, node.value, ITERATORS):
-        return False
+        return None
     whole = ctx.frame.source.node
     name = node.targets[0].id
     loads = [n for n in ast.walk(whole) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
@@ -28,19 +30,31 @@ def check_once(ctx: Lowering, node: ast.Assign) -> bool:
     inside = any(n in loads for loop in again for part in (*loop.body, *getattr(loop, "orelse", ())) for n in ast.walk(part))
     inside = inside or any(n in loads for loop in again if isinstance(loop, ast.While) for n in ast.walk(loop.test))
     stepped = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "next" for n in ast.walk(whole))
-    if (stepped or len(loads) != 1 or inside) and makes_iterator(ctx, node.value, (iter,)) and isinstance(node.value, ast.Call):
-        return len(node.value.args) == 1
-    if len(loads) != 1 or inside:
+    several = len(loads) != 1 or inside
+    if (stepped or several) and isinstance(node.value, ast.Call) and makes_iterator(ctx, node.value, (iter,)):
+        return walk(ctx, ctx.evaluate(node.value), node) if len(node.value.args) == 1 else None
+    if stepped and several:
+        return walk(ctx, made_list(ctx, ctx.evaluate(node.value), node), node, since=read_by(ctx, node.value))
+    if several:
         raise UnsupportedSyntax(f"{name!r} is an iterator, which is gone over only once", ctx.loc(node), "make it a list")
-    if makes_iterator(ctx, node.value, LAZY):
-        read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        later = {n.id for n in ast.walk(whole) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.lineno > node.lineno}
-        own = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        own |= {n.arg for n in ast.walk(node.value) if isinstance(n, ast.arg)}
-        if changed := sorted(read & later - own):
-            what = f"{changed[0]!r} is bound again after the iterator {name!r} is made, which reads it when it is gone over"
-            raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
-    return False
+    if isinstance(node.value, ast.GeneratorExp):
+        return lazily(ctx, node.value)
+    if isinstance(node.value, ast.Call) and makes_iterator(ctx, node.value, (map,)) and not node.value.keywords:
+        function, *iterables = [ctx.evaluate(argument) for argument in node.value.args]
+        if len(iterables) == 1:
+            return ctx.apply(Static(iterating.mapped), [function, *iterables], {}, node)
+        over = ctx.apply(Static(zip), iterables, {}, node)
+        return ctx.apply(Static(iterating.starmap), [function, over], {}, node)
+    return None
+
+
+def read_by(ctx: Lowering, node: ast.expr) -> State:
+    """The state as far as an expression may read it: its own variables, or all if it calls functions of the user's."""
+    state = ctx.state.copy()
+    read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    if not any(isinstance(state.names.get((ctx.home(name), name)), Fun | Choice) for name in read):
+        state.names = {key: binding for key, binding in state.names.items() if key[1] in read}
+    return state
 
 
 def makes_iterator(ctx: Lowering, node: ast.expr, kinds: tuple[Any, ...]) -> bool:
@@ -53,4 +67,4 @@ def makes_iterator(ctx: Lowering, node: ast.expr, kinds: tuple[Any, ...]) -> boo
     return isinstance(held, Static) and any(held.value is kind for kind in kinds)
 
 
-__all__ = ["check_once"]
+__all__ = ["named_iterator"]

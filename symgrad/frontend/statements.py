@@ -22,10 +22,9 @@ from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
-from symgrad.frontend.iterators import walk
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
-from symgrad.frontend.once import check_once
+from symgrad.frontend.once import named_iterator
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -36,12 +35,10 @@ from symgrad.ops.declare import ROWS
 
 @statement(ast.Assign)
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    steps = check_once(ctx, node)
+    made = named_iterator(ctx, node)
     if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
         ctx.unpacked = node.value
-    value = ctx.evaluate(node.value)
-    if steps:
-        value = walk(ctx, value, node)
+    value = ctx.evaluate(node.value) if made is None else made
     for target in node.targets:
         bind(ctx, target, value)
 

@@ -16,6 +16,12 @@ def accumulate(first: Any, rest: Any, func: Any = None) -> Iterator[Any]:
         yield total
 
 
+def mapped(function: Any, iterable: Any) -> Iterator[Any]:
+    """``map``."""
+    for value in iterable:
+        yield function(value)
+
+
 def starmap(function: Any, iterable: Any) -> Iterator[Any]:
     """``itertools.starmap``."""
     for values in iterable:
@@ -211,7 +217,7 @@ class Walk:
         self.place += 1
         return self.items[self.place - 1]
 
-    def rest(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:
         """What a loop goes over: the body may step on meanwhile."""
         while self.place < len(self.items):
             self.place += 1

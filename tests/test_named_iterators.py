@@ -1,0 +1,253 @@
+"""Iterators with names: when their items are made, and what is changed meanwhile; on both targets."""
+# ruff: noqa: B007, B023, C419, E731 - the constructs are the point
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.errors import SymgradError
+
+X = np.array([0.9, 1.3, 0.7, 1.6])
+RIGHT: list[Callable[..., Any]] = []
+REFUSED: list[Callable[..., Any]] = []
+
+
+def right(function: Callable[..., Any]) -> Callable[..., Any]:
+    RIGHT.append(function)
+    return function
+
+
+def refused(function: Callable[..., Any]) -> Callable[..., Any]:
+    REFUSED.append(function)
+    return function
+
+
+@right
+def genexp_arg(x):
+    def f(g, y):
+        y[0] = 7 * x[1]
+        return sum(g)
+
+    y = x.copy()
+    return f((v * v for v in y), y)
+
+
+@right
+def genexp_returned(x):
+    def mk(y):
+        k = x[1]
+        g = (v * k for v in y)
+        k = x[2]
+        return g
+
+    y = x.copy()
+    h = mk(y)
+    y[0] = 5.0
+    return sum(h)
+
+
+@right
+def next_in_loop(x):
+    g = (v * v for v in x)
+    s = 0.0
+    for i in range(3):
+        v = next(g)
+        s = s * 0.5 + v * i
+    return s
+
+
+@refused
+def next_in_loop_store(x):
+    y = x.copy()
+    g = (v * v for v in y)
+    s = 0.0
+    for i in range(3):
+        v = next(g)
+        y[i + 1] *= 2
+        s = s * 0.5 + v * i
+    return s
+
+
+@right
+def next_zip_rest(x):
+    z = enumerate(x)
+    i, a = next(z)
+    s = a
+    for j, b in z:
+        s += j * b
+    return s
+
+
+@right
+def next_map(x):
+    k = x[0]
+    m = map(lambda v: v * k, x)
+    a = next(m)
+    b = next(m, 0.0)
+    return a * b + sum(m)
+
+
+@refused
+def next_map_rebound(x):
+    k = x[0]
+    m = map(lambda v: v * k, x)
+    a = next(m)
+    k = x[1]
+    b = next(m, 0.0)
+    return a * b
+
+
+@right
+def map_two(x):
+    m = map(lambda a, b: a * b, x, x[::-1])
+    return sum(m) + sum(map(lambda a, b: a + b, x, x))
+
+
+@right
+def filter_named(x):
+    t = 0.8
+    m = filter(lambda v: v > t, x)
+    t = 1.0
+    return sum(m)
+
+
+@right
+def nested_genexp(x):
+    g = (a * b for a in x for b in x if a < b)
+    h = list(v + 1 for v in g)
+    return sum(h) * len(h)
+
+
+@refused
+def gen_in_list(x):
+    y = x.copy()
+    gs = [(v * k for v in y) for k in (1, 2)]
+    y[0] = x[1] * 3
+    return sum(gs[0]) + sum(gs[1]) * x[3]
+
+
+@right
+def max_gen(x):
+    g = (v * v for v in x)
+    return max(g) + any(v > 1 for v in x) * x[0]
+
+
+@right
+def gen_next(x):
+    g = (v * v for v in x)
+    a = next(g)
+    b = next(g)
+    return a * b + sum(g)
+
+
+@right
+def zip_next(x):
+    z = zip(x, x[1:])
+    a, b = next(z)
+    c, d = next(z)
+    return a * b + c * d * 3
+
+
+@right
+def genexp_mutated_between(x):
+    y = x.copy()
+    g = (v for v in y)
+    y[0] = 5 * x[1]
+    return sum(g)
+
+
+@right
+def genexp_list_mutated(x):
+    l = [x[0], x[1]]
+    g = (v * v for v in l)
+    l.append(x[2])
+    l[0] = x[3]
+    return sum(g)
+
+
+@right
+def map_mutated_between(x):
+    y = x.copy()
+    g = map(lambda v: v * v, y)
+    y[0] = 5 * x[1]
+    return sum(g)
+
+
+@right
+def zip_mutated_between(x):
+    y = x.copy()
+    g = zip(y, y)
+    y[0] = 5 * x[1]
+    return sum(a * b for a, b in g)
+
+
+@right
+def enumerate_mutated_between(x):
+    y = [x[0], x[1], x[2]]
+    g = enumerate(y)
+    y[0] = 5 * x[1]
+    y.append(x[3])
+    s = 0.0
+    for i, v in g:
+        s += (i + 1) * v
+    return s
+
+
+@refused
+def reversed_mutated(x):
+    y = [x[0], x[1], x[2]]
+    g = reversed(y)
+    y[0] = 5 * x[1]
+    y.append(x[3])
+    s = 1.0
+    for v in g:
+        s = s * v + 1
+    return s
+
+
+@right
+def genexp_closure_rebinding(x):
+    k = x[0]
+    g = (v * k for v in x)
+    k = x[1]
+    return sum(g)
+
+
+@right
+def map_with_another_factor(x):
+    k = 1.0
+    scaled = map(lambda a: a * k, x)
+    k = x[0]
+    return sum(scaled)
+
+
+@refused
+def map_that_nobody_goes_over(x):
+    held = []
+    kept = map(held.append, x)
+    return x[0] * (1 + len(held))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    value, gradient = symgrad.value_and_grad(f, jit="auto" if jit else False)(X)
+    wanted = [(f(X + s) - f(X - s)) / 2e-6 for s in 1e-6 * np.eye(len(X))]
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_what_would_be_other_items_is_refused(f: Callable[..., Any]) -> None:
+    f(X)  # it is a good program
+    with pytest.raises(SymgradError) as caught:
+        symgrad.grad(f)(X)
+    assert f"{__file__}:" in str(caught.value)
