@@ -9,17 +9,50 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While
 from symgrad.ir.types import Scalar
 from symgrad.loops.writer import key_of, number
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import is_pure
 
 #: what leaves the kernel if it does not hold, and asks of integers only
 CHECKS = frozenset({"check_equal", "check_less", "check_at_least", "check_index"})
 
 
 def checks_first(block: Block) -> None:
+    """Move the checks of a block and of all inside it outwards and up, and leave out those that ask once more."""
+    outwards(block)
+    asked_once(block, frozenset(), {})
+
+
+def asked_once(block: Block, known: frozenset[object], makers: dict[Value, Call]) -> None:
+    """Leave out tests that the kernel has not left by: ``known`` is what was asked on the way to the block."""
+    kept: list[Op] = []
+    for op in block.ops:
+        if isinstance(op, Call):
+            makers.update(dict.fromkeys(op.outs, op))
+            if op.name == "bail_out":
+                meaning = said(op.args[0], makers)
+                if meaning in known:
+                    continue
+                known |= {meaning}
+        for inner in op.blocks:
+            asked_once(inner, known, makers)
+        kept.append(op)
+    block.ops = kept
+
+
+def said(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
+    """Equal for tests that compute the same of the same."""
+    op = makers.get(operand) if isinstance(operand, Value) else None
+    if op is None or depth == 0 or not is_pure(ROWS[op.name]) or not is_number(op):
+        return key_of(operand)
+    return op.name, tuple(said(a, makers, depth - 1) for a in op.args), repr(sorted(op.settings.items()))
+
+
+def outwards(block: Block) -> None:
     """Move the checks of a block and of all inside it outwards and up."""
     ops: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
-            checks_first(inner)
+            outwards(inner)
         if isinstance(op, For | While):
             ops += taken_out(op)
         ops.append(op)

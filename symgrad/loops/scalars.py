@@ -19,6 +19,8 @@ from symgrad.ops.elementwise import SLOPES
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
 
+#: functions with a finite value for every finite number
+CIRCULAR = frozenset({"sin", "cos", "tan"})
 #: a Python integer of larger magnitude may overflow in the next operation
 LARGE = 2**62
 #: functions of ``math`` that take any number
@@ -161,7 +163,7 @@ def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     """A function of ``math`` raises where it has no finite value; NumPy's does not."""
     made = again(build, op, args)
     if op.settings.get("via") == "math" and op.name not in TOTAL and not is_known_finite(op.name, args):
-        unless_finite(build, made[0])
+        unless_finite(build, args[0] if op.name in CIRCULAR else made[0])
     return made
 
 

@@ -14,7 +14,7 @@ def vdp_grad_kernel(x, v, stiffness, h, steps):
         t = stiffness * (1.0 - middle_x * middle_x) * middle_v - middle_x
         v += h * t
     v_grad = math.cos(v)
-    if not math.isfinite(v_grad):
+    if not math.isfinite(v):
         raise ArithmeticError
     x_grad = 2 * x
     stiffness_grad = 0.0
