@@ -7,7 +7,7 @@ from symgrad.ir.core import Call, Const, Func, Operand, walk
 from symgrad.ops.declare import ROWS, Row
 
 #: builtins that the printer itself uses
-BUILTINS = ("range", "reversed", "slice", "complex")
+BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
 
 
 def collect(func: Func, names: Names) -> set[str]:

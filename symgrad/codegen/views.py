@@ -8,24 +8,39 @@ for t in range(n):                          A_view = A[1:-1]
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from symgrad.codegen.expressions import is_none
 from symgrad.codegen.seam import nodes
 
 
 @dataclass(slots=True)
-class Views:
-    """The variables of one function: which are arrays, of what rank at least, and what else is taken."""
+class BeforeLoops(ABC):
+    """Makes what every round of a loop would make alike once, before the loop, in statements that are changed in place."""
 
-    arrays: Mapping[str, int]
-    taken: set[str]
+    taken: set[str]  #: names of variables that something else has
     made: list[ast.stmt] = field(default_factory=list)  #: the assignments before loops
 
+    #: the end of the names of what is made
+    suffix: ClassVar[str]
+
+    @abstractmethod
+    def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
+        """A variable, and what is made of it before a loop, for a node that is read or written there."""
+
+    def instead(self, node: ast.AST, made: ast.Name) -> ast.expr:
+        """What stands in the place of the node."""
+        return made
+
+    def rebinds(self, node: ast.AST) -> Iterator[str]:
+        """The variables that a statement gives another object."""
+        return bound_by(node, ())
+
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements, with views made before loops; these are changed in place."""
+        """The statements, with more of them before loops."""
         found: list[ast.stmt] = []
         for statement in body:
             if isinstance(statement, ast.For | ast.While):
@@ -38,56 +53,69 @@ class Views:
         return found
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
-        """Assignments of the slices that a loop reads and writes, which from then on are named in it."""
+        """Assignments of what a loop reads and writes, which from then on is named in it."""
         inside = list(nodes(loop))
-        bound = {name for node in inside for name in bound_by(node, self.arrays)}
-        if not any(isinstance(node, ast.Subscript) and self.is_steady(node, bound) for node in inside):
+        bound = {name for node in inside for name in self.rebinds(node)}
+        if not any(self.source(node, bound) is not None for node in inside):
             return []
         table: dict[str, tuple[str, ast.expr]] = {}
         for name, child in ast.iter_fields(loop):
             if name != "target":
                 setattr(loop, name, self.replaced(child, bound, table))
-        made: list[ast.stmt] = [ast.Assign([ast.Name(name)], slice_) for name, slice_ in table.values()]
+        made: list[ast.stmt] = [ast.Assign([ast.Name(name)], source) for name, source in table.values()]
         self.made += made
         return made
 
     def replaced(self, node: Any, bound: set[str], table: dict[str, tuple[str, ast.expr]]) -> Any:
-        """The node, or the name of the view that it is."""
+        """The node, or what stands for it."""
         if isinstance(node, list):
             return [self.replaced(item, bound, table) for item in node]
         if not isinstance(node, ast.AST):
             return node
-        if isinstance(node, ast.Subscript) and self.is_steady(node, bound):
-            return self.name(node, table)
-        for name, child in ast.iter_fields(node):
-            setattr(node, name, self.replaced(child, bound, table))
+        source = self.source(node, bound)
+        if source is not None:
+            node = self.instead(node, self.name(*source, table))
+        if not isinstance(node, ast.Name):
+            for name, child in ast.iter_fields(node):
+                setattr(node, name, self.replaced(child, bound, table))
         if isinstance(node, ast.Assign):
             node.targets = [stored(t, {n for n, _ in table.values()}) for t in node.targets]
         return node
 
-    def name(self, node: ast.Subscript, table: dict[str, tuple[str, ast.expr]]) -> ast.expr:
-        assert isinstance(node.value, ast.Name)
-        key = ast.dump(node)
+    def name(self, variable: str, source: ast.expr, table: dict[str, tuple[str, ast.expr]]) -> ast.Name:
+        key = ast.dump(source)
         if key not in table:
-            base = word = f"{node.value.id}_view"
+            base = word = f"{variable}_{self.suffix}"
             number = 0
             while word in self.taken:
                 number += 1
                 word = f"{base}_{number}"
             self.taken.add(word)
-            table[key] = word, node
+            table[key] = word, source
         return ast.Name(table[key][0])
 
-    def is_steady(self, node: ast.Subscript, bound: set[str]) -> bool:
-        """Is it a view of the same array in every round, that is sure to exist?"""
-        if not isinstance(node.value, ast.Name) or node.value.id in bound:
-            return False
+
+@dataclass(slots=True)
+class Views(BeforeLoops):
+    """Slices of the variables of one function that are arrays, of what rank at least."""
+
+    arrays: Mapping[str, int] = field(kw_only=True)
+    suffix = "view"
+
+    def rebinds(self, node: ast.AST) -> Iterator[str]:
+        return bound_by(node, self.arrays)
+
+    def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
+        """A view of the same array in every round, that is sure to exist."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or node.value.id in bound:
+            return None
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         slices = [item for item in items if isinstance(item, ast.Slice)]
         if not slices or len(slices) > self.arrays.get(node.value.id, 0):
-            return False
+            return None
         bounds = [b for s in slices for b in (s.lower, s.upper, s.step) if b is not None]
-        return all(isinstance(i, ast.Slice) or is_none(i) for i in items) and all(is_fixed(b, bound) for b in bounds)
+        steady = all(isinstance(i, ast.Slice) or is_none(i) for i in items) and all(is_fixed(b, bound) for b in bounds)
+        return (node.value.id, node) if steady else None
 
 
 def is_fixed(node: ast.expr, bound: set[str]) -> bool:
@@ -104,7 +132,7 @@ def is_fixed(node: ast.expr, bound: set[str]) -> bool:
     return False
 
 
-def bound_by(node: ast.AST, arrays: Mapping[str, int]) -> Iterator[str]:
+def bound_by(node: ast.AST, arrays: Container[str]) -> Iterator[str]:
     """The variables that a statement gives another object."""
     match node:
         case ast.Assign(targets=targets):
@@ -136,4 +164,4 @@ def stored(target: ast.expr, views: set[str]) -> ast.expr:
     return target
 
 
-__all__ = ["Views"]
+__all__ = ["BeforeLoops", "Views", "bound_by"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from symgrad.codegen.comments import Mark
+from symgrad.codegen.elements import with_memory
 from symgrad.codegen.expressions import Names, constant, has_path, same_operand, spell
 from symgrad.codegen.globals import BUILTINS
 from symgrad.codegen.header import Header, result_text
@@ -14,9 +15,8 @@ from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
 from symgrad.codegen.trees import assign, method, negated, replaced, subtracted, tuple_of
-from symgrad.codegen.views import Views
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import UNKNOWN, Array, Scalar, Type
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 
@@ -109,19 +109,19 @@ class Writer:
         return made
 
     def with_views(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements, for running with the slices that loops make made before them."""
+        """The statements, for running with the slices that loops make, and the memory of cells that they use, made before them."""
         if not self.header.fast:
             return body
-        ranks: dict[str, set[int]] = {}
+        types: dict[str, list[Type]] = {}
         for value, name in self.name_of.items():
-            ranks.setdefault(name, set()).add(value.type.rank or 0 if isinstance(value.type, Array) else 0)
+            types.setdefault(name, []).append(value.type)
         for value in perhaps_unbound(self.func):
-            ranks.setdefault(self.name_of.get(value, ""), set()).add(0)
-        views = Views({name: min(found) for name, found in ranks.items() if min(found)}, {*ranks, *self.names.reserved(), *self.viewed})
-        made = views.statements(body)
-        self.viewed |= views.taken
-        self.marks.update((statement, Mark()) for statement in views.made)  # the line belongs beside the loop's own
-        return made
+            types.setdefault(self.name_of.get(value, ""), []).append(UNKNOWN)
+        taken = {*types, *self.names.reserved(), *self.viewed}
+        body, made = with_memory(body, types, taken, self.names.use("memoryview"))
+        self.marks.update((statement, Mark()) for statement in made)  # the line belongs beside the loop's own
+        self.viewed |= taken
+        return body
 
     def give_back(self, yields: list[Operand]) -> list[ast.stmt]:
         """The ``return``."""

@@ -37,7 +37,7 @@ from symgrad.passes.factors import (
     sum_of_spread,
 )
 from symgrad.passes.facts import Facts
-from symgrad.passes.identities import call, is_number, is_real
+from symgrad.passes.identities import call, equal_shape, is_number, is_real
 
 Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
 
@@ -260,7 +260,7 @@ def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
     whole = "n" in index and set(index) <= {"s", "n"} and all(isinstance(b, Const) and b.value is None for b in bounds)
     if not whole or not isinstance(x, Array) or x.shape is None or not isinstance(v.type, Array) or v.type.shape is None:
         return None
-    if len(index) != len(v.type.shape) or not same_shape(v.type.shape, tuple(extents_with_ones(index, x.shape))):
+    if len(index) != len(v.type.shape) or not equal_shape(v.type.shape, tuple(extents_with_ones(index, x.shape))):
         return None
     place = [b for letter in index for b in ([ZERO] if letter == "n" else [NONE, NONE, NONE])]
     inner = new("view", op, Array(v.type.dtype, x.shape), [v, *place], index=index.replace("n", "i"))
@@ -272,6 +272,26 @@ def extents_with_ones(index: str, shape: Shape) -> list[Any]:
     rest = list(shape)
     made = [1 if letter == "n" else rest.pop(0) if rest else 1 for letter in index]
     return [*made, *rest]
+
+
+def view_of_negative(op: Call, facts: Facts) -> list[Call] | None:
+    """``(-x)[0]`` is ``-(x[0])``, where what was summed with all its axes may lose them."""
+    maker = once(op.args[0], "negative", facts)
+    if maker is None or facts.calls(maker.args[0], "sum") is None or not isinstance(op.outs[0].type, Array):
+        return None
+    inner = new("view", op, op.outs[0].type, [maker.args[0], *op.args[1:]], index=op.settings["index"])
+    return [inner, call("negative", op, [inner.outs[0]])]
+
+
+def axes_added_and_dropped(op: Call, facts: Facts) -> Operand | None:
+    """``x[:, None][:, 0]`` is ``x``."""
+    maker, index = facts.calls(op.args[0], "view"), op.settings["index"]
+    if maker is None or maker.settings["index"].replace("n", "i") != index or set(index) != {"s", "i"}:
+        return None
+    place = [b for letter in index for b in ([ZERO] if letter == "i" else [NONE, NONE, NONE])]
+    whole = all(map(same_operand, maker.args[1:], [NONE] * (len(maker.args) - 1)))
+    same = whole and len(place) == len(op.args) - 1 and all(map(same_operand, place, op.args[1:]))
+    return maker.args[0] if same and getattr(maker.outs[0].type, "rank", None) == len(index) else None
 
 
 def sum_kept_and_dropped(op: Call, facts: Facts) -> Call | None:
@@ -400,11 +420,11 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "slope_power": (kind_of_power,),
     "spread": (spread_with_axes,),
     "copy": (filled,),
-    "view": (transpose, sum_kept_and_dropped),
+    "view": (transpose, sum_kept_and_dropped, view_of_negative, axes_added_and_dropped),
     "mT": (transpose,),
     "add_at": (add_to_transpose, add_to_new_axis, store_after_zero, add_distinct),
     "add_written": (add_distinct,),
     "take_written": (take_distinct,),
 }
 
-__all__ = ["CHEAPER"]
+__all__ = ["CHEAPER", "Rewrites", "axes_added_and_dropped", "is_transpose"]

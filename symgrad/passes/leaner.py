@@ -11,11 +11,12 @@ import symgrad.ops.into  # noqa: F401  (it has the rows)
 from symgrad.ir.core import Call, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.cheaper import Rewrites
+from symgrad.passes.cheaper import Rewrites, axes_added_and_dropped
+from symgrad.passes.contractions import only_summed, spread_later, sum_of_broadcast
 from symgrad.passes.factors import as_large, is_late, new, once
 from symgrad.passes.facts import Facts
 from symgrad.passes.fold import rewritten
-from symgrad.passes.identities import call
+from symgrad.passes.identities import call, spread_operand
 
 #: layouts whose elements NumPy walks through without a copy
 BY_ROWS = frozenset({"C", "CF"})
@@ -27,7 +28,16 @@ CHOOSING = {"maximum": "greater", "minimum": "less"}
 
 def leaner(func: Func) -> Func:
     """Take fewer walks through memory, in place."""
-    return rewritten(func, lambda name, elementwise: LEANER.get(name, ()))
+    summed = only_summed(func)
+
+    def contracted(op: Call, facts: Facts) -> list[Call] | None:
+        """The sum of a product that is broadcast is a product of matrices."""
+        return sum_of_broadcast(op, facts, summed)
+
+    def table(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
+        return (*((spread_operand,) if elementwise else ()), *LEANER.get(name, ()), *((contracted,) if name == "sum" else ()))
+
+    return rewritten(func, table)
 
 
 def sum_as_product(op: Call, facts: Facts) -> Call | None:
@@ -125,7 +135,8 @@ def shape_of_computed(op: Call, facts: Facts) -> Call | None:
 LEANER: dict[str, tuple[Rewrites, ...]] = {
     "shape_of": (shape_of_computed,),
     "sum": (sum_as_product,),
-    "multiply": (share_of_ties, scaled_outer_product),
+    "view": (axes_added_and_dropped,),
+    "multiply": (share_of_ties, scaled_outer_product, spread_later),
 }
 
 __all__ = ["leaner"]

@@ -8,6 +8,7 @@ from symgrad.ir.core import Func
 from symgrad.passes.borrow import borrow
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
+from symgrad.passes.counters import counters
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.first_writes import first_writes
@@ -55,6 +56,7 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
         borrow,
         unbox if plain else unbox_plainly,
         cells,
+        counters,
         dce,
         *((strips,) if plain else ()),
         reuse,

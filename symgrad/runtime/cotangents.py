@@ -5,6 +5,7 @@ NumPy only. A function ``*_place`` puts an array into zeros, ``*_back`` sums whe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -352,8 +353,15 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     return g.sum(axes, keepdims=True).reshape(shape)
 
 
+def as_matrix(stack: Any) -> Any:
+    """The rows of all matrices of a stack, in one."""
+    return stack.reshape(math.prod(stack.shape[:-1]), stack.shape[-1])
+
+
 def matmul_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
     """The cotangent of ``a``, of this shape, in ``a @ b``."""
+    if b.ndim == 2 and len(shape) > 2:
+        return (as_matrix(g) @ b.T).reshape(shape)
     if b.ndim == 1:
         made = np.asarray(g)[..., None] * b
     elif len(shape) == 1:
@@ -366,6 +374,8 @@ def matmul_left(g: Any, b: Any, shape: tuple[int, ...]) -> Any:
 def matmul_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
     """The cotangent of ``b``, of this shape, in ``a @ b``."""
     g = np.asarray(g)
+    if len(shape) == 2 and a.ndim > 2:
+        return as_matrix(a).T @ as_matrix(g)
     if len(shape) == 1:
         made = a * g[..., None]
     elif a.ndim == 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.runtime.vector_text import VECTOR
 
-MODULES = ("symgrad.runtime.support", "symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.marks")
+MODULES = tuple(f"symgrad.runtime.{name}" for name in ("support", "special", "cotangents", "contractions", "marks"))
 #: modules of SciPy by the names that emitted text has for them: it stands in what was made of functions that call SciPy
 SCIPY = {"special": "scipy.special", "solving": "scipy.linalg"}
 #: functions that only kernels call, by the module that defines them: it imports numba

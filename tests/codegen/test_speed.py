@@ -193,3 +193,84 @@ def test_a_slice_of_a_name_that_may_be_unbound_is_made_where_it_is_read() -> Non
 
     np.testing.assert_allclose(derived(x, 2), 1.0 + 6.0 * np.array([0.0, 1.5**2, 4.0]))
     assert "y_view" not in derived.source(x, 2, optimize="speed")
+
+
+def rows_and_cells(a: Any, n: int) -> Any:
+    a = a.copy()
+    for _ in range(n):
+        for i in range(1, a.shape[0]):
+            a[i, 1:] += 0.5 * a[i - 1, :-1]
+            for j in range(1, a.shape[1]):
+                a[i, j] += a[i, j - 1] * a[-1, -j]
+                a[i, j] /= 3.0 + a[i, j] * a[i, j]
+    return np.sum(a * a)
+
+
+def test_cells_of_an_array_that_is_used_whole_too_go_through_its_memory() -> None:
+    derived = symgrad.value_and_grad(rows_and_cells)
+    a = np.linspace(0.1, 1.0, 12).reshape(3, 4)
+    laid = [a, np.asfortranarray(a), a[::-1, ::-1][::-1, ::-1], np.broadcast_to(a, (2, 3, 4))[1]]
+    text = derived.source(a, 2, optimize="speed")
+
+    assert "a_1_cells = memoryview(a_1)" in text and "a_1_cells[i, j] = " in text and "a_grad_cells[i, j - 1] += " in text
+    assert "memoryview" not in derived.source(a, 2)
+    symgrad.check_grads(rows_and_cells, (a, 2), wrt=("a",))
+    for one in laid:
+        value, gradient = derived(one, 2)
+        assert value == rows_and_cells(a, 2)
+        assert same(gradient, derived(a, 2)[1])
+    with pytest.raises(IndexError):
+        symgrad.grad(beyond_rows)(a, 9)
+
+
+def beyond_rows(a: Any, n: int) -> Any:
+    a = a * 1.0
+    for i in range(n):
+        a[i, 0] += a[0, i] * 2.0
+        a[0] *= 0.5
+    return np.sum(a)
+
+
+def gathered(v: Any, k: Any, p: Any, x: Any) -> Any:
+    y = np.zeros(p.shape[0] - 1)
+    for i in range(p.shape[0] - 1):
+        for j in range(p[i], p[i + 1]):
+            y[i] += v[j] * x[k[j]]
+    return np.sum(y * y)
+
+
+def test_places_read_of_integers_are_python_s() -> None:
+    v, k, p, x = np.array([0.5, -1.0, 2.0, 0.25]), np.array([0, 2, -1, 0]), np.array([0, 1, 1, 4]), np.array([1.5, -0.5, 3.0])
+    derived = symgrad.grad(gathered, wrt=("v", "x"))
+    text = derived.source(v, k, p, x, optimize="speed")
+
+    assert "p_cells = memoryview(p)" in text and "x_cells[k_cells[j]]" in text
+    symgrad.check_grads(gathered, (v, k, p, x), wrt=("v", "x"))
+    assert all(map(same, derived(v, k.astype(np.int32), p, x), derived(v, k, p, x)))
+
+
+def test_a_variable_named_memoryview_is_left_alone() -> None:
+    def named(x: Any, memoryview: Any) -> Any:
+        s = 0.0
+        for i in range(x.shape[0]):
+            x[i] *= memoryview[0]
+            s += np.sum(x[:i] * memoryview)
+        return s
+
+    x = np.array([0.5, 1.5, -2.0])
+    symgrad.check_grads(lambda x, m: named(x.copy(), m), (x, np.array([2.0])))
+
+
+def test_a_name_that_a_loop_binds_anew_keeps_its_reads() -> None:
+    def rebound(x: Any, n: int) -> Any:
+        s = 0.0
+        for i in range(n):
+            s += x[i] * x[0]
+            x = x * x + np.sum(x)
+        return s
+
+    derived = symgrad.grad(rebound)
+    x = np.array([0.5, 0.25, 0.125])
+
+    assert "x_cells" not in derived.source(x, 3, optimize="speed")
+    symgrad.check_grads(rebound, (x, 3), wrt=("x",))

@@ -13,6 +13,7 @@ def lu_grad(matrix):
 
     # backward
     A_grad = diag_back(1.0 / t_1, matrix.shape, 0)
+    A_grad_cells = memoryview(A_grad)
     for k in reversed(range(t)):               # 100: for k in range(n - 1):
         t = k + 1                              # 101: A[k + 1 :, k] /= A[k, k]
         t_grad = -A_grad[t:, t:]               # 102: A[k + 1 :, k + 1 :] -= np.outer(A[k +...
@@ -24,5 +25,5 @@ def lu_grad(matrix):
         t_grad = A_grad[t:, k] / A[k, k]       # 101: A[k + 1 :, k] /= A[k, k]
         t_1 = t_grad.dot(t_2)
         A_grad[t:, k] = t_grad
-        A_grad[k, k] -= t_1
+        A_grad_cells[k, k] -= t_1
     return A_grad,

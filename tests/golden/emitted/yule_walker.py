@@ -9,6 +9,7 @@ def yule_walker_grad(correlations):
     tape = [None] * order
     error_1 = error
     reflection_1 = reflection
+    coefficients_cells = memoryview(coefficients)
     for k in range(1, order):
         error_2 = error_1 * (1.0 - reflection_1 * reflection_1)
         t = coefficients[:k]
@@ -18,7 +19,7 @@ def yule_walker_grad(correlations):
         coefficients_old = coefficients[:k].copy()
         np.add(t, t_1, out=coefficients[:k])
         tape[k] = error_1, reflection_1, coefficients_old
-        coefficients[k] = reflection_2
+        coefficients_cells[k] = reflection_2
         error_1 = error_2
         reflection_1 = reflection_2
 
@@ -27,6 +28,7 @@ def yule_walker_grad(correlations):
     reflection_grad = 0.0
     coefficients_grad = 2 * coefficients
     correlations_grad = np.zeros(correlations.shape)
+    correlations_grad_cells = memoryview(correlations_grad)
     for k in reversed(range(1, order)):          # 125: for k in range(1, order):
         reflection_grad += coefficients_grad[k]  # 129: coefficients[k] = reflection
         error_1, reflection_2, coefficients_old = tape[k]
@@ -44,7 +46,7 @@ def yule_walker_grad(correlations):
         t_grad_2 = t_grad * coefficients_old
         correlations_grad[k:0:-1] += t_grad_2
         coefficients_grad[:k] += t_grad_1
-        correlations_grad[k + 1] += t_grad
+        correlations_grad_cells[k + 1] += t_grad
         error_grad = error_grad_1 * t            # 126: error *= 1.0 - reflection * reflection
         reflection_grad = error_grad_1 * error_1 * reflection_2 * -2
         reflection_1 = reflection_2

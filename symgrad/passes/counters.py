@@ -1,0 +1,76 @@
+"""Reads integers of arrays as Python's where they only say places or how often a loop runs. Works in place.
+
+for j in range(p[i], p[i + 1]):                 for j in range(p.item(i), p.item(i + 1)):
+    s += v.item(j) * x.item(k[j])      ->           s += v.item(j) * x.item(k.item(j))
+
+In loops only. What is computed of them may be larger than NumPy's integers, so that those of which more is computed stay.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, walk
+from symgrad.ir.types import INT, Array, Scalar
+from symgrad.ops.declare import ROWS
+from symgrad.passes.facts import holds
+from symgrad.passes.telling import tell
+
+DTYPE = "i64"
+#: where among the operands of rows without a path the places begin
+BEGIN = {"item": 1, **{f"{kind}{rank}": begin for kind, begin in (("cell", 1), ("set_cell", 2), ("add_cell", 2)) for rank in (1, 2, 3)}}
+
+
+def counters(func: Func) -> Func:
+    """Read integers that say places as Python's, in place."""
+    if not holds(func, For, While):
+        return func
+    kept = spoken_against(func)
+    for op in in_loops(func.body, False):
+        if is_integer(op) and op.outs[0] not in kept:
+            tell(func.notes, op, "one of Python's integers, since it only says a place or how often a loop runs", op.args[0])  # type: ignore[arg-type]
+            op.name, op.settings, op.outs[0].type = "item", dict(ROWS["item"].settings), INT
+    return func
+
+
+def in_loops(block: Block, looped: bool) -> list[Call]:
+    """The calls inside loops, in order."""
+    found: list[Call] = []
+    for op in block.ops:
+        if looped and isinstance(op, Call):
+            found.append(op)
+        for inner in op.blocks:
+            found += in_loops(inner, looped or isinstance(op, For | While))
+    return found
+
+
+def is_integer(op: Call) -> bool:
+    """Does the op read one integer of an array?"""
+    if op.name != "take" or not isinstance(op.args[0].type, Array) or not isinstance(op.args[0], Value):
+        return False
+    array = op.args[0].type
+    cell = op.settings["index"] == "i" * (array.rank or 0) != ""
+    return array.dtype == DTYPE and cell and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:])
+
+
+def spoken_against(func: Func) -> set[Operand]:
+    """Values of which more is asked than a place or a number of rounds."""
+    found: set[Operand] = set(func.body.yields)
+    for op in walk(func.body):
+        found.update(more_than_places(op))
+        for inner in op.blocks:
+            found.update(inner.yields)
+    return found
+
+
+def more_than_places(op: Op) -> list[Operand]:
+    """The operands of an op that are neither places nor bounds of its rounds."""
+    match op:
+        case Call():
+            row = ROWS[op.name]
+            path = "index" in row.settings and row.params[-1].startswith("*")
+            return op.args[: len(row.params) - 1 if path else BEGIN.get(op.name)]
+        case For():
+            return op.inits
+    return op.operands
+
+
+__all__ = ["counters"]
