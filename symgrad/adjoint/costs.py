@@ -42,6 +42,7 @@ class Costs:
     choice: int
     function: int
     tape: int
+    arrays: bool = False  #: is a tape with places arrays, however the places are counted?
 
     def of(self, op: Call) -> int:
         """The cost of an op on numbers; 0 if it only reads, counts or compares, ``NEVER`` if it is not done again."""
@@ -66,4 +67,4 @@ class Costs:
 #: measured: a sum of floats takes 12 ns, ``math.sin`` 45 ns, a slot of a tape 10 ns of a short one and 60 ns of one that fits no cache
 INTERPRETED = Costs(light=1, division=1, choice=2, function=4, tape=2)
 #: an addition takes a quarter of a nanosecond, 16 bytes of memory written and read a dozen times that
-COMPILED = Costs(light=1, division=4, choice=1, function=20, tape=12)
+COMPILED = Costs(light=1, division=4, choice=1, function=20, tape=12, arrays=True)

@@ -17,7 +17,7 @@ from symgrad.adjoint.memory import UNDO, Memory, Trace, has_memory, rank_cost
 from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Scalar, same_shape
+from symgrad.ir.types import Array, Dim, Scalar, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.declare import ROWS
 
@@ -438,7 +438,20 @@ class Plan:
             elif not all(self.can(value, scope, time) for scope, time in self.required[value]):
                 self.known.clear()
                 if not self.settle(value) and not self.joinable(value) and not self.carriable(value):
-                    self.saved.add(value)
+                    self.save(value)
+
+    def save(self, value: Value) -> None:
+        """Save a value; for a view that leaves out only an end of an array the array, which is kept in memory anyway."""
+        op = self.layout.op_of(value)
+        whole = op.args[0] if isinstance(op, Call) and op.name == "view" else None
+        if isinstance(whole, Value) and whole not in self.saved and is_nearly(value, whole) and not self.memory.overwritten(whole):
+            self.saved.add(whole)
+            if all(self.can(value, *demand) for demand in self.required[value]):
+                self.saved -= {shape for shape, source in self.shapes.items() if source is whole}
+                return
+            self.saved.remove(whole)
+            self.known.clear()
+        self.saved.add(value)
 
     def is_read_back(self, value: Value) -> bool:
         """Is a number had only from an array that is turned back for it?  Then there is less to turn back if it is carried."""
@@ -514,6 +527,15 @@ class Plan:
 def is_float(value: Operand) -> bool:
     """Is it a floating-point number?"""
     return isinstance(value.type, Scalar) and value.type.kind == "float"
+
+
+def is_nearly(part: Value, whole: Value) -> bool:
+    """Is an array shorter than another by no more than a literal on each axis?"""
+    shapes = [v.type.shape for v in (part, whole) if isinstance(v.type, Array) and v.type.shape is not None]
+    if len(shapes) < 2 or len(shapes[0]) != len(shapes[1]):
+        return False
+    pairs = zip(*shapes, strict=True)
+    return all(a == b or isinstance(a, Dim) and isinstance(b, Dim) and a.symbol == b.symbol != "?" for a, b in pairs)
 
 
 def path_of(store: Call) -> list[Operand]:

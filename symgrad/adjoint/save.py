@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.expand import number
+from symgrad.adjoint.counting import Count, count_of
 from symgrad.adjoint.memory import UNDO, has_memory
 from symgrad.adjoint.plan import Plan, path_of
 from symgrad.adjoint.presence import Presence, enter, leave
-from symgrad.ir.core import ONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value
+from symgrad.ir.core import UNDEF, Block, Call, Const, For, If, Op, Operand, Value
 from symgrad.ir.types import Array, Tape
 from symgrad.ops.build import Builder
 
@@ -22,14 +22,18 @@ from symgrad.ops.build import Builder
 class TapeUse:
     """One tape: the block that saves, what it saves, and the tape's value when the forward half is over.
 
-    If ``indexed`` the tape is itself one of the values saved by the block around the loop.
+    If rounds have places (``count``) the tape is itself one of the values saved by the block around the loop.
     """
 
     block: Block
-    indexed: bool
+    count: Count | None
     items: list[Value] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     end: Operand = UNDEF
+
+    @property
+    def indexed(self) -> bool:
+        return self.count is not None
 
     @property
     def name(self) -> str:
@@ -132,7 +136,7 @@ class Saver:
 
     def new_tape(self, block: Block) -> TapeUse:
         """A tape for what a block saves; a stack is handed through the blocks around."""
-        use = TapeUse(block, is_counted(self.plan.layout.owners[block][2]))
+        use = TapeUse(block, count_of(self.plan, block))
         self.tapes[block] = use
         for around, _ in () if use.indexed else self.plan.layout.path((block, 0)):
             self.inside.setdefault(around, []).append(block)
@@ -144,11 +148,14 @@ class Saver:
         """Create a tape just before the loop whose rounds it has places for, and save it with what the block around saves."""
         outer, place, op = self.plan.layout.owners[use.block]
         assert isinstance(op, For)
+        assert use.count is not None
         before = self.before.setdefault((outer, place), [])
-        count = op.stop if number(op.step) == 1 else self.call(before, op, "add", op.start, ONE)
-        tape = self.call(before, op, "slots", count, hint=use.name)
+        with self.builder.inside(Block([], before)), self.builder.at(op.loc):
+            tape = self.builder.call("slots", use.count.total(self.builder), hint=use.name)
         inside, out = enter(op, use.block, tape, Tape(tuple(v.type for v in use.items), True), use.name)
-        leave(op, use.block, self.store(use, "put", inside, op.index))
+        with self.builder.inside(Block([], self.after.setdefault((use.block, -1), []))), self.builder.at(op.loc):
+            round_ = use.count.place(self.builder, op.index, use.count.first)
+        leave(op, use.block, self.store(use, "put", inside, round_))
         self.made[out] = place
         self.kept_as(use, outer, out)
 
@@ -171,7 +178,7 @@ class Saver:
             pushed = out
         use.end = self.export(pushed, outer)
 
-    def store(self, use: TapeUse, name: str, *where: Value) -> Value:
+    def store(self, use: TapeUse, name: str, *where: Operand) -> Value:
         """The op that saves, as soon as all its values are there."""
         tables, indices = (self.before, self.after), range(-1, len(use.block.ops) + 1)
         own = {op: index for table in tables for index in indices for op in table.get((use.block, index), ())}
@@ -225,13 +232,3 @@ class Saver:
             for index, op in enumerate(block.ops):
                 ops += [*self.before.get((block, index), []), op, *self.after.get((block, index), [])]
             block.ops = ops
-
-
-def is_counted(op: Op) -> bool:
-    """Has a tape of the loop a place for each index, without waste?"""
-    if not isinstance(op, For) or op.until:
-        return False
-    start, stop, step = number(op.start), number(op.stop), number(op.step)
-    if step == 1:
-        return start is not None and 0 <= start <= 2
-    return step == -1 and stop is not None and -1 <= stop <= 1

@@ -194,9 +194,12 @@ class Availability:
         use = self.saver.tapes[frame.scope.block]
         items = [Value(v.type, v.name) for v in use.items]
         loc = frame.scope.op.loc if frame.scope.op is not None else self.plan.func.loc
-        if use.indexed:
+        if use.count is not None:
             assert frame.parent is not None
-            frame.ops.append(Call(items, loc, "get", [self.old(frame.parent, use), frame.scope.reverse.args[0]], {}))
+            first = None if use.count.first is None else self.get(use.count.first, frame.parent)
+            with self.builder.inside(Block([], frame.ops)), self.builder.at(loc):
+                place = use.count.place(self.builder, frame.scope.reverse.args[0], first)
+            frame.ops.append(Call(items, loc, "get", [self.old(frame.parent, use), place], {}))
         else:
             tape = frame.tapes[use.block]
             rest = Value(tape.type, tape.name if isinstance(tape, Value) else None)

@@ -97,11 +97,16 @@ class Choices(ast.NodeTransformer):
 
 
 def is_small(node: ast.expr) -> bool:
-    """Is it a variable, a literal, or a sum that begins with a variable?"""
+    """Is it a variable, a literal, the extent of an array, or a sum of two of these?"""
     match node:
-        case ast.Name() | ast.Constant():
-            return True
-        case ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Sub(), right=ast.Name() | ast.Constant()):
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return is_term(left) and is_term(right)
+    return is_term(node)
+
+
+def is_term(node: ast.expr) -> bool:
+    match node:
+        case ast.Name() | ast.Constant() | ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant()):
             return True
     return False
 

@@ -92,6 +92,7 @@ class Context:
         self.by_symbol: dict[str, Operand] = {}
         self.params: list[Value] = []  #: what stands for the parameters
         self.inner: dict[Value, tuple[Value, Slots, Operand]] = {}  #: inner tapes: the outer one, the arrays, the outer round
+        self.saved_now: set[tuple[Op, Operand]] = set()  #: what is on a tape before the op that puts it there
         self.wants = memory_wanted(func)
         self.stored_arrays = stored_arrays(func, self.facts)
         self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
@@ -248,6 +249,22 @@ class Context:
         with self.writer.nest(form.extents) as index:
             self.writer.store(handle, form.at(index), index)
 
+    def overlap(self, x: Form, value: Form) -> bool:
+        """May an element of ``value`` be read from the memory of ``x``?  The classes of the program do not tell rounds apart."""
+        if not x.cells & value.reads():
+            return False
+        apart = all(root.memory is not None and root.memory is not x.memory for root in value.roots() if root.cells)
+        return not (apart and x.memory is not None and self.is_new(x.memory))
+
+    def is_new(self, handle: Value) -> bool:
+        """Was the array made in this round of the block that is being written, and has no other name so far?"""
+        block = self.writer.build.block
+        for op in walk(block):
+            plain = isinstance(op, Call) and op.name in ELEMENTS
+            if handle in op.operands and not plain or any(handle in inner.yields for inner in op.blocks):
+                return False
+        return any(isinstance(op, Call) and op.name in ("zeros", "empty") and handle in op.outs for op in block.ops)
+
     def owned(self, operand: Operand) -> Form:
         """An array whose memory the program gives up: it may be written to."""
         found = self.materialised(operand)
@@ -286,6 +303,10 @@ class Context:
             if isinstance(made_op, Call) and made_op.outs:
                 self.writer.maker[made_op.outs[0]] = made_op
         return results
+
+
+#: what is done with single elements of arrays, and what asks for extents
+ELEMENTS = frozenset({"take", "set_at", "add_at", "extent"})
 
 
 def is_nothing(operand: Operand) -> bool:

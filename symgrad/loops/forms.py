@@ -76,10 +76,10 @@ def filled(dtype: str, extents: Sequence[Operand], value: Operand) -> Form:
     return Form(dtype, tuple(extents), lambda index: value, spread=True, value=value)
 
 
-def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object]) -> None:
-    """From now on the recipe is memory."""
-    form.at = lambda index: writer.read(handle, index)
-    form.parts, form.price, form.memory, form.cells, form.spread = (), 0, handle, cells, False
+def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object], within: Index = ()) -> None:
+    """From now on the recipe is memory: an array, or the part of one that lies ``within`` it."""
+    form.at = lambda index: writer.read(handle, (*within, *index))
+    form.parts, form.price, form.memory, form.cells, form.spread = (), 0, None if within else handle, cells, False
     form.value = form.support = None
 
 

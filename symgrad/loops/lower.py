@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
-from symgrad.loops import lists
+from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
@@ -23,6 +23,7 @@ from symgrad.loops.merge import merge
 from symgrad.loops.ordering import sorted_once
 from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.recalled import recalled
 from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import as_kind, bail_out
@@ -31,11 +32,14 @@ from symgrad.loops.strips import strips
 from symgrad.loops.tapes import given_lists, parts_of
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
-from symgrad.loops.writer import Range, number, scalar
+from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
 from symgrad.passes.stacks import stacks
+
+#: rows that choose one of two operands, and the comparison that the one that is chosen wins
+WINNING = {"maximum": "greater", "minimum": "less"}
 
 
 def to_loops(func: Func) -> Func:
@@ -43,7 +47,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = sorted_once(rounds(predicates(clone(func))))
+    func = sorted_once(rounds(recalled(predicates(clone(func)))))
     try:
         lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
         lowering.run()
@@ -126,14 +130,17 @@ class Lowering(Context):
     def settle(self, op: Op, k: int, frame: Frame) -> None:
         """Recipes that read what the op will overwrite get memory before it, and those that a loop would compute again and again."""
         written = {self.facts.find((v, False)) for v in stored_by(op)}
+        store = self.env.get(op.args[0]) if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value) else None
         for value, form in list(frame.alive.items()):
             if frame.last.get(value, -1) < k or form.memory is not None:
                 del frame.alive[value]
                 continue
             later = frame.last[value] > k or bool(op.blocks)
             again = isinstance(op, For | While) and form.cost > 0 and reads_inside(op, value)
-            if later and written & form.reads() or again:
-                self.give_memory(form, value, value.name)
+            clash = later and bool(written & form.reads()) and not (isinstance(store, Form) and not self.overlap(store, form))
+            if clash or again:
+                if not slots.saved_now(self, value, form):
+                    self.give_memory(form, value, value.name)
                 del frame.alive[value]
 
     # -------------------------------------------------------------- ops
@@ -188,6 +195,8 @@ class Lowering(Context):
             if op.name in COMPOSED and dtype in ("f32", "f64"):
                 wide = [cast_to(self.writer, as_float(e), "f64") for e in elements]
                 return cast_to(self.writer, COMPOSED[op.name](self.writer, *wide), dtype)
+            if (wins := self.winning(op)) is not None:
+                return cast_to(self.writer, self.share(wins, elements[0], elements[2]), dtype)
             name, elements = as_numpy_takes_it(op, elements)
             one = Call([Value(type_)], self.writer.loc, name, elements, settings)
             (made,) = self.scalar_op(one, elements)
@@ -195,6 +204,29 @@ class Lowering(Context):
 
         operands = [self.form(a) if isinstance(a.type, Array) else self.number(a) for a in op.args]
         return mapped(self.writer, dtype, operands, compute, price_of(op), op.name)
+
+    def winning(self, op: Call) -> str | None:
+        """By which comparison the first operand of ``share`` is the larger, or the smaller, if both operands are at hand."""
+        maker = self.facts.maker.get(op.args[1]) if op.name == "share" and isinstance(op.args[1], Value) else None
+        if (
+            not isinstance(maker, Call)
+            or maker.name not in WINNING
+            or {*map(key_of, maker.args)} != {key_of(op.args[0]), key_of(op.args[2])}
+        ):
+            return None
+        return WINNING[maker.name]
+
+    def share(self, wins: str, x: Operand, y: Operand) -> Operand:
+        """All where the first wins, half where there is a tie, without what came out; of nan nothing."""
+
+        def compared(name: str) -> Operand:
+            one = Call([Value(scalar("bool"))], self.writer.loc, name, [x, y], {})
+            return self.scalar_op(one, one.args)[0]
+
+        tied = self.writer.call("where", compared("equal"), Const(0.5), Const(0.0), via=None)
+        made = self.writer.call("where", compared(wins), Const(1.0), tied, via=None)
+        made.type = scalar("f64")  # as Python's floats are in arrays
+        return made
 
     # -------------------------------------------------------------- control flow
 

@@ -84,6 +84,8 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
     narrow = named - {"f64", "i64"}
     if not narrow or op.name in ("cast", "number", "where"):
         return args
+    if named == {"f32", "f64"}:  # the wider one is what both compute in
+        return [build.call("cast", a, dtype="f64") if isinstance(a.type, Scalar) and a.type.dtype == "f32" else a for a in args]
     if len(named) > 1 or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
         raise OutOfReach(f"numbers of {' and '.join(sorted(named))} in one operation", op.loc)
     (dtype,) = narrow

@@ -9,7 +9,7 @@ from __future__ import annotations
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, walk
 from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
 from symgrad.loops.context import Context, Saved, Slots, Thing
-from symgrad.loops.forms import Form, refuse_dtype
+from symgrad.loops.forms import Form, refuse_dtype, remember
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.writer import number
 
@@ -144,17 +144,26 @@ def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) 
 
 def most(context: Context, operand: Operand) -> Operand | None:
     """The most that a number of rounds may be, from what is known now."""
+    found = extreme(context, operand, 1)
+    return None if found is None else context.writer.larger(found, ZERO)
+
+
+def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
+    """The most (1) or the least (-1) that a sum of indices may be, from what is known now."""
     if isinstance(operand, Const) or operand in context.env:
-        return context.writer.larger(context.number(operand), ZERO)
+        return context.number(operand)
     loop = next((op for op in walk(context.func.body) if isinstance(op, For) and op.index is operand), None)
     if loop is not None:
-        first, last = most(context, loop.start), most(context, loop.stop)
-        return None if first is None or last is None else context.writer.larger(first, last)
+        step = number(loop.step)
+        if side < 0 and step is not None:
+            return extreme(context, loop.start if step > 0 else loop.stop, side)
+        first, last = extreme(context, loop.start, side), extreme(context, loop.stop, side)
+        return None if side < 0 or first is None or last is None else context.writer.larger(first, last)
     maker = context.facts.maker.get(operand)
-    if isinstance(maker, Call) and maker.name in ("add", "subtract") and number(maker.args[1]) is not None:
-        base, shift = most(context, maker.args[0]), number(maker.args[1]) or 0
-        shift = shift if maker.name == "add" else 0
-        return None if base is None else context.writer.larger(context.writer.add(base, Const(max(shift, 0))), ZERO)
+    if isinstance(maker, Call) and maker.name in ("add", "subtract"):
+        first, second = extreme(context, maker.args[0], side), extreme(context, maker.args[1], side if maker.name == "add" else -side)
+        if first is not None and second is not None:
+            return context.writer.add(first, second) if maker.name == "add" else context.writer.subtract(first, second)
     return None
 
 
@@ -165,8 +174,26 @@ def put(context: Context, op: Call) -> Thing:
     index = (*tape.prefix, context.number(op.args[1]))
     assert len(index) == len(tape.counts)
     for saved, operand in zip(tape.saved, op.args[2:], strict=True):
-        save(context, tape, saved, operand, index)
+        if (op, operand) not in context.saved_now:
+            save(context, tape, saved, operand, index)
     return tape
+
+
+def saved_now(context: Context, value: Value, form: Form) -> bool:
+    """Save a recipe that needs memory at once, if it is to be saved later in its block: its place on the tape is its memory."""
+    block = context.frames[-1].block
+    op = next((op for op in block.ops if isinstance(op, Call) and op.name == "put" and value in op.args[2:]), None)
+    if op is None or context.home.get(form) is not block or not isinstance(tape := context.env.get(op.args[0]), Slots):  # type: ignore[arg-type]
+        return False
+    saved = tape.saved[op.args.index(value) - 2]
+    if saved.extents is None:
+        return False
+    index = (*tape.prefix, context.number(op.args[1]))
+    save(context, tape, saved, value, index)
+    context.saved_now.add((op, value))
+    (handle,) = saved.handles
+    remember(form, context.writer, handle, frozenset({handle}), index)
+    return True
 
 
 def save(context: Context, tape: Slots, saved: Saved, operand: Operand, index: tuple[Operand, ...]) -> None:

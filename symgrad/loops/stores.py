@@ -56,7 +56,7 @@ def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Op
     writer = lowering.writer
     how = "set_at" if op.name == "set_at" else "add_at"
     stays = last_written(lowering, x.extents, where) if op.name == "add_written" and where.repeats else None
-    if isinstance(value, Form) and x.cells & value.reads() and not reads_where_it_writes(lowering, x, where, value):
+    if isinstance(value, Form) and lowering.overlap(x, value) and not reads_where_it_writes(lowering, x, where, value):
         value = lowering.give_memory(shown(value, value.extents, lambda i: i), None, "%t")
     with writer.nest(where.extents) as index:
         element = value.at(broadcast_index(value, index)) if isinstance(value, Form) else value

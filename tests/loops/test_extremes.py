@@ -37,6 +37,11 @@ def whole(x, w):
     return np.max(x @ w.T) * np.sum(w) + np.min(x, axis=0) @ w[0]
 
 
+def larger(x, w):
+    y = np.maximum(x, w[0]) * np.minimum(w[1], x)
+    return np.sum(np.maximum(y, 0.0) + np.minimum(0.5, y) * x)
+
+
 R = np.random.default_rng(5)
 
 
@@ -48,6 +53,7 @@ CASES = [
     (nearest, sizes(((6, 3), (4, 3)), ((1, 1), (1, 1)), ((0, 3), (2, 3)), ((5, 0), (2, 0)), ((3, 2), (0, 2)))),
     (farthest, sizes(((6, 3), (4, 3)), ((1, 2), (1, 2)), ((2, 3), (0, 3)))),
     (weighted, sizes(((4, 3), (3, 5)), ((1, 1), (1, 1)), ((0, 2), (2, 3)))),
+    (larger, sizes(((6, 3), (4, 3)), ((1, 1), (2, 1)), ((0, 3), (2, 3)))),
     (whole, sizes(((4, 3), (2, 3)), ((1, 1), (1, 1)))),
 ]
 NAMES = [function.__name__ for function, _ in CASES]

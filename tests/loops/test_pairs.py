@@ -28,6 +28,7 @@ from symgrad.loops.checks import checks_first
 from symgrad.loops.contract import contract
 from symgrad.loops.lower import to_loops
 from symgrad.loops.merge import merge
+from symgrad.loops.recalled import recalled
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
 from symgrad.loops.writer import Writer
@@ -66,7 +67,7 @@ def on_body(run: Callable[[Block], None]) -> Callable[[Func], Func]:
 #: passes on their own; every other file shows the lowering
 PASSES: dict[str, Callable[[Func], Func]] = {
     "merge": in_place(merge), "contract": in_place(contract), "buffers": in_place(buffers), "versions": versions, "bound": bound,
-    "widths": widths, "checks": on_body(checks_first),
+    "widths": widths, "checks": on_body(checks_first), "recalled": recalled,
 }  # fmt: skip
 #: whose text is from before versions are given
 WRITTEN = ("merge", "contract", "buffers")
