@@ -5012,3 +5012,322 @@ def history_beside(x, y):
         seen.append(i)
         s += z * z + 0.0 * len(seen)
     return s + 0.0 * kept.shape[0]
+
+
+# ------------------------------------------------------------------ names that are None on some paths
+
+absent = Group("absent")
+
+
+def signs(n):
+    return (signed(n),)
+
+
+@absent()
+def beside_the_one_before(x):
+    total, prev = 0.0, None
+    for v in x:
+        if prev is not None:
+            total += (v - prev) ** 2 * v
+        prev = v
+    return total
+
+
+@absent(signs)
+def the_least_of_all(x):
+    best, place = None, None
+    for i, v in enumerate(x):
+        if best is None or v * v < best:
+            best, place = v * v, i
+    return best * x[place]
+
+
+class Smoothed:
+    def __init__(self, share):
+        self.share = share
+        self.last = None
+
+    def step(self, v):
+        if self.last is None:
+            self.last = v
+        else:
+            self.last = self.share * self.last + (1 - self.share) * v
+        return self.last
+
+
+@absent()
+def an_attribute_that_is_none_at_first(x):
+    smoothed = Smoothed(0.3)
+    return sum(smoothed.step(v) ** 2 for v in x)
+
+
+@absent(one_matrix)
+def the_row_before(x):
+    total, prev = 0.0, None
+    for i in range(len(x)):
+        if not (prev is None):
+            total += np.sum(x[i] * prev**2)
+        prev = x[i]
+    return total
+
+
+@absent()
+def a_pair_that_is_none_at_first(x):
+    total, last = 0.0, None
+    for i in range(len(x)):
+        if last is not None:
+            j, v = last
+            total += (x[i] - v) ** 2 * (i - j)
+        if i % 2 == 0:
+            last = (i, x[i])
+    return total
+
+
+@absent()
+def pairs_that_are_none_together(x):
+    when = level = None
+    total = 0.0
+    for i, v in enumerate(x):
+        if when is not None:
+            total += (v - level) ** 2 / (i - when)
+        when, level = i, v
+    return total
+
+
+def root_of_the_positive(v):
+    if v > 0:
+        return np.sqrt(v)
+
+
+@absent(signs)
+def a_function_without_a_result_at_times(x):
+    total = 0.0
+    for v in x:
+        if (r := root_of_the_positive(v)) is not None:
+            total += r * v
+    return total
+
+
+@absent(signs)
+def a_case_for_none(x):
+    total = 0.0
+    for v in x:
+        match root_of_the_positive(v):
+            case None:
+                total += v**3
+            case root if root > 0.9:
+                total += root * 3
+            case root:
+                total += root * v
+    return total
+
+
+def first_beyond(x, limit):
+    for v in x:
+        if v > limit:
+            return v * v
+    return None
+
+
+@absent()
+def searches_that_find_and_do_not(x):
+    found, missed = first_beyond(x, 0.9), first_beyond(x, 9.0)
+    return (found if found is not None else 0.0) * x[1] + (x[0] if missed is None else missed)
+
+
+@absent()
+def until_there_is_one(x):
+    i, held = 0, None
+    while held is None:
+        if x[i] > 1.0 or i + 1 == len(x):
+            held = x[i] ** 2
+        i += 1
+    return held**3
+
+
+@absent()
+def while_there_is_one(x):
+    i, held, total = 0, x[0], 0.0
+    while held is not None:
+        total += held**2
+        i += 1
+        held = x[i] * held if i < len(x) else None
+    return total
+
+
+@absent()
+def found_and_left(x):
+    found = None
+    for v in x:
+        if v > 1.0:
+            found = v**2
+            break
+    return found * x[0] if found is not None else x[0]
+
+
+@absent()
+def gone_on_with(x):
+    total, prev = 0.0, None
+    for v in x:
+        if prev is None:
+            prev = v
+            continue
+        total += prev * v**2
+        prev = v
+    return total
+
+
+@absent(signs)
+def asked_in_many_ways(x):
+    total, prev = 0.0, None
+    for v in x:
+        total += v * (0.5 if prev is None else prev)
+        if prev != None and v > prev:  # noqa: E711
+            total += v * prev
+        if isinstance(prev, float) or prev is not None and prev * v < 0:
+            total += prev**2
+        if prev:
+            total += np.sin(prev * v)
+        there = prev is not None
+        if there:
+            total += v * prev**3
+        total += (prev or 2.0) * v
+        prev = v
+    return total
+
+
+@absent()
+def sums_of_arrays_without_a_start(x):
+    total = None
+    for i in range(len(x)):
+        term = x * x[i]
+        total = term if total is None else total + term
+    return np.sum(total**2)
+
+
+@absent()
+def changed_in_place_once_it_is_there(x):
+    total = None
+    for i in range(len(x)):
+        if total is None:
+            total = x * x[i]
+            first = total
+        else:
+            total += x**2 * x[i]
+    return np.sum(total**2 * first)
+
+
+@dataclass
+class Moments:
+    mean: float
+    spread: float
+
+
+@absent()
+def objects_that_are_none_at_first(x):
+    held = None
+    for v in x:
+        if held is None:
+            held = Moments(v, 0.0)
+        else:
+            held = Moments(0.5 * (held.mean + v), held.spread + (v - held.mean) ** 2)
+    return held.mean * held.spread
+
+
+@absent()
+def objects_that_are_changed_once_they_are_there(x):
+    held = None
+    for v in x:
+        if held is None:
+            held = Moments(v, 0.0)
+        else:
+            held.spread += (v - held.mean) ** 2
+            held.mean = v
+    return held.mean + held.spread
+
+
+@absent()
+def there_and_gone_again(x):
+    total, held = 0.0, None
+    for v in x:
+        if held is None:
+            held = v * v
+        else:
+            total += held * v
+            held = None
+    return total
+
+
+@absent()
+def keys_that_come_later(x):
+    kept, total = {"square": None}, 0.0
+    for v in x:
+        if "first" not in kept:
+            kept["first"] = np.exp(v)
+        if kept["square"] is None:
+            kept["square"] = v * v
+        total += kept["first"] * v + kept["square"] * v + kept.get("last", 1.5) * v
+        kept["last"] = v
+    return total
+
+
+class Lazy:
+    scale = 3.0
+
+    def step(self, v):
+        if not hasattr(self, "offset"):
+            self.offset = v
+        made = (v - self.offset) ** 2 * self.scale + v * getattr(self, "last", 0.5)
+        self.scale = self.last = v
+        return made
+
+
+@absent()
+def attributes_that_come_later(x):
+    lazy, total = Lazy(), 0.0
+    for v in x:
+        total += lazy.step(v)
+    return total
+
+
+@absent()
+def first_round_by_a_flag(x):
+    first, total = True, 0.0
+    for v in x:
+        if not first:
+            total += (v - prev) ** 2 * v  # noqa: F821
+        prev = v
+        first = False
+    return total
+
+
+@absent()
+def none_beside_a_flag(x):
+    there, prev, total = False, None, 0.0
+    for v in x:
+        if there:
+            total += (v - prev) ** 2 * v
+        prev, there = v, True
+    return total
+
+
+@absent(signs)
+def made_in_a_branch(x):
+    y, z = None, None
+    if x[0] > 0:
+        y = x * x[1]
+    if x[0] < 100:
+        z = x[2] ** 2
+    assert z is not None
+    return (np.sum(x**3) if y is None else np.sum(y**2)) * z
+
+
+@absent(two_vectors, wrt=(0, 1))
+def the_least_distance(x, y):
+    best = None
+    for a in x:
+        for b in y:
+            d = (a - 1.3 * b) ** 2
+            if best is None or d < best:
+                best = d
+    return best * x[0]

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Generator, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Generator, Maybe, Obj, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.generators import called
@@ -70,7 +70,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
-    run(ctx, list(function.body))
+    run(ctx, list(function.body) if frame.top else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
     made = ctx.state.names.get((frame, RESULT), MISSING)
     if ctx.state.dead:
@@ -86,12 +86,20 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     return made
 
 
+def at_the_end(function: ast.FunctionDef) -> list[ast.stmt]:
+    """What Python does where a function that returns something ends without that."""
+    returned = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function))
+    return [ast.copy_location(ast.Return(None), function.body[-1])] if returned else []
+
+
 def holds_function(ctx: Lowering, binding: Binding) -> bool:
     match binding:
         case Fun() | Bound() | Generator():
             return True
         case Tup(items):
             return any(holds_function(ctx, i) for i in items)
+        case Maybe(inner=inner):
+            return holds_function(ctx, inner)
         case Obj(key):
             content = ctx.state.heap.get(key)
             return not isinstance(content, Ref) and any(holds_function(ctx, b) for _, b in content or ())

@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.absent import definite, definite_item
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
 from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
@@ -32,6 +35,7 @@ def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """``owner.attr`` for each kind of owner."""
     attr = ctx.frame.source.mangle(attr)
+    owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
         case Static(value) if isinstance(value, GENERATORS):
             return Bound(owner, attr)
@@ -47,8 +51,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return items[list(kind._fields).index(attr)]
         case Obj(key) if key.kind == "record":
             check_reading(ctx, key.cls)
-            content = dict(ctx.state.entries(key))
-            return content[attr] if attr in content else of_class(ctx, owner, key.cls, attr, node)
+            return own_attribute(ctx, owner, attr, node)
         case External(value, text):
             check_reading(ctx, type(value))
             if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):
@@ -61,6 +64,17 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         case Tup(kind=kind) if kind is not None and not attr.startswith("_") and isinstance(getattr(kind, attr, None), types.FunctionType):
             return of_class(ctx, owner, kind, attr, node)
     return Bound(owner, attr)
+
+
+def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:
+    """An attribute of an instance made in the function: its own, or what its class says where it has none."""
+    cls = owner.key.cls
+    held = settled(dict(ctx.state.entries(owner.key)).get(attr, MISSING), ctx.state)
+    if held == MISSING:
+        return of_class(ctx, owner, cls, attr, node)
+    if isinstance(held, Maybe) and held.absent == MISSING and hasattr(cls, attr):
+        return choose(ctx, held.present, node, lambda: held.inner, lambda: of_class(ctx, owner, cls, attr, node))
+    return definite_item(ctx, held, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
 
 
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:

@@ -7,7 +7,9 @@ Memory becomes values here: an array object is a ``Location`` whose content is t
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from symgrad.ir.core import Operand
@@ -158,6 +160,18 @@ class Choice(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class Maybe(Binding):
+    """What is there on some paths only: a bool that says whether it is, and what it is then; elsewhere ``absent``, None or no value.
+
+    Where it is not there, the values it is made of are zeros that nobody reads.
+    """
+
+    present: Operand
+    inner: Binding
+    absent: Binding
+
+
+@dataclass(frozen=True, slots=True)
 class External(Binding):
     """An instance from outside, whose attributes are read when they are asked for; ``text`` reaches it."""
 
@@ -211,7 +225,12 @@ class Missing(Binding):
 
 
 MISSING = Missing()
+ABSENT = Static(None)
 Name = tuple[Any, str]
+
+#: what is known of bools on a path
+Known = Mapping[Operand, bool]
+NOTHING_KNOWN: Known = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -220,7 +239,7 @@ class State:
 
     ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
     written to, with the place of the store; ``twins`` are objects that may or may not be the same as
-    another one, which must not be changed. ``dead``: this path has raised.
+    another one, which must not be changed. ``known``: bools that tests on this path have decided. ``dead``: this path has raised.
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -230,11 +249,12 @@ class State:
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     codes: frozenset[int] = frozenset({0})
+    known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
 
     def copy(self) -> State:
         memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
-        return State(dict(self.names), *memory, self.twins, self.codes, self.dead)
+        return State(dict(self.names), *memory, self.twins, self.codes, self.known, self.dead)
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
@@ -263,7 +283,7 @@ class State:
         """Take over another state."""
         self.names, self.memory, self.heap = other.names, other.memory, other.heap
         self.partners, self.stale, self.twins = other.partners, other.stale, other.twins
-        self.codes, self.dead = other.codes, other.dead
+        self.codes, self.known, self.dead = other.codes, other.known, other.dead
 
 
 def is_list(type_: Type) -> bool:
@@ -271,6 +291,7 @@ def is_list(type_: Type) -> bool:
 
 
 __all__ = [
-    "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Location", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View", "is_list", "replace",
+    "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
+    "Known", "Location", "Maybe", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View", "is_list",
+    "replace",
 ]  # fmt: skip

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.absent import either, has_item
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.dicts import is_dict
-from symgrad.frontend.flow import counted, loop_key
+from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, known_items
 from symgrad.frontend.opaque import opaque
@@ -25,7 +26,7 @@ from symgrad.frontend.operands import array_of, as_array, known_value, static_ke
 from symgrad.frontend.operators import binary, own_method, truth
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.views import is_surely_copied
-from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ir.core import ONE, ZERO, Const, Value
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
@@ -101,8 +102,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     wanted = unwrap(args[1])
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    known = python_type(ctx, args[0], node)
-    return Num(Const(any(issubclass(known, w) for w in wanted)))
+    return either(ctx, args[0], node, lambda held: Num(Const(any(issubclass(python_type(ctx, held, node), w) for w in wanted))))
 
 
 def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
@@ -190,6 +190,7 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     for item in args:
         match item:
             case Obj(key) if is_dict(item):
+                ctx.check_keys(key, node)
                 content.update(dict(ctx.state.heap[key]))  # type: ignore[arg-type]
             case _:
                 pairs = known_items(ctx, item, node)
@@ -302,15 +303,23 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     cls = python_type(ctx, args[0], node)
     name = unwrap(args[1])
-    own = isinstance(args[0], Obj) and args[0].key.kind == "record" and name in dict(ctx.state.heap[args[0].key])  # type: ignore[arg-type]
+    own = isinstance(args[0], Obj) and args[0].key.kind == "record" and has_item(ctx, args[0].key, name)
+    if isinstance(own, Value) and not hasattr(cls, name):
+        return Num(own)
+    own = isinstance(own, Const) and own.value
     return Num(Const(own or hasattr(cls, name) or isinstance(args[0], External | Static) and hasattr(args[0].value, name)))
 
 
 @special(getattr)
 def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     name = unwrap(args[1])
-    if len(args) == 3 and not unwrap(hasattr_(ctx, args[:2], {}, node)):
-        return args[2]
+    if len(args) == 3:
+        test = hasattr_(ctx, args[:2], {}, node)
+        assert isinstance(test, Num)
+        if isinstance(test.operand, Value):
+            return choose(ctx, test.operand, node, lambda: attribute_of(ctx, args[0], name, node), lambda: args[2])
+        if not unwrap(test):
+            return args[2]
     return attribute_of(ctx, args[0], name, node)
 
 

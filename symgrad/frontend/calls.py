@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
@@ -35,6 +36,9 @@ from symgrad.ir.core import Const
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed
 
+#: what can be called with None as well
+OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
+
 
 @expression(ast.Call)
 def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
@@ -54,6 +58,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
             kwargs[keyword.arg] = made
             continue
         if isinstance(made, Obj) and made.key.kind == "dict":
+            ctx.check_keys(made.key, node)
             kwargs.update(dict(ctx.state.heap[made.key]))  # type: ignore[arg-type]
         elif isinstance(made, External) and isinstance(made.value, dict):
             rely_on_keys(ctx, made.value, made.text)
@@ -159,11 +164,13 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         found = SPECIAL.get(value)
     except TypeError:
         found = None
+    spelled = spelling.spelled(value) if found is None else None
+    if (found is not None or spelled is not None) and value not in OF_ANYTHING:
+        args = [argument(ctx, a, node) for a in args]
     if found is not None:
         return found(ctx, args, kwargs, node)
-    spelled = spelling.spelled(value)
     if spelled is not None:
-        return call_row(ctx, spelled, args, kwargs, node)
+        return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     if (saying := composed(value)) is not None:
         return call_function(ctx, saying, args, kwargs, node)
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Name, Obj, Ref, State, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
 from symgrad.frontend.context import CODE, Loop, Lowering
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import reached_twice
-from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, objects_of, operands_of, places_in, rebuild
+from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, objects_of, or_missing, places_in, rebuild
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
 
@@ -108,7 +109,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     for name, form in plan.names.items():
         before = entry.names.get(name, MISSING)
         form = plan.names[name] = merge(ctx.skeleton(before, entry), form, anew=True)
-        head.inits += operands_of(before, form, ctx.read, lambda ref: ref.location in entry.stale, entry.heap)
+        head.inits += operands_of(ctx, before, form)
         hints = [None] * len(leaves(form)) if name[1].startswith("%") else leaf_names(form, name[1])
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(form), hints, strict=True)]
         state.names[name] = made = rebuild(form, list(args), state, name[1], ctx.builder.loc)
@@ -142,7 +143,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     before = dict(content)  # type: ignore[arg-type]
     items = dict(before)
     for k, part in form:
-        head.inits += operands_of(before.get(k, MISSING), part, ctx.read, lambda ref: ref.location in entry.stale, entry.heap)
+        head.inits += operands_of(ctx, before.get(k, MISSING), part)
         hints = leaf_names(part, k) if str(k).isidentifier() else [None] * len(leaves(part))
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(part), hints, strict=True)]
         items[k] = made = rebuild(part, list(args), state, None, ctx.builder.loc)
@@ -202,7 +203,7 @@ def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
     skip = set(carried)
     found: set[Location] = set()
     for name, binding in state.names.items():
-        if isinstance(binding, Ref | Tup) and name not in skip:  # nothing else has array leaves, and there are many numbers
+        if isinstance(binding, Ref | Tup | Maybe) and name not in skip:  # nothing else has array leaves, and there are many numbers
             found.update(x for x in array_leaves(binding) if x is not None)
     for content in state.heap.values():
         if isinstance(content, Ref):
@@ -315,6 +316,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
     for k in dict.fromkeys([*first, *last]):
         if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
             form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end), anew=True)
+            form = form if k in first and k in last else or_missing(form)
             old[k] = merge(old[k], form, anew=True) if k in old else form
     return plan.add(plan.heap, key, tuple(old.items()))
 
@@ -373,7 +375,7 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
             if end.dead:
                 made += [UNDEF] * len(leaves(form))
             else:
-                made += operands_of(end.names.get(name, MISSING), form, ctx.read, lambda ref: ref.location in end.stale, end.heap)
+                made += operands_of(ctx, end.names.get(name, MISSING), form)
         made += [end.memory[location] for location in plan.memory]
         for key, form in plan.heap.items():
             if isinstance(form, Type):
@@ -381,7 +383,7 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
             else:
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:
-                    made += operands_of(content.get(k, MISSING), part, ctx.read, lambda ref: ref.location in end.stale, end.heap)
+                    made += operands_of(ctx, content.get(k, MISSING), part)
     ctx.state = kept
     return made
 

@@ -22,6 +22,7 @@ from symgrad.frontend.bindings import (
     Broken,
     HeapKey,
     Location,
+    Maybe,
     Missing,
     Name,
     Num,
@@ -32,11 +33,12 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
 )
+from symgrad.frontend.known import TESTS, Decided
 from symgrad.frontend.members import plain
-from symgrad.frontend.skeletons import Skeleton, skeleton
+from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.source import Source
-from symgrad.ir.core import Block, Const, Func, Operand, Value
-from symgrad.ir.types import UNDEFINED, Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.core import Block, Const, Func, If, Operand, Value
+from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Type, Unknown
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
@@ -177,6 +179,7 @@ class Lowering:
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
+    decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
     rounds: int = 0  #: how many rounds of loops have been written out
@@ -219,7 +222,7 @@ class Lowering:
         finally:
             self.builder.loc = before
         assert isinstance(made, Binding)
-        return made
+        return settled(made, self.state)
 
     def apply(self, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
         """Call what a binding stands for."""
@@ -235,7 +238,10 @@ class Lowering:
     # -------------------------------------------------------------- bindings and values
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
-        return self.builder.call(name, *args, hint=hint, **settings)
+        made = self.builder.call(name, *args, hint=hint, **settings)
+        if name in TESTS:
+            self.decided.computed(name, args, made)
+        return made
 
     def make(self, value: Operand, name: str | None = None) -> Binding:
         """A binding for a new value: memory of its own if it is an array or list, else a number."""
@@ -296,11 +302,29 @@ class Lowering:
             case Obj(key) if key.kind == "list":
                 content = self.state.heap[key]
                 return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
+            case Maybe():
+                return self.boxed(binding, node)
             case Broken(why, hint):
                 raise self.refuse(UnknownType, why, node, hint or None)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
         raise self.refuse(UnsupportedSyntax, f"{_kind_word(binding)} cannot be used as a number", node)
+
+    def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
+        """What may be None as one value, of which nothing is known any more."""
+        held = settled(binding, self.state)
+        if not isinstance(held, Maybe):
+            return self.read(held, node)
+        if not isinstance(held.inner, Num | Ref | Static):
+            raise self.refuse(UnsupportedSyntax, f"{_kind_word(held.inner)} that may be None cannot be used as one value", node)
+        if self.notes is not None:
+            told = "what this is, None or a value, so that nothing is known of it any more"
+            self.notes.add("frontend", "unproved", self.builder.loc, told, hint="test it for None before")
+        with self.inside(Block()) as there:
+            there.yields = [self.read(held.inner, node)]
+        out = Value(UNKNOWN)
+        self.builder.append(If([out], self.builder.loc, held.present, there, Block([], [], [self.read(held.absent, node)])))
+        return out
 
     def constant(self, value: Any, name: str | None = None) -> Const:
         """A constant operand; objects without a literal need a name to be spelled by."""
@@ -314,7 +338,7 @@ class Lowering:
 
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
         """A list value with the given items."""
-        self.holes = self.holes or any(isinstance(item, Static) and item.value is None for item in items)
+        self.holes = self.holes or any(isinstance(item, Static) and item.value is None or isinstance(item, Maybe) for item in items)
         return self.call("list_of", *[self.read(item, node) for item in items])
 
     def type_of(self, binding: Binding) -> Type:
@@ -390,6 +414,8 @@ class Lowering:
                 return self.shared(self.call("stop_gradient", self.read(binding)), binding)
             case Tup(items, kind):
                 return Tup(tuple(map(self.stopped, items)), kind)
+            case Maybe(present, inner, absent):
+                return Maybe(present, self.stopped(inner), absent)
             case Obj(key):
                 content = self.state.heap[key]
                 self.change(key, content if isinstance(content, Ref) else tuple((k, self.stopped(b)) for k, b in content))
@@ -420,8 +446,13 @@ class Lowering:
     def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
         """Refuse to ask which keys a dict has, if that depends on the path taken."""
         content = self.state.heap[key]
-        if not isinstance(content, Ref) and any(isinstance(b, Broken) for _, b in content):
+        if not isinstance(content, Ref) and any(self.is_doubtful(b) for _, b in content):
             raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
+
+    def is_doubtful(self, item: Binding) -> bool:
+        """Does it depend on the path whether a dict has this item?"""
+        item = settled(item, self.state)
+        return isinstance(item, Broken | Missing) or isinstance(item, Maybe) and isinstance(item.absent, Missing)
 
     def check_sure(self, key: HeapKey, content: Any) -> None:
         """Refuse to have a list as one value which on some paths is not there; its items, one by one, are not asked for there."""

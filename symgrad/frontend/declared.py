@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
+from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, is_float
 from symgrad.frontend.functions import inline
@@ -104,7 +105,7 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     name = getattr(custom.function, "__name__", "the function")
     if custom.forward is None or custom.backward is None:
         raise NoDerivative(f"{name} is a custom_vjp without its two functions", ctx.loc(node), f"call {name}.defvjp(forward, backward)")
-    args = positional(ctx, custom, args, kwargs, node)
+    args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
     with as_text(ctx, custom.function):
         made = ctx.apply(Static(custom.forward), args, {}, node)
     if not isinstance(made, Tup) or len(made.items) != 2 or not isinstance(made.items[0], Num | Ref):

@@ -30,10 +30,8 @@ def is_set(binding: Any) -> bool:
     return isinstance(binding, Obj) and binding.key.cls is set
 
 
-def missing_item(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding | None:
+def missing_item(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
     """What a ``defaultdict`` or ``Counter`` gives for a key that it does not have."""
-    if not isinstance(owner.key.cls, tuple):
-        return None
     word, held = owner.key.cls
     if word == "counted":
         return held  # type: ignore[no-any-return]

@@ -47,6 +47,7 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
             merged = ctx.evaluate(value)
             if not (isinstance(merged, Obj) and is_dict(merged)):
                 raise UnsupportedSyntax("only a dict made in the function can be unpacked with **", ctx.loc(value))
+            ctx.check_keys(merged.key, value)
             content.update(dict(ctx.state.heap[merged.key]))  # type: ignore[arg-type]
         else:
             made = static_key(ctx, ctx.evaluate(key), key)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Broken, Name, Num, Ref, State, Tup
+from symgrad.frontend.bindings import Binding, Broken, Known, Maybe, Name, Num, Ref, State, Tup
 from symgrad.frontend.carried import Head, after_loop, loop
 from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, STATEMENTS, Frame, Loop, Lowering, Raised, Unresolved
 from symgrad.frontend.joins import Side, join_states
@@ -116,8 +116,9 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
         return False
     entry = ctx.state
     sides, unresolved = [], 0
-    for body in (then, orelse):
+    for body, outcome in ((then, True), (orelse, False)):
         side = Side(Block(), entry.copy())
+        side.state.known = {**entry.known, **ctx.decided.by(test, outcome)}
         ctx.state = side.state
         try:
             with ctx.inside(side.block):
@@ -248,6 +249,7 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         before = ctx.state.copy()
         with ctx.inside(block):
             block.yields = [tested(ctx, test)]
+        top.known = {**top.known, **decided_by(ctx, block, True, head.args)}
         if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(
             ctx.state.heap[k] != v for k, v in before.heap.items()
         ):
@@ -263,7 +265,16 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
     made = While([*outs, Value(INT, "rounds")], loc, head.inits, tests[0], block, stop is not FALSE)
     ctx.builder.append(made)
     after_loop(ctx, plan, outs)
+    if not made.until:
+        ctx.state.known = {**ctx.state.known, **decided_by(ctx, made.test, False, outs)}
     return loop_
+
+
+def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) -> Known:
+    """What an outcome of the test of a ``while`` decides of what the loop carries, as it is called elsewhere."""
+    (operand,) = test.yields
+    known = ctx.decided.by(operand, outcome)
+    return {new: known[old] for old, new in zip(test.args, carried, strict=True) if old in known}
 
 
 def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
@@ -286,6 +297,8 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
                 return Num(new(operand))
             case Tup(items, kind):
                 return Tup(tuple(map(binding, items)), kind)
+            case Maybe(present, inner, absent):
+                return Maybe(new(present), binding(inner), absent)
         return old
 
     state.memory = {k: new(v) for k, v in state.memory.items()}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
@@ -92,6 +93,7 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
 
 def iterated(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What ``iter`` gives for an instance of the user's class."""
+    binding = definite(ctx, binding, node)
     if isinstance(binding, Obj) and binding.key.cls is Walk:
         check_since(ctx, binding.key, node)
     while isinstance(binding, Obj) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.frontend.bindings import (
+    ABSENT,
     MISSING,
     Binding,
     Bound,
@@ -15,18 +16,22 @@ from symgrad.frontend.bindings import (
     Fun,
     HeapKey,
     Location,
+    Maybe,
     Name,
     Num,
     Obj,
     Ref,
     State,
     Static,
+    Tup,
 )
 from symgrad.frontend.context import CODE, Lowering
+from symgrad.frontend.filling import operands_of
+from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import objects_in
-from symgrad.frontend.skeletons import Skeleton, array_leaves, leaves, merge, operands_of, rebuild
-from symgrad.ir.core import UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import Type, join
+from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, or_missing, places_in, rebuild, settled
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
+from symgrad.ir.types import BOOL, Type, join
 from symgrad.location import Loc
 
 
@@ -72,6 +77,7 @@ class Joining:
             dead.dead = True
             return dead
         alive = [s for s in (a, b) if not s.dead]
+        state.known = in_all([s.known for s in alive])
         for side in alive:
             for location, others in side.partners.items():
                 state.partners[location] = state.partners.get(location, frozenset()) | others
@@ -99,6 +105,9 @@ class Joining:
         self.op.outs.append(out)
         self.then.block.yields.append(UNDEF if self.then.state.dead else a)
         self.orelse.block.yields.append(UNDEF if self.orelse.state.dead else b)
+        if out.type == BOOL:
+            ends = zip((self.then, self.orelse), (a, b), strict=True)
+            self.ctx.decided.joined([(o, side.state.known) for side, o in ends if not side.state.dead], out)
         return out
 
     def version(self, location: Location) -> Operand:
@@ -119,10 +128,18 @@ class Joining:
             return one
         if isinstance(one, Ref) or isinstance(two, Ref) or key.kind == "list" and len(one) != len(two):
             return self.whole_list([key, key], [one, two])
-        first, second = dict(one), dict(two)
-        if key.kind == "dict":
-            first, second = shared_keys(first, second), shared_keys(second, first)
-        return tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
+        return self.items(dict(one), dict(two))
+
+    def items(self, first: dict[Any, Binding], second: dict[Any, Binding]) -> tuple[tuple[Any, Binding], ...]:
+        """What an object holds, item by item; an item that is not there on one path may be missing."""
+        return tuple((k, self.item(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
+
+    def item(self, a: Binding, b: Binding, name: str) -> Binding:
+        alone = [x for x in (a, b) if x != MISSING]
+        if len(alone) == 2 or isinstance(inner_of(alone[0]), Obj):
+            return self.binding(a, b, name)
+        form = or_missing(merge(self.form(self.then, a), self.form(self.orelse, b)))
+        return self.of_form(a, b, name, form)
 
     def read(self, side: Side, binding: Binding) -> Operand:
         kept, self.ctx.state = self.ctx.state, side.state
@@ -136,28 +153,31 @@ class Joining:
         """One binding that covers both sides'."""
         if a == b and (not (self.then.state.dead or self.orelse.state.dead) or self.is_outer(a)):
             return a
+        a, b = (settled(x, side.state) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:
             self.done[a, b] = self.new_binding(a, b, name)
         return self.done[a, b]
 
     def is_outer(self, binding: Binding) -> bool:
         """Was this binding there before the branch?"""
-        return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj)
+        return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj | Tup | Maybe)
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
-        if isinstance(a, Obj) or isinstance(b, Obj):
-            return self.objects(a, b)
+        if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
+            return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if can_be_called(a) and can_be_called(b):
             return Choice(self.op.test, a, b)
-        one = self.form(self.then, a)
-        two = self.form(self.orelse, b)
-        form = merge(one, two)
+        return self.of_form(a, b, name, merge(self.form(self.then, a), self.form(self.orelse, b)))
+
+    def of_form(self, a: Binding, b: Binding, name: str, form: Skeleton) -> Binding:
+        """One binding of a form that covers both."""
         operands = [self.operands(side, binding, form) for side, binding in ((self.then, a), (self.orelse, b))]
-        values = [
-            self.out(p, q, leaf.type, name if len(operands[0]) == 1 else None) for p, q, leaf in zip(*operands, leaves(form), strict=True)
-        ]
+        named = (len(operands[0]) == 1 or form.form == "maybe") and not name.startswith("%")
+        words = leaf_names(form, name) if named else [None] * len(operands[0])
+        values = [self.out(p, q, leaf.type, word) for p, q, leaf, word in zip(*operands, leaves(form), words, strict=True)]
         made = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
-        for location, *sources in zip(array_leaves(made), *(self.locations(x, form) for x in (a, b)), strict=True):
+        heaps = self.state.heap, *(self.alive(side).heap for side in (self.then, self.orelse))
+        for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
             for side, source in zip((self.then.state, self.orelse.state), sources, strict=True):
                 if location is not None and source is not None and not side.dead:
                     self.state.pair(location, source)
@@ -165,12 +185,12 @@ class Joining:
                         self.state.stale[location] = side.stale[source]
         return made
 
-    def locations(self, binding: Binding, form: Skeleton) -> list[Location | None]:
-        found = array_leaves(binding)
-        return found if len(found) == len(leaves(form)) else [None] * len(leaves(form))
-
     def form(self, side: Side, binding: Binding) -> Skeleton:
-        return self.ctx.skeleton(binding, side.state if not side.state.dead else self.other(side).state)
+        return self.ctx.skeleton(binding, self.alive(side))
+
+    def alive(self, side: Side) -> State:
+        """The state of a side, or of the other one if it is dead."""
+        return side.state if not side.state.dead else self.other(side).state
 
     def other(self, side: Side) -> Side:
         return self.orelse if side is self.then else self.then
@@ -178,22 +198,39 @@ class Joining:
     def operands(self, side: Side, binding: Binding, form: Skeleton) -> list[Operand]:
         if side.state.dead:
             return [UNDEF] * len(leaves(form))
-        stale = side.state.stale
-        return operands_of(binding, form, lambda ref: self.read(side, ref), lambda ref: ref.location in stale)
+        kept, self.ctx.state = self.ctx.state, side.state
+        try:
+            with self.ctx.inside(side.block):
+                return operands_of(self.ctx, binding, form)
+        finally:
+            self.ctx.state = kept
 
     def held_elsewhere(self, a: Binding, b: Binding) -> bool:
         """Is one of two objects that become one reached by another name too?  What is done to the new one would not be seen there."""
         for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
-            if side.dead or not isinstance(own, Obj) or own.key not in self.entry.heap:
+            if side.dead or not isinstance(held := inner_of(own), Obj):
                 continue
             others = self.orelse.state if first else self.then.state
             seen: set[HeapKey] = set()
             for name, binding in side.names.items():
-                if not (binding == own and others.names.get(name, MISSING) == (b if first else a)):
+                there = settled(others.names.get(name, MISSING), others)
+                if not (settled(binding, side) == own and there == (b if first else a)):
                     objects_in(binding, side, seen)
-            if own.key in seen:
+            if held.key in seen:
                 return True
         return False
+
+    def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
+        """Join objects that may be None on one path, or are on the other."""
+        one, two = inner_of(a), inner_of(b)
+        keys = {x.key for x in (one, two) if isinstance(x, Obj)}
+        if len(keys) == 1 and keys <= self.entry.heap.keys() and all(isinstance(x, Obj) or x == ABSENT for x in (one, two)):
+            first, second = (TRUE if isinstance(x, Obj) else x.present if isinstance(x, Maybe) else FALSE for x in (a, b))
+            return Maybe(self.out(first, second, BOOL, f"has_{name}"), Obj(*keys), ABSENT)
+        if self.held_elsewhere(a, b):
+            return Broken("it is bound to different objects on different paths")
+        form = merge(self.form(self.then, a), self.form(self.orelse, b), anew=True)
+        return self.of_form(a, b, name, form)
 
     def objects(self, a: Binding, b: Binding) -> Binding:
         """Join two objects: a new object with joined content."""
@@ -215,11 +252,11 @@ class Joining:
             self.state.heap[made] = self.whole_list(held, contents)
             return Obj(made)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
-        if made.kind == "dict" and not alone:
-            first, second = shared_keys(first, second), shared_keys(second, first)
-        self.state.heap[made] = tuple(
-            (k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second])
-        )
+        if alone:
+            keys_ = dict.fromkeys([*first, *second])
+            self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
+        else:
+            self.state.heap[made] = self.items(first, second)
         return Obj(made)
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
@@ -239,7 +276,6 @@ class Joining:
         return Ref(location)
 
 
-def shared_keys(own: dict[Any, Binding], other: dict[Any, Binding]) -> dict[Any, Binding]:
-    """A dict in the form that it has together with another one: a key that is in one of them only cannot be used."""
-    only = Broken("this key is in the dict on some paths only")
-    return {k: own[k] if k in own and k in other else only for k in dict.fromkeys([*own, *other])}
+def inner_of(binding: Binding) -> Binding:
+    """What something is where it is not None."""
+    return binding.inner if isinstance(binding, Maybe) else binding

@@ -86,6 +86,7 @@ def dict_clear(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 @method("dict", "most_common")
 def most_common(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    ctx.check_keys(owner.key, node)
     counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
     if owner.key.cls is not COUNTED or not all(counts.values()):
         raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "use np.unique")
@@ -118,13 +119,16 @@ def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @method("set", "add")
 def set_add(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    return become(ctx, owner, [*elements_of(ctx, owner), static_key(ctx, args[0], node, *ELEMENT)])
+    content = {**dict(ctx.state.entries(owner.key)), static_key(ctx, args[0], node, *ELEMENT): Static(None)}
+    ctx.change(owner.key, tuple(content.items()))
+    return Static(None)
 
 
 @method("set", "discard")
 def set_discard(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     gone = static_key(ctx, args[0], node, *ELEMENT)
-    return become(ctx, owner, [k for k in elements_of(ctx, owner) if k != gone])
+    ctx.change(owner.key, tuple((k, b) for k, b in ctx.state.entries(owner.key) if k != gone))
+    return Static(None)
 
 
 @method("set", "remove")

@@ -278,6 +278,7 @@ class Attempt:
                 text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
                 return Result(text, len(operands) - first, parts)
             case Obj(key) if key.kind in ("list", "dict") and key.cls is not set and not isinstance(ctx.state.heap[key], Ref):
+                ctx.check_keys(key, node)
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
                 words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
                 text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup, is_list
+from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Ref, Static, Tup, is_list
 from symgrad.frontend.context import Lowering, statement
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.operands import known_value, static_binding
@@ -61,6 +62,8 @@ def void(_: bool) -> None:
 
 def matched(ctx: Lowering, pattern: ast.pattern, subject: Binding) -> Case:
     """Does a value fit a pattern?"""
+    if isinstance(subject, Maybe) and isinstance(pattern, ast.MatchSequence | ast.MatchMapping | ast.MatchClass):
+        return all_of(ctx, [(present(ctx, subject), {}), matched(ctx, pattern, subject.inner)])
     match pattern:
         case ast.MatchValue(value=value):
             return equal(ctx, subject, ctx.evaluate(value), pattern), {}
@@ -91,7 +94,7 @@ def same(ctx: Lowering, subject: Binding, value: bool | None, node: ast.AST) -> 
     """``subject is value``, for None, True and False."""
     if known := known_value(subject):
         return Const(known[0] is value)
-    if not isinstance(subject, Num | Ref):
+    if not isinstance(subject, Num | Ref | Maybe):
         return FALSE
     return truth(ctx, comparison(ctx, ast.Is(), subject, Static(None) if value is None else Num(Const(value)), node), node)
 

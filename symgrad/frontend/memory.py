@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import argument, definite, definite_item, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
+from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
@@ -79,7 +82,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "i", [ctx.array_of(ctx.read(item, node), None)]
         case Iter(kind="range", parts=parts):
             return "i", [ctx.call("arange", *parts, dtype=None)]
-    return "i", [ctx.read(item, node)]
+    return "i", [ctx.read(argument(ctx, item, node), node)]
 
 
 def index_itself(ctx: Lowering, index: Index, as_tuple: bool, node: ast.AST) -> Binding:
@@ -105,7 +108,7 @@ def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
 
 def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) -> Binding:
     """``owner[node]``."""
-    match owner:
+    match owner := definite(ctx, owner, whole):
         case Ref() if isinstance(ctx.type_of(owner), List):
             return load_list(ctx, owner, index_of(ctx, node), whole)
         case Ref():
@@ -237,11 +240,26 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
     key = key_of(index)
     if isinstance(key, Missing):
         raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-    if key not in content and (made := missing_item(ctx, owner, key, node)) is not None:
-        return made
+    if isinstance(owner.key.cls, tuple):
+        return held_or_made(ctx, owner, key, node)
     if key not in content:
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
-    return content[key]
+    return definite_item(ctx, content[key], node, KeyError, repr(key))
+
+
+def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
+    """What a dict that makes what is missing holds, or makes."""
+    content = dict(ctx.state.entries(owner.key))
+    held = content.pop(key, MISSING)
+
+    def made() -> Binding:
+        ctx.change(owner.key, tuple(content.items()))
+        return missing_item(ctx, owner, key, node)
+
+    test = has_item(ctx, owner.key, key)
+    if isinstance(test, Const):
+        return settled(held, ctx.state) if test.value else made()
+    return choose(ctx, test, node, lambda: settled(held, ctx.state), made)
 
 
 def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
@@ -267,7 +285,7 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
 
 def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Binding, whole: ast.AST) -> None:
     """``owner[node] = value``."""
-    match owner:
+    match owner := definite(ctx, owner, whole):
         case Ref() if isinstance(ctx.type_of(owner), Array):
             store_array(ctx, owner, index_of(ctx, node), value, whole)
         case Obj(key) if key.kind == "list":
@@ -425,6 +443,7 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     index = index_of(ctx, target.slice)
     if owner.key.kind == "dict":
+        ctx.check_keys(owner.key, target)
         ctx.change(owner.key, tuple((k, b) for k, b in content if k != key_of(index)))
         return
     items = [b for _, b in content]

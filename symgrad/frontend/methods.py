@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import METHODS, Lowering, method
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
+from symgrad.frontend.flow import choose
 from symgrad.frontend.iterate import append, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
-from symgrad.ir.core import Const, Operand
+from symgrad.frontend.skeletons import settled
+from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
 
@@ -175,6 +178,11 @@ def dict_method(name: str) -> Callable[..., Binding]:
     def run_(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
+        if name != "get":
+            ctx.check_keys(owner.key, node)
+        elif (key := unwrap(args[0])) in dict(content) and isinstance(test := has_item(ctx, owner.key, key), Value):
+            default = args[1] if len(args) > 1 else Static(None)
+            return choose(ctx, test, node, lambda: settled(dict(content)[key], ctx.state), lambda: default)
         made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
         is_view = name in ("items", "values", "keys") and isinstance(made, Tup)
         return View(made.items, None, owner.key, name == "items", name == "keys") if is_view and isinstance(made, Tup) else made

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised, callee, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
@@ -87,6 +87,8 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
                 pending += [content] if isinstance(content, Ref) else [item for _, item in content]
             case Tup(items):
                 pending += items
+            case Maybe(inner=inner):
+                pending.append(inner)
             case Ref(location):
                 made.memory[location] = ctx.state.memory[location]
             case Fun() | Obj() | Num() | Static() | External():
@@ -141,6 +143,8 @@ def holds_floats(ctx: Lowering, binding: Binding) -> bool:
             return any(holds_floats(ctx, item) for item in items)
         case Obj(key) if not isinstance(ctx.state.heap[key], Ref):
             return any(holds_floats(ctx, item) for _, item in ctx.state.entries(key))
+        case Maybe(inner=inner):
+            return holds_floats(ctx, inner)
     return False
 
 
@@ -186,6 +190,8 @@ class Fresh:
                 made = HeapKey(key.kind, key.cls)
                 self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(made)
+            case Maybe(present, inner, absent):
+                return Maybe(present, self.binding(inner), absent)
         return old
 
     def param(self, operand: Operand) -> Value:
@@ -205,6 +211,8 @@ class Fresh:
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
                 content = [(k, self.gradients(b, grads)) for k, b in self.ctx.state.entries(key)]
                 return self.ctx.new_object(key.kind, content, key.cls)
+            case Maybe(present, inner, absent):
+                return Maybe(present, self.gradients(inner, grads), absent)
         return Static(None)
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
+from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Iter, Maybe, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
@@ -47,6 +48,10 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
+    if not class_of(a) and not isinstance(a, Static):
+        b = definite(ctx, b, node)
+    if not class_of(b) and not isinstance(b, Static):
+        a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
     match a, b:
@@ -209,6 +214,8 @@ COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
 }  # fmt: skip
 
 
+ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
 #: all that a class may define of operators and comparisons
 OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in ("", "r")] + [
     w for pair in COMPARISONS.values() for w in pair
@@ -268,6 +275,7 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
     if isinstance(node.op, ast.Not):
         test = truth(ctx, made, node.operand)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
+    made = definite(ctx, made, node)
     if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
         value = made.operand.value
         return Num(Const(SIGNS[type(node.op)](value)))
@@ -282,6 +290,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         if own_method(binding, word) is not None:
             return truth(ctx, ctx.apply_method(binding, word, [], node), node)
     match binding:
+        case Maybe():
+            return truth_of(ctx, binding, node, truth)
         case Static(value):
             return Const(bool(value))
         case Num(Const(value)):
@@ -294,6 +304,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case Obj(key):
             content = ctx.state.heap[key]
             if not isinstance(content, Ref):
+                if key.kind == "dict" and all(ctx.is_doubtful(item) for _, item in content):
+                    ctx.check_keys(key, node)
                 return Const(bool(content) or key.kind == "record")
             return ctx.call("greater", ctx.call("list_len", ctx.read(binding)), Const(0))
         case External(value, text) if not isinstance(value, np.ndarray):
@@ -349,6 +361,10 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     if not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) and not (isinstance(a, Static) and isinstance(b, Static)):
         a, b = as_number(a), as_number(b)
+    if isinstance(op, ORDERS) and any(x == ABSENT and isinstance(y, Num | Ref) for x, y in ((a, b), (b, a))):
+        return definite(ctx, ABSENT, node)
+    if isinstance(a, Maybe) or isinstance(b, Maybe):
+        return comparison_of_maybe(ctx, op, a, b, node)
     if isinstance(op, ast.Is | ast.IsNot):
         known = identical(ctx, a, b)
         if known is not None:
@@ -403,6 +419,21 @@ def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: as
     return Num(Const(bool(STATIC_OPERATORS[type(op)](one, two))))
 
 
+def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """A comparison with something that may be None: only whether they are the same, or equal, can be asked of None."""
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(b, Maybe) or isinstance(op, ORDERS):
+        return comparison(ctx, op, definite(ctx, a, node), definite(ctx, b, node), node)
+    if isinstance(op, ast.In | ast.NotIn):
+        return membership(ctx, op, a, b, node)
+    for one, other in ((a, b), (b, a)):
+        is_array = isinstance(op, ast.Eq | ast.NotEq) and isinstance(one, Maybe) and isinstance(one.inner, Ref)
+        if isinstance(one, Maybe) and one.absent == ABSENT == other and not is_array:
+            return Num(is_absent(ctx, one) if isinstance(op, ast.Is | ast.Eq) else present(ctx, one))
+    if isinstance(a, Maybe):
+        return either(ctx, a, node, lambda inner: comparison(ctx, op, inner, b, node))
+    return either(ctx, b, node, lambda inner: comparison(ctx, op, a, inner, node))
+
+
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     """``a is b`` where it is known while compiling."""
     if isinstance(a, Static) and isinstance(b, Static):
@@ -454,8 +485,8 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
             return Num(Const(bool(test.value) != negate))
         return Num(ctx.call("not_", test) if negate else test)
     if isinstance(b, Obj) and b.key.kind == "dict":
-        ctx.check_keys(b.key, node)
-        return Num(Const((static_key(ctx, a, node) in dict(ctx.state.heap[b.key])) != negate))  # type: ignore[arg-type]
+        test = has_item(ctx, b.key, static_key(ctx, a, node))
+        return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else test)
     if isinstance(b, External):
         rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):

@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.abstraction import abstract_value, symbol_of
 from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
 from symgrad.frontend.context import Captured, Lowering, Recapture, expression
 from symgrad.frontend.overriding import check_container, check_named_tuple
@@ -27,6 +28,9 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     if home is not None:
         made = ctx.state.names.get((home, node.id), MISSING)
         match made:
+            case Missing() if ctx.frame.loop is not None:  # so it is in the first round alone, or where nothing leads
+                what = f"cannot access local variable {node.id!r} where it is not associated with a value"
+                return definite(ctx, made, node, UnboundLocalError, what)
             case Missing():
                 raise UnsupportedSyntax(f"{node.id!r} is not bound here", ctx.loc(node))
             case Broken(why, hint):

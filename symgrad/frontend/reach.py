@@ -6,7 +6,23 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from symgrad.frontend.bindings import Above, Bound, Choice, Frozen, Fun, Generator, HeapKey, Iter, Obj, Partial, Ref, State, Tup, View
+from symgrad.frontend.bindings import (
+    Above,
+    Bound,
+    Choice,
+    Frozen,
+    Fun,
+    Generator,
+    HeapKey,
+    Iter,
+    Maybe,
+    Obj,
+    Partial,
+    Ref,
+    State,
+    Tup,
+    View,
+)
 
 
 def parts_of(binding: Any) -> Iterator[Any]:
@@ -27,6 +43,8 @@ def parts_of(binding: Any) -> Iterator[Any]:
             yield from (*args, *(b for _, b in kwargs))
         case Frozen(args=args, kwargs=kwargs):
             yield from (*args, *(b for _, b in kwargs))
+        case Maybe(inner=inner):
+            yield inner
         case Choice(then=one, orelse=two):
             yield from (one, two)
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
-from symgrad.frontend.bindings import Binding, Fun, Location, Num, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.scopes import local_names
-from symgrad.frontend.skeletons import NOTHING, Skeleton, array_leaves, leaves, merge, operands_of, rebuild
+from symgrad.frontend.skeletons import NOTHING, Skeleton, array_leaves, leaves, merge, rebuild
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type
@@ -98,6 +99,9 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.
             return Skeleton("array", widened(value.type))
         case Tup(items, kind):
             return Skeleton("tuple", items=tuple(general(ctx, i, operands, node) for i in items), same=kind)
+        case Maybe(present, inner, absent):
+            operands.append(present)
+            return Skeleton("maybe", items=(general(ctx, inner, operands, node),), same=absent)
         case Static() | Fun():
             return Skeleton("same", same=binding)
     raise UnsupportedSyntax("a function that calls itself takes numbers, arrays and tuples of these", ctx.loc(node))
@@ -147,12 +151,12 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
                 raise UnsupportedSyntax(f"{source.name} calls itself and always raises", ctx.loc(node)) from None
             state = ctx.state
             form = ctx.skeleton(result, state)
-            if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in ("num", "array", "tuple"):
+            if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in ("num", "array", "tuple", "maybe"):
                 raise UnsupportedSyntax(
                     f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)
                 )
             target = merge(made.form, form) if made.known else form
-            block.yields = operands_of(result, target, ctx.read, lambda ref: ref.location in state.stale)
+            block.yields = operands_of(ctx, result, target)
         rebound = [
             name for name, binding in entry.names.items() if name[0] is not None and state.names.get(name) != binding and name[1] != "stop"
         ]

@@ -8,9 +8,25 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Missing, Num, Obj, Ref, State, Static, Tup
-from symgrad.ir.core import UNDEF, Const, Operand, Value
-from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Type, join
+from symgrad.frontend.bindings import (
+    ABSENT,
+    MISSING,
+    Binding,
+    Broken,
+    External,
+    HeapKey,
+    Location,
+    Maybe,
+    Missing,
+    Num,
+    Obj,
+    Ref,
+    State,
+    Static,
+    Tup,
+)
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import BOOL, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
 
 NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
@@ -21,7 +37,8 @@ class Skeleton:
     """The form of a binding: what it is made of, with types for values.
 
     ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
-    a list of any length has ``None`` for keys, and one item), "same" (a binding that must not change), "missing" or "broken".
+    a list of any length has ``None`` for keys, and one item), "maybe" (its one item, or what ``same`` says), "same" (a binding
+    that must not change), "missing" or "broken".
     """
 
     form: str
@@ -32,6 +49,8 @@ class Skeleton:
 
 
 NOTHING = Skeleton("missing")
+DIFFERENT = "it is bound to different kinds of things on different paths"
+PRESENT = Skeleton("num", BOOL)  #: the bool beside what may be absent
 
 
 def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = ()) -> Skeleton:
@@ -45,6 +64,10 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
             return Skeleton("array", type_of(binding))
         case Tup(items, kind):
             return Skeleton("tuple", items=tuple(skeleton(i, state, type_of, above) for i in items), same=kind)
+        case Maybe(inner=inner, absent=absent):
+            if (held := settled(binding, state)) is not binding:
+                return skeleton(held, state, type_of, above)
+            return maybe(skeleton(inner, state, type_of, above), absent)
         case Broken(why):
             return Skeleton("broken", same=why)
         case Obj(key):
@@ -61,6 +84,22 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
         return Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None))
     items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
     return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content)))
+
+
+def decided(operand: Operand, state: State) -> bool | None:
+    """What a bool is on the path of a state, if that is known."""
+    return bool(operand.value) if isinstance(operand, Const) else state.known.get(operand)
+
+
+def settled(binding: Binding, state: State) -> Binding:
+    """What something that may be absent is on the path of a state, if that is known."""
+    if not isinstance(binding, Maybe) or (known := decided(binding.present, state)) is None:
+        return binding
+    return binding.inner if known else binding.absent
+
+
+def _is_absent(value: Skeleton) -> bool:
+    return value.form == "same" and value.same == ABSENT
 
 
 def _opaque(value: Skeleton) -> bool:
@@ -81,11 +120,42 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return Skeleton(form, both)
     if a.form == b.form == "tuple" and len(a.items) == len(b.items) and a.same is b.same:
         return Skeleton("tuple", items=tuple(merge(x, y, anew) for x, y in zip(a.items, b.items, strict=True)), same=a.same)
+    if "maybe" in (a.form, b.form) or _is_absent(a) or _is_absent(b):
+        return _merged_maybe(a, b, anew)
     if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
         return Skeleton("num", UNKNOWN)
     if anew and (made := _merged_objects(a, b)) is not None:
         return made
-    return Skeleton("broken", same="it is bound to different kinds of things on different paths")
+    return Skeleton("broken", same=DIFFERENT)
+
+
+def _merged_maybe(a: Skeleton, b: Skeleton, anew: bool) -> Skeleton:
+    """The form of what may be absent, where at least one of two forms says so."""
+    if any(x.form == "maybe" and x.same == MISSING for x in (a, b)):
+        one, two = (x.items[0] if x.form == "maybe" and x.same == MISSING else x for x in (a, b))
+        return or_missing(merge(one, two, anew))
+    absents = [x.same for x in (a, b) if x.form == "maybe" or _is_absent(x)]
+    inners = [x.items[0] if x.form == "maybe" else x for x in (a, b) if not _is_absent(x)]
+    inner = functools.reduce(lambda x, y: merge(x, y, anew), inners)
+    return maybe(inner, absents[0]) if absents[0] == absents[-1] else Skeleton("broken", same=DIFFERENT)
+
+
+def maybe(inner: Skeleton, absent: Binding) -> Skeleton:
+    """The form of what is absent on some paths.  What may be anything may be None as it is, and so may a text among others."""
+    if inner.form == "same" and isinstance(inner.same, Obj):
+        inner = inner.anew or Skeleton("broken", same=DIFFERENT)
+    if inner.form in ("broken", "missing", "maybe"):
+        return inner
+    if absent == ABSENT and (isinstance(inner.type, Unknown | Object) or _opaque(inner)):
+        return Skeleton("num", UNKNOWN)
+    if inner.form == "same" and not isinstance(inner.same, Static | External):
+        return Skeleton("broken", same=DIFFERENT)
+    return Skeleton("maybe", items=(inner,), same=absent)
+
+
+def or_missing(form: Skeleton) -> Skeleton:
+    """The form of an attribute or key that is there on some paths only."""
+    return Skeleton("broken", same=DIFFERENT) if form.form == "maybe" and form.same != MISSING else maybe(form, MISSING)
 
 
 def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
@@ -115,8 +185,9 @@ def _of_any_length(form: Skeleton) -> Skeleton | None:
 
 def leaves(form: Skeleton) -> list[Skeleton]:
     """The values a form is made of, in order."""
-    if form.form in ("tuple", "object"):
-        return [leaf for item in form.items for leaf in leaves(item)]
+    if form.form in ("tuple", "object", "maybe"):
+        own = [PRESENT] if form.form == "maybe" else []
+        return own + [leaf for item in form.items for leaf in leaves(item)]
     return [form] if form.form in ("num", "array") else []
 
 
@@ -128,6 +199,8 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
         case "object", (_, _, keys):
             words = [f"{name}_{k}" if str(k).isidentifier() else name for k in keys or ("",)]
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
+        case "maybe", _:
+            return [f"has_{name}", *leaf_names(form.items[0], name)]
         case "num" | "array", _:
             return [name]
     return []
@@ -135,6 +208,9 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
 
 def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Binding]:
     """What a tuple or object holds, item by item as its form has them; nothing for each where it is none of the form."""
+    if form.form == "maybe":
+        return [MISSING if binding == form.same else _inner(binding)]
+    binding = _inner(binding)
     if form.form == "tuple" and isinstance(binding, Tup) and len(binding.items) == len(form.items):
         return list(binding.items)
     if form.form == "object" and isinstance(binding, Obj):
@@ -146,24 +222,9 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
     return [MISSING] * len(form.items)
 
 
-def operands_of(binding: Binding, form: Skeleton, read: Any, stale: Any, heap: Mapping[HeapKey, Any] = NO_OBJECTS) -> list[Operand]:
-    """The operands that fill a form from a binding; ``read`` gives a ``Ref``'s value, ``stale`` says which cannot be read."""
-    match form.form:
-        case "tuple" | "object":
-            items = item_of(binding, form, heap)
-            return [o for item, part in zip(items, form.items, strict=True) for o in operands_of(item, part, read, stale, heap)]
-        case "num" | "array":
-            match binding:
-                case Num(operand):
-                    return [operand]
-                case Ref():
-                    return [UNDEF if stale(binding) else read(binding)]
-                case Obj():  # a list of numbers that becomes one of any length
-                    return [read(binding)]
-                case Static(value=value) if value is None or isinstance(value, str):
-                    return [Const(value)]
-            return [UNDEF]
-    return []
+def _inner(binding: Binding) -> Binding:
+    """What something is where it is not absent."""
+    return binding.inner if isinstance(binding, Maybe) else binding
 
 
 def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None, loc: Loc) -> Binding:
@@ -183,6 +244,9 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             items = [rebuild(item, values, state, name, loc) for item in form.items]
             state.heap[made] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(made)
+        case "maybe":
+            present = values.pop(0)
+            return Maybe(present, rebuild(form.items[0], values, state, name, loc), form.same)
         case "missing":
             return MISSING
         case "broken":
@@ -200,19 +264,24 @@ def array_leaves(binding: Binding) -> list[Location | None]:
             return [None]
         case Tup(items):
             return [x for item in items for x in array_leaves(item)]
+        case Maybe(inner=inner):
+            return [None, *array_leaves(inner)]
     return []
 
 
 def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Location | None]:
     """The location behind each leaf of a form in a binding, None where there is none."""
-    if form.form in ("tuple", "object"):
-        return [x for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for x in places_in(item, part, heap)]
+    if form.form in ("tuple", "object", "maybe"):
+        own = [None] if form.form == "maybe" else []
+        return own + [x for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for x in places_in(item, part, heap)]
+    binding = _inner(binding)
     return [binding.location if isinstance(binding, Ref) else None] if form.form in ("num", "array") else []
 
 
 def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:
     """The object behind each "object" of a form in a binding, None where there is none."""
-    own = [binding.key if isinstance(binding, Obj) else None] if form.form == "object" else []
-    if form.form in ("tuple", "object") and not (form.form == "object" and form.same[2] is None):
+    held = _inner(binding)
+    own = [held.key if isinstance(held, Obj) else None] if form.form == "object" else []
+    if form.form in ("tuple", "object", "maybe") and not (form.form == "object" and form.same[2] is None):
         own += [k for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for k in objects_of(item, part, heap)]
     return own

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
+from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
@@ -84,6 +85,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
+    old = argument(ctx, old, node)
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
         ctx.apply_method(old, "extend", [value], node)
         return None
@@ -252,6 +254,7 @@ def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         return
     message = Const(None) if node.msg is None else ctx.read(ctx.evaluate(node.msg), node.msg)
     ctx.builder.call_many("check", test, message)
+    ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
 
 
 @statement(ast.Raise)

@@ -7,6 +7,7 @@ import inspect
 import types
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import unpack
@@ -45,6 +46,7 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
     """``owner.name = value`` on an instance made in the function."""
+    owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
         if not owner.key.cls.__dictoffset__ and inspect.getattr_static(owner.key.cls, name, None) is None:

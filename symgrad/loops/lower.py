@@ -297,7 +297,7 @@ class Lowering(Context):
                 return given_lists(self, found, items)
             case List(item=item):
                 return [lists.listed(self, operand, item).known]
-        raise AssertionError(slot)
+        raise OutOfReach(f"a variable that is {slot.type}", self.writer.loc)
 
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""

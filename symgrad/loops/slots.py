@@ -160,6 +160,9 @@ def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
         first, last = extreme(context, loop.start, side), extreme(context, loop.stop, side)
         return None if side < 0 or first is None or last is None else context.writer.larger(first, last)
     maker = context.facts.maker.get(operand)
+    if isinstance(maker, Call) and maker.name == "extent" and maker.args[0] in context.env:
+        extent: Operand = context.form(maker.args[0]).extents[maker.settings["axis"]]
+        return extent
     if isinstance(maker, Call) and maker.name in ("add", "subtract"):
         first, second = extreme(context, maker.args[0], side), extreme(context, maker.args[1], side if maker.name == "add" else -side)
         if first is not None and second is not None:

@@ -140,6 +140,15 @@ def by_name(x: Any) -> Any:
     return total
 
 
+def last_above(x: Any, limit: Any) -> Any:
+    last = None
+    for v in x:
+        if v > limit:
+            last = v
+    print(f"the last is {last}")
+    return last * limit
+
+
 def text_of(x: Any) -> Any:
     print(f"{len(x)} numbers")
     return np.sum(x * x)
@@ -225,6 +234,8 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
     (scaled, (np.ones((2, 3)), (1.0, 2.0), 0), None, "inlined", 2, "twice", "its lines become part of this function"),
     (scaled, (np.ones((2, 3)), (1.0, 2.0), 0), None, "unrolled", 1, "", "each round is written out"),
     (by_name, (VECTOR,), None, "unproved", 4, "", "that it can be followed with loops as loops"),
+    (last_above, (VECTOR, 0.1), "x", "unproved", 5, "", "what this is, None or a value, so that nothing is known of it any more"),
+    (last_above, (VECTOR, 0.1), "x", "unproved", 6, "", "that there is a value here, and not None, so it is tested"),
     (power, (0.5, 3), None, "rule", 1, "power(...)", "power_forward keeps what power_backward needs"),
     (recur, LOOP, ("x", "w"), "forward", 2, "", "for i in range(n):"),
     (recur, LOOP, ("x", "w"), "backward", 2, "", "for i in reversed(range(n)):"),

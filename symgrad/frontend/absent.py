@@ -1,0 +1,92 @@
+"""What is read of a name that is None on some paths (``Maybe``): a bool, a number with a test before it, or a value that may be None."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from symgrad.errors import UnknownType
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
+from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.flow import choose
+from symgrad.frontend.skeletons import decided, settled
+from symgrad.ir.core import FALSE, Block, Call, Const, If, Operand
+
+#: what Python says of None where something else is meant
+NOT_A_VALUE = "what stands here is None"
+
+
+def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: str = NOT_A_VALUE) -> Binding:
+    """What something is where it is there: where it is not, Python raises, and so does the program."""
+    binding = settled(binding, ctx.state)
+    if not (isinstance(binding, Maybe) or binding in (ABSENT, MISSING)):
+        return binding
+    raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(error, error.__name__), Const(what)], {})
+    if not isinstance(binding, Maybe):
+        ctx.builder.append(raised)
+        ctx.state.dead = True
+        raise Raised
+    if ctx.notes is not None:
+        told = "that there is a value here, and not None, so it is tested"
+        ctx.notes.add("frontend", "unproved", ctx.loc(node), told, hint="read it under a test for None")
+    ctx.builder.append(If([], ctx.builder.loc, binding.present, Block(), Block([], [raised])))
+    ctx.state.known = {**ctx.state.known, binding.present: True}
+    return binding.inner
+
+
+def argument(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """The same for what is given to a function, which may take None for none."""
+    return definite(ctx, binding, node) if isinstance(binding, Maybe) else binding
+
+
+def present(ctx: Lowering, binding: Maybe) -> Operand:
+    """The bool that says whether something is there, constant where that is known."""
+    known = decided(binding.present, ctx.state)
+    return binding.present if known is None else Const(known)
+
+
+def either(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
+    """What is made of something that may be absent: of what it is on one path, of None on the other."""
+    if not isinstance(binding, Maybe):
+        return use(binding)
+    test = present(ctx, binding)
+    if isinstance(test, Const):
+        return use(binding.inner if test.value else binding.absent)
+    return choose(ctx, test, node, lambda: use(binding.inner), lambda: use(binding.absent))
+
+
+def is_absent(ctx: Lowering, binding: Maybe) -> Operand:
+    """``binding is None``."""
+    test = present(ctx, binding)
+    return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
+
+
+def truth_of(ctx: Lowering, binding: Maybe, node: ast.AST, truth: Callable[[Lowering, Binding, ast.AST], Operand]) -> Operand:
+    """``if binding:``."""
+    test = present(ctx, binding)
+    if isinstance(test, Const) and not test.value:
+        return FALSE
+    if isinstance(binding.inner, Obj | Tup | Static) and isinstance(known := truth(ctx, binding.inner, node), Const):
+        return test if known.value else FALSE
+    made = either(ctx, binding, node, lambda inner: Num(truth(ctx, inner, node)))
+    assert isinstance(made, Num)
+    return made.operand
+
+
+def has_item(ctx: Lowering, key: HeapKey, name: object) -> Operand:
+    """Whether a dict has a key, or an instance an attribute of its own."""
+    held = dict(ctx.state.entries(key)).get(name, MISSING)
+    if isinstance(held, Maybe) and held.absent == MISSING:
+        return present(ctx, held)
+    if isinstance(held, Broken):
+        raise UnknownType("whether it is there depends on the path taken", ctx.builder.loc, "set it on every path")
+    return Const(held != MISSING)
+
+
+def definite_item(ctx: Lowering, held: Binding, node: ast.AST, error: type[Exception], what: str) -> Binding:
+    """An item of an object; where the object has none, Python raises."""
+    missing = held == MISSING or isinstance(held, Maybe) and held.absent == MISSING
+    return definite(ctx, held, node, error, what) if missing else held
+
+
+__all__ = ["argument", "definite", "definite_item", "either", "has_item", "is_absent", "present", "truth_of"]

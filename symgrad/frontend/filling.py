@@ -1,0 +1,73 @@
+"""The values of what loops carry and branches join: a binding in a form, as operands; zeros where it is absent."""
+
+from __future__ import annotations
+
+from symgrad.frontend.bindings import Binding, Maybe, Missing, Num, Obj, Ref, Static
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand
+from symgrad.ir.types import Array, Dim, Scalar, Type, same_extent
+
+
+def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
+    """The operands that fill a form from a binding, in the current state."""
+    binding = settled(binding, ctx.state)
+    match form.form:
+        case "tuple" | "object":
+            items = item_of(binding, form, ctx.state.heap)
+            return [o for item, part in zip(items, form.items, strict=True) for o in operands_of(ctx, item, part)]
+        case "maybe":
+            return of_maybe(ctx, binding, form)
+        case "num" | "array":
+            return [operand_of(ctx, binding)]
+    return []
+
+
+def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
+    """The bool, and the values it is about."""
+    (inner,) = form.items
+    if isinstance(binding, Maybe):
+        return [binding.present, *operands_of(ctx, binding.inner, inner)]
+    if binding == form.same:
+        return [FALSE, *(filled(ctx, leaf.type) for leaf in leaves(inner))]
+    if isinstance(binding, Missing):
+        return [UNDEF] * len(leaves(form))
+    return [TRUE, *operands_of(ctx, binding, inner)]
+
+
+def operand_of(ctx: Lowering, binding: Binding) -> Operand:
+    """The value of a number or array; nothing where it cannot be read."""
+    match binding:
+        case Num(operand):
+            return operand
+        case Ref(location):
+            return UNDEF if location in ctx.state.stale else ctx.read(binding)
+        case Obj() | Maybe():  # a list of numbers that becomes one of any length; what has no form but that of anything
+            return ctx.read(binding)
+        case Static(value=value) if value is None or isinstance(value, str):
+            return Const(value)
+    return UNDEF
+
+
+def filled(ctx: Lowering, type_: Type) -> Operand:
+    """Zeros where a value is absent that nobody reads there; nothing at all where its shape is not known."""
+    if isinstance(type_, Scalar):
+        return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}[type_.kind])
+    if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:
+        return UNDEF
+    extents = [Const(extent) if isinstance(extent, int) else extent_in_reach(ctx, extent) for extent in type_.shape]
+    known = [extent for extent in extents if extent is not None]
+    return ctx.call("zeros", *known, dtype=type_.dtype) if len(known) == len(extents) else UNDEF
+
+
+def extent_in_reach(ctx: Lowering, wanted: Dim) -> Operand | None:
+    """An extent as a number, if there is an array that has it."""
+    for value in (*ctx.state.memory.values(), *ctx.texts):
+        shape = value.type.shape if isinstance(value.type, Array) else None
+        for axis, extent in enumerate(shape or ()):
+            if isinstance(extent, Dim) and same_extent(extent, wanted):
+                return ctx.call("extent", value, axis=axis)
+    return None
+
+
+__all__ = ["operands_of"]
