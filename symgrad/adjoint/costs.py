@@ -27,7 +27,7 @@ FUNCTIONS = frozenset([
 WHOLE = frozenset([
     "floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
     "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
-    "number", "extent", "shape_of", "list_len",
+    "number", "extent", "shape_of", "list_len", "not_", "both", "either",
 ])  # fmt: skip
 
 NEVER = 1_000_000  #: of what is not done twice: solving, sums, what a user's function does

@@ -191,14 +191,17 @@ def parsed(text: str) -> tuple[ast.stmt, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> dict[str, int]:
-    """How often the value of each name is asked for; twice if it is asked for in a loop, or perhaps not at all."""
+    """How often the value of each name is asked for; twice if it is asked for in a loop, or perhaps not at all.
+
+    What stands behind ``and`` or ``or`` may be left out: only ``both`` and ``either`` are written so, of what cannot raise.
+    """
     found: dict[str, int] = {}
 
     def visit(node: ast.AST, times: int) -> None:
         if isinstance(node, ast.Name):
             found[node.id] = found.get(node.id, 0) + times
-        lazy = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Lambda | ast.IfExp | ast.BoolOp)
-        first = node.test if isinstance(node, ast.IfExp) else node.values[0] if isinstance(node, ast.BoolOp) else None
+        lazy = isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp | ast.Lambda | ast.IfExp)
+        first = node.test if isinstance(node, ast.IfExp) else None
         for child in ast.iter_child_nodes(node):
             visit(child, 2 if lazy and child is not first and not isinstance(child, ast.expr_context) else times)
 

@@ -400,7 +400,7 @@ RULES: dict[str, Rule] = {
             "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "rint", "signbit", "greater",
             "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
             "bitwise_and", "bitwise_or", "bitwise_xor", "right_shift", "not_", "share", "inside", "below", "above", "fmax", "fmin",
-            "cast", "range_len", "accumulate",
+            "cast", "range_len", "accumulate", "both", "either",
         ),
         again,
     ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, For, Operand, Value
+from symgrad.ir.core import Block, Call, Const, For, If, Operand, Value
 from symgrad.ir.layout import Layout
-from symgrad.ir.sums import ONE, Sum, combined, product, sum_of
+from symgrad.ir.sums import ONE, Sum, combined, follows, product, sum_of
 from symgrad.ir.types import Array, Dim, Extent, Scalar
 
 
@@ -55,10 +55,14 @@ class Round:
         return made
 
     def bounds(self, block: Block) -> None:
-        """Note where the indices of the loops around a block are."""
+        """Note where the indices of the loops around a block are, and what the branches that it stands in have asked of integers."""
+        asked: list[tuple[Operand, bool]] = []
         while block in self.layout.owners:
-            block, _, op = self.layout.owners[block]
-            if isinstance(op, For) and isinstance(op.step, Const) and type(op.step.value) is int and op.step.value:
+            inner = block
+            block, _, op = self.layout.owners[inner]
+            if isinstance(op, If):
+                asked.append((op.test, inner is op.then))
+            elif isinstance(op, For) and isinstance(op.step, Const) and type(op.step.value) is int and op.step.value:
                 index, start, stop = self.sum(op.index), self.sum(op.start), self.sum(op.stop)
                 low, high = (start, stop) if op.step.value > 0 else (stop, start)
                 shift = 0 if op.step.value > 0 else 1
@@ -66,12 +70,51 @@ class Round:
                     self.facts.append(combined(combined(index, low, -1), {ONE: -shift}))
                 if index is not None and high is not None:
                     self.facts.append(combined(combined(high, index, -1), {ONE: shift - 1}))
+        for test, holds in reversed(asked):
+            self.asked(test, holds)
+
+    def asked(self, test: Operand, holds: bool) -> None:
+        """Note what a test says of integers, where it holds or where it does not."""
+        op = self.layout.op_of(test) if isinstance(test, Value) and test in self.layout.places else None
+        match op:
+            case Call(name="not_", args=[inner]):
+                self.asked(inner, not holds)
+            case Call(name="both" | "either" as name, args=[left, right]) if (name == "both") is holds:
+                self.asked(left, holds)
+                self.asked(right, holds)
+            case Call(name=name, args=[left, right]) if name in COMPARED:
+                a, b = self.sum(left), self.sum(right)
+                if a is not None and b is not None:
+                    self.compared(COMPARED[name] if holds else OPPOSITE[COMPARED[name]], combined(a, b, -1))
+            case If(test=first, then=then, orelse=orelse):  # ``first and second``, ``first or second``
+                k = op.outs.index(test)  # type: ignore[arg-type]
+                second, other = (then, orelse) if holds else (orelse, then)
+                stop = other.yields[k]
+                if stop is first or isinstance(stop, Const) and stop.value is (not holds):
+                    self.asked(first, holds)
+                    self.asked(second.yields[k], holds)
+
+    def compared(self, sign: str, difference: Sum) -> None:
+        """Note how a difference of integers compares with zero."""
+        other = combined({}, difference, -1)
+        match sign:
+            case "<" | ">":
+                self.facts.append(combined(difference if sign == ">" else other, {ONE: -1}))
+            case "<=" | ">=":
+                self.facts.append(difference if sign == ">=" else other)
+            case "==":
+                self.facts += [difference, other]
+            case "!=":  # more than zero, if it is known not to be less
+                near = next((d for d in (difference, other) if follows(d, self.facts)), None)
+                self.facts += [] if near is None else [combined(near, {ONE: -1})]
 
     def index(self, loop: For) -> Sum:
         """The index of a loop in this round."""
         return {self.symbol(loop.index, loop.index): 1}
 
 
+COMPARED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 #: rows that make a sum of sums
 SUMS: dict[str, Callable[..., Sum | None]] = {
     "add": combined,

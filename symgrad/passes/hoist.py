@@ -13,7 +13,21 @@ from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 
 ARITHMETIC = frozenset(
-    {"add", "subtract", "multiply", "negative", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "not_"}
+    {
+        "add",
+        "subtract",
+        "multiply",
+        "negative",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "not_",
+        "both",
+        "either",
+    }
 )
 
 

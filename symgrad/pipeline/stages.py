@@ -8,6 +8,7 @@ from symgrad.ir.core import Func
 from symgrad.passes.borrow import borrow
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
+from symgrad.passes.conditions import conditions
 from symgrad.passes.counters import counters
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -32,7 +33,7 @@ from symgrad.pipeline.job import checked
 
 Pass = Callable[[Func], Func]
 #: before and after differentiating
-SIMPLIFY: tuple[Pass, ...] = (fold, cse, dce, cancel)
+SIMPLIFY: tuple[Pass, ...] = (fold, cse, conditions, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, joined, hoist, fold, cse, dce)
 
 

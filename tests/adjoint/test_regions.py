@@ -64,13 +64,48 @@ def fresh_in_each_round(a: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("function", [lu, cholesky, substituted, rows_of_a_layer])
+def but_for_the_first(a: Any) -> Any:
+    y = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        if i == 0:
+            y[i] = a[0, 0]
+        else:
+            y[i] = y[i - 1] * y[i - 1] * a[i, 0]
+    return np.sum(y)
+
+
+def between_the_ends(a: Any) -> Any:
+    y = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        if 0 < i < a.shape[0] - 1:
+            y[i] = y[i - 1] * y[i - 1] * a[i, 0] + a[0, 0]
+        elif not (i < 2 or i == 3):
+            y[i] = y[i - 2] * y[i - 1]
+    return np.sum(y)
+
+
+def around_the_end(a: Any) -> Any:
+    y = np.ones(a.shape[0])
+    for i in range(a.shape[0]):
+        if i >= 0:
+            y[i] = y[i - 1] * y[i - 1] * a[i, 0]
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [lu, cholesky, substituted, rows_of_a_layer, but_for_the_first, between_the_ends])
 def test_nothing_is_saved_of_what_still_stands(function: Callable[..., Any]) -> None:
     a = np.random.default_rng(1).normal(size=(4, 4))
     a = a @ a.T + 4.0 * np.eye(4)
 
     check_grads(function, (a,))
     assert "tape" not in symgrad.grad(function).source(a)
+
+
+def test_what_may_be_counted_from_the_end_is_saved() -> None:
+    a = np.random.default_rng(1).normal(size=(4, 4))
+
+    check_grads(around_the_end, (a,))
+    assert "tape" in symgrad.grad(around_the_end).source(a)
 
 
 def test_an_array_made_in_each_round_is_kept_whole() -> None:
@@ -83,11 +118,23 @@ def test_an_array_made_in_each_round_is_kept_whole() -> None:
 RANGES = ["range(2, 5)", "range(4, 1, -1)", "range(1, 6, 2)", "range(6, 1, -2)", "range(n)", "range(n - 1, -1, -1)"]
 INNER = ["range(i)", "range(i, n)", "range(i + 1, n)", "range(i - 1, -1, -1)", *RANGES]
 PLACES = ["i", "i + 1", "i - 1", "6 - i", "0", "-1", "3", "-i - 1"]
+TESTS = [
+    "i > 2",
+    "i < 4",
+    "i != 2",
+    "2 < i < 6",
+    "i == 3 or i > 4",
+    "not i == 1",
+    "i >= 1 and i <= n - 2",
+    "i == 0",
+    "0 <= i - 1",
+    "i % 2 == 0",
+]
 SLICES = ["0:i", ":2", "i:", "i + 1:", ":i + 1", "1:-1", "::2", "2:5", ":-i - 1", "i - 1:i + 2"]
 
 
-def loop_program(seed: int) -> str:
-    """Loops in which places of an array of nine depend on one another."""
+def loop_program(seed: int, asking: bool = False) -> str:
+    """Loops in which places of an array of nine depend on one another; ``asking``, in branches too."""
     chance = random.Random(seed)
 
     def place(words: list[str], inner: bool) -> str:
@@ -118,12 +165,15 @@ def loop_program(seed: int) -> str:
         lines += [f"        {statement(False)}" for _ in range(chance.randrange(2))]
     elif chance.random() < 0.5:
         lines += ["        if i > 2:", f"            {statement(False)}"]
+    if asking:
+        lines += [f"        if {chance.choice(TESTS)}:", f"            {statement(False)}"]
+        lines += ["        else:", f"            {statement(False)}"] if chance.random() < 0.5 else [f"        {statement(False)}"]
     return "\n".join([*lines, "    return np.sum(y * y) + s", ""])
 
 
-def check_program(seed: int) -> None:
+def check_program(seed: int, asking: bool = False) -> None:
     """Value and gradient of one program against differences."""
-    text, name = loop_program(seed), f"<loops {seed}>"
+    text, name = loop_program(seed, asking), f"<loops {seed} {asking}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space: dict[str, Any] = {"np": np}
     exec(compile(text, name, "exec"), space)
@@ -140,7 +190,12 @@ def test_random_loops_over_parts_of_one_array(seed: int) -> None:
     check_program(seed)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_random_loops_with_branches_over_parts_of_one_array(seed: int) -> None:
+    check_program(seed, asking=True)
+
+
 @pytest.mark.slow
 def test_many_random_loops_over_parts_of_one_array() -> None:
     for seed in range(1000, 4000):
-        check_program(seed)
+        check_program(seed, asking=seed % 2 == 0)
