@@ -8,6 +8,7 @@ them all, with the sizes at which the arguments are made and what they are diffe
 
 from __future__ import annotations
 
+import enum
 import functools
 import itertools
 import math
@@ -5331,3 +5332,183 @@ def the_least_distance(x, y):
             if best is None or d < best:
                 best = d
     return best * x[0]
+
+
+# ------------------------------------------------------------------ words that change
+
+modes = Group("modes")
+
+
+@modes()
+def states_of_a_machine(x):
+    state, total = "idle", 0.0
+    for v in x:
+        if state == "idle":
+            if v > 0.8:
+                state = "run"
+            total += v
+        elif state == "run":
+            total += v**2
+            if v < 0.9:
+                state = "stop"
+        else:
+            total += 0.1 * v**3
+    return total
+
+
+RATES = {"up": 1.5, "down": 0.5, "flat": 1.0}
+
+
+@modes(signs)
+def keys_that_are_words(x):
+    inside = {"up": x[0], "down": x[1] ** 2, "flat": 1.0}
+    sums = {"up": 0.1, "down": 0.2, "flat": 0.3}
+    mode, total = "flat", 0.0
+    for v in x:
+        total += v * v * RATES[mode] + inside[mode] * v
+        sums[mode] += v**3
+        mode = "up" if v > 0.7 else "down" if v < 0 else mode
+    return total + sums["up"] * sums["down"]
+
+
+@modes(signs)
+def a_word_or_none(x):
+    mode, total = None, 0.0
+    for v in x:
+        if mode is not None:
+            total += RATES[mode] * v * v
+        total += v if mode is None else v**2 if mode == "up" else v**3
+        mode = "up" if v > 0 else "down"
+    return total
+
+
+class Side(enum.Enum):
+    BUY = 1
+    SELL = -1
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+@modes(signs)
+def members_that_change(x):
+    side, level, total = Side.BUY, Level.LOW, 0.0
+    for v in x:
+        total += side.value * v * v + level * v**3
+        if level == 3 and side is not Side.BUY:
+            total += v
+        if v < 0:
+            side = Side.SELL if side is Side.BUY else Side.BUY
+        level = Level.HIGH if v > 0.6 else Level.LOW
+    return total
+
+
+def squared_one(v):
+    return v * v
+
+
+def cubed_one(v):
+    return v**3
+
+
+@modes(signs)
+def functions_that_change(x):
+    step, after, total = squared_one, None, 0.0
+    for v in x:
+        total += step(v)
+        if after is not None:
+            total += after(v) * v
+        step = cubed_one if v > 0 else np.sin
+        if v > 0.5:
+            after = np.cos
+    return total
+
+
+@modes(signs)
+def cases_of_words(x):
+    state, total = "a", 0.0
+    for v in x:
+        match state:
+            case "a":
+                total += v**2
+                state = "b" if v > 0 else "c"
+            case "b" | "c" if v > 0.6:
+                total += np.sin(v)
+                state = "a"
+            case _:
+                total += v**3
+    return total
+
+
+@modes(signs)
+def words_among_others(x):
+    state, after, total = "a", {"a": "b", "b": "c", "c": "a"}, 0.0
+    for v in x:
+        if state in ("a", "c"):
+            total += v * v * 3
+        if state not in {"a", "b"}:
+            total += v**3
+        if state and isinstance(state, str) and state != "b":
+            total -= np.cos(v)
+        state = after[state]
+    return total
+
+
+@modes()
+def until_a_word_comes(x):
+    i, state, total = 0, "go", 0.0
+    while state != "stop":
+        total += x[i] ** 2
+        if x[i] > 1.5 or i + 1 == len(x):
+            state = "stop"
+        i += 1
+    return total
+
+
+@modes(signs)
+def words_of_inner_loops(x):
+    state, total = "a", 0.0
+    for i in range(3):
+        for v in x:
+            if state == "a" and v > 0.5:
+                state = "b"
+            elif state == "b":
+                state = "c"
+                total += v**3
+            else:
+                total += v * v
+        if state == "c":
+            state = "a"
+    return total
+
+
+@modes(signs)
+def words_that_functions_return(x):
+    def kind(v):
+        if v > 0.8:
+            return "large"
+        return "negative" if v < 0 else "small"
+
+    weights = {"large": 2.0, "negative": -1.0, "small": 0.5}
+    return sum(weights[kind(v)] * v * v for v in x)
+
+
+@dataclass
+class Settings:
+    rate: float = 0.05
+    weights: dict = field(default_factory=lambda: {"a": 1.0, "b": 2.0})
+    start: Moments = field(default_factory=lambda: Moments(1.0, 2.0))
+    grid: np.ndarray = field(default_factory=lambda: np.full(3, 2.0))
+    found: list = field(init=False, default_factory=list)
+
+
+@modes()
+def fields_that_are_made(x):
+    settings = Settings(rate=x[0])
+    y = x[1]
+    for _ in range(3):
+        y = y * settings.rate + np.sum(settings.grid) * x[2]
+        settings.found.append(y)
+    return y * settings.weights["b"] * settings.start.spread + sum(settings.found) * x[0]

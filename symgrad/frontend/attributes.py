@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
-from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.flow import choose
@@ -21,6 +21,7 @@ from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
 from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.ir.core import Const
@@ -37,6 +38,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     attr = ctx.frame.source.mangle(attr)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
+        case OneOf():
+            return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
         case Static(value) if isinstance(value, GENERATORS):
             return Bound(owner, attr)
         case External() | Static() | Frozen() if distribution_of(owner) is not None:

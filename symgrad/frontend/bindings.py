@@ -101,16 +101,18 @@ class HeapKey:
 
 @dataclass(frozen=True, slots=True)
 class Static(Binding):
-    """A Python object known while compiling: a function, module, class, string, None, dtype."""
+    """A Python object known while compiling: a function, module, class, string, None, dtype.  Strings are the same that are equal."""
 
     value: Any
     name: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and other.value is self.value
+        if not isinstance(other, Static):
+            return False
+        return other.value is self.value or type(other.value) is type(self.value) is str and other.value == self.value
 
     def __hash__(self) -> int:
-        return id(self.value)
+        return hash(self.value) if type(self.value) is str else id(self.value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,6 +174,14 @@ class Maybe(Binding):
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf(Binding):
+    """One of several constants, by its place among them."""
+
+    place: Operand
+    values: tuple[Static, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class External(Binding):
     """An instance from outside, whose attributes are read when they are asked for; ``text`` reaches it."""
 
@@ -228,8 +238,8 @@ MISSING = Missing()
 ABSENT = Static(None)
 Name = tuple[Any, str]
 
-#: what is known of bools on a path
-Known = Mapping[Operand, bool]
+#: what is known on a path: of bools, and of places of constants, whether they are these
+Known = Mapping[Operand | tuple[Operand, int], bool]
 NOTHING_KNOWN: Known = MappingProxyType({})
 
 
@@ -292,6 +302,6 @@ def is_list(type_: Type) -> bool:
 
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Known", "Location", "Maybe", "Missing", "Name", "Num", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View", "is_list",
-    "replace",
+    "Known", "Location", "Maybe", "Missing", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View",
+    "is_list", "replace",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import either, has_item
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.context import SPECIAL, Lowering, special
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.flow import choose, counted, loop_key
@@ -25,6 +25,7 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
 from symgrad.frontend.operators import binary, own_method, truth
 from symgrad.frontend.rows import call_row
+from symgrad.frontend.several import asked
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const, Value
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
@@ -102,7 +103,11 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     wanted = unwrap(args[1])
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    return either(ctx, args[0], node, lambda held: Num(Const(any(issubclass(python_type(ctx, held, node), w) for w in wanted))))
+
+    def is_one(held: Binding) -> Binding:
+        return Num(Const(any(issubclass(python_type(ctx, held, node), w) for w in wanted)))
+
+    return asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) else either(ctx, args[0], node, is_one)
 
 
 def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:

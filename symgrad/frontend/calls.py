@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import argument
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, Ref, Static, Step
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
@@ -29,6 +29,7 @@ from symgrad.frontend.nested import derivative_of, make_derivative, make_pullbac
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
+from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
@@ -111,6 +112,11 @@ def call_choice(ctx: Lowering, held: Choice, args: list[Binding], kwargs: dict[s
         return lambda: ctx.apply(chosen, args, dict(kwargs), node)
 
     return choose(ctx, held.test, node, side(held.then), side(held.orelse))
+
+
+@callee(OneOf)
+def call_one_of(ctx: Lowering, held: OneOf, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    return each(ctx, held, node, lambda value: ctx.apply(value, args, dict(kwargs), node))
 
 
 @callee(Fun)

@@ -78,6 +78,10 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
             )
         elif field.default_factory in (list, dict):
             made[field.name] = ctx.new_object(field.default_factory.__name__, ())
+        elif (factory := field.default_factory) is not dataclasses.MISSING:
+            where = f"{owner_name(ctx, cls)}.__dataclass_fields__[{field.name!r}].default_factory"
+            ctx.rely(where, factory)
+            made[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
         elif field.init:
             raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
     return made

@@ -27,6 +27,7 @@ from symgrad.frontend.bindings import (
     Name,
     Num,
     Obj,
+    OneOf,
     Ref,
     State,
     Static,
@@ -304,6 +305,11 @@ class Lowering:
                 return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
             case Maybe():
                 return self.boxed(binding, node)
+            case OneOf(place, values):
+                made: Operand = self.read(values[-1])
+                for k in range(len(values) - 2, -1, -1):
+                    made = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), made)
+                return made
             case Broken(why, hint):
                 raise self.refuse(UnknownType, why, node, hint or None)
             case Missing():
@@ -321,9 +327,15 @@ class Lowering:
             told = "what this is, None or a value, so that nothing is known of it any more"
             self.notes.add("frontend", "unproved", self.builder.loc, told, hint="test it for None before")
         with self.inside(Block()) as there:
-            there.yields = [self.read(held.inner, node)]
+            inner = self.read(held.inner, node)
+        return self.one_or_other(held.present, inner, self.read(held.absent, node), there)
+
+    def one_or_other(self, test: Operand, one: Operand, other: Operand, block: Block | None = None) -> Operand:
+        """One of two operands, of which nothing is known any more; the first may be computed in a block of its own."""
         out = Value(UNKNOWN)
-        self.builder.append(If([out], self.builder.loc, held.present, there, Block([], [], [self.read(held.absent, node)])))
+        there = block or Block()
+        there.yields = [one]
+        self.builder.append(If([out], self.builder.loc, test, there, Block([], [], [other])))
         return out
 
     def constant(self, value: Any, name: str | None = None) -> Const:

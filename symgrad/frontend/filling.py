@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symgrad.frontend.bindings import Binding, Maybe, Missing, Num, Obj, Ref, Static
+from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand
-from symgrad.ir.types import Array, Dim, Scalar, Type, same_extent
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
+from symgrad.ir.types import INT, Array, Dim, Scalar, Type, same_extent
 
 
 def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
@@ -20,6 +20,8 @@ def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand
             return of_maybe(ctx, binding, form)
         case "num" | "array":
             return [operand_of(ctx, binding)]
+        case "oneof":
+            return [place_of(ctx, binding, form.same)]
     return []
 
 
@@ -35,6 +37,30 @@ def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
     return [TRUE, *operands_of(ctx, binding, inner)]
 
 
+def place_of(ctx: Lowering, binding: Binding, values: tuple[Static, ...]) -> Operand:
+    """The place of a constant among some of which it is one."""
+    match binding:
+        case Static():
+            return Const(values.index(binding))
+        case OneOf(place, held) if held == values[: len(held)]:
+            return place
+        case OneOf(place, held):
+            made: Operand = Const(values.index(held[-1]))
+            for k in range(len(held) - 2, -1, -1):
+                made = place_by(ctx, ctx.call("equal", place, Const(k)), Const(values.index(held[k])), made)
+            return made
+        case Choice(test, then, orelse):
+            return place_by(ctx, test, place_of(ctx, then, values), place_of(ctx, orelse, values))
+    return UNDEF
+
+
+def place_by(ctx: Lowering, test: Operand, one: Operand, other: Operand) -> Value:
+    """One of two places."""
+    out = Value(INT)
+    ctx.builder.append(If([out], ctx.builder.loc, test, Block([], [], [one]), Block([], [], [other])))
+    return out
+
+
 def operand_of(ctx: Lowering, binding: Binding) -> Operand:
     """The value of a number or array; nothing where it cannot be read."""
     match binding:
@@ -42,7 +68,7 @@ def operand_of(ctx: Lowering, binding: Binding) -> Operand:
             return operand
         case Ref(location):
             return UNDEF if location in ctx.state.stale else ctx.read(binding)
-        case Obj() | Maybe():  # a list of numbers that becomes one of any length; what has no form but that of anything
+        case Obj() | Maybe() | OneOf():  # a list of numbers that becomes one of any length; what has no form but that of anything
             return ctx.read(binding)
         case Static(value=value) if value is None or isinstance(value, str):
             return Const(value)

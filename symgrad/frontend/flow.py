@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Broken, Known, Maybe, Name, Num, Ref, State, Tup
+from symgrad.frontend.bindings import Binding, Broken, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
 from symgrad.frontend.carried import Head, after_loop, loop
 from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, STATEMENTS, Frame, Loop, Lowering, Raised, Unresolved
 from symgrad.frontend.joins import Side, join_states
@@ -274,7 +274,14 @@ def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) 
     """What an outcome of the test of a ``while`` decides of what the loop carries, as it is called elsewhere."""
     (operand,) = test.yields
     known = ctx.decided.by(operand, outcome)
-    return {new: known[old] for old, new in zip(test.args, carried, strict=True) if old in known}
+    elsewhere = dict(zip(test.args, carried, strict=True))
+    made: dict[Any, bool] = {}
+    for key, value in known.items():
+        if isinstance(key, tuple) and key[0] in elsewhere:
+            made[elsewhere[key[0]], key[1]] = value
+        elif key in elsewhere:
+            made[elsewhere[key]] = value
+    return made
 
 
 def tested(ctx: Lowering, test: Callable[[], Operand]) -> Operand:
@@ -299,6 +306,8 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
                 return Tup(tuple(map(binding, items)), kind)
             case Maybe(present, inner, absent):
                 return Maybe(new(present), binding(inner), absent)
+            case OneOf(place, values):
+                return OneOf(new(place), values)
         return old
 
     state.memory = {k: new(v) for k, v in state.memory.items()}

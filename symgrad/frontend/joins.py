@@ -20,6 +20,7 @@ from symgrad.frontend.bindings import (
     Name,
     Num,
     Obj,
+    OneOf,
     Ref,
     State,
     Static,
@@ -160,14 +161,21 @@ class Joining:
 
     def is_outer(self, binding: Binding) -> bool:
         """Was this binding there before the branch?"""
-        return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj | Tup | Maybe)
+        return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj | Tup | Maybe | OneOf)
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if can_be_called(a) and can_be_called(b):
             return Choice(self.op.test, a, b)
-        return self.of_form(a, b, name, merge(self.form(self.then, a), self.form(self.orelse, b)))
+        form = merge(self.form(self.then, a), self.form(self.orelse, b))
+        return self.of_form(a, b, name, self.in_places(form) if form.form == "oneof" else form)
+
+    def in_places(self, form: Skeleton) -> Skeleton:
+        """The form of one of several constants, in the places that they had before the branch."""
+        items = [b for content in self.entry.heap.values() if not isinstance(content, Ref) for _, b in content]
+        before = [b.values for b in (*self.entry.names.values(), *items) if isinstance(b, OneOf)]
+        return next((Skeleton("oneof", same=values) for values in before if set(form.same) <= set(values)), form)
 
     def of_form(self, a: Binding, b: Binding, name: str, form: Skeleton) -> Binding:
         """One binding of a form that covers both."""

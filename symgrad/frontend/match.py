@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Ref, Static, Tup, is_list
+from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
 from symgrad.frontend.context import Lowering, statement
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.operands import known_value, static_binding
@@ -94,7 +94,7 @@ def same(ctx: Lowering, subject: Binding, value: bool | None, node: ast.AST) -> 
     """``subject is value``, for None, True and False."""
     if known := known_value(subject):
         return Const(known[0] is value)
-    if not isinstance(subject, Num | Ref | Maybe):
+    if not isinstance(subject, Num | Ref | Maybe | OneOf):
         return FALSE
     return truth(ctx, comparison(ctx, ast.Is(), subject, Static(None) if value is None else Num(Const(value)), node), node)
 

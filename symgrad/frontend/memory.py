@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite, definite_item, has_item
-from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Missing, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Iter, Missing, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
@@ -75,6 +76,8 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "s", list(parts)
         case Static(value=value) if isinstance(plain(value), enum.Enum):
             return "i", [Const(value, value.name)]  # the key of a dict
+        case OneOf(values=values) if all(isinstance(v.value, str | enum.Enum) for v in values):
+            return "i", [Const(values[0].value, str(values[0].value))]  # one of the keys of a dict
         case Obj(key) if key.kind == "list" and key.cls is tuple:
             what = "a tuple of which the length is not known while compiling cannot be an index"
             raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one: x[i, j]")
@@ -236,6 +239,8 @@ def key_of(index: Index) -> Any:
 
 
 def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding:
+    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
+        return each(ctx, held, node, lambda value: load_dict(ctx, owner, replace(index, bindings=(value,)), node))
     content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     key = key_of(index)
     if isinstance(key, Missing):
@@ -263,6 +268,8 @@ def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
 
 
 def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.AST) -> Binding:
+    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
+        return each(ctx, held, node, lambda one: load_external(ctx, value, text, replace(index, bindings=(one,)), node))
     key = key_of(index)
     if isinstance(value, list) and isinstance(key, Missing) and index.spec == "i":
         rely_on_keys(ctx, value, text)
@@ -291,12 +298,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         case Obj(key) if key.kind == "list":
             store_list(ctx, owner, index_of(ctx, node), value, whole)
         case Obj(key) if is_dict(owner):
-            made = key_of(index_of(ctx, node))
-            if isinstance(made, Missing):
-                raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(whole), "use an array or a list for keys that are computed")
-            content = dict(ctx.state.heap[key])  # type: ignore[arg-type]
-            content[made] = value
-            ctx.change(key, tuple(content.items()))
+            store_dict(ctx, owner, index_of(ctx, node), value, whole)
         case Ref() | Num():
             raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
         case Iter(kind="flat", parts=(Ref() as target,)):
@@ -305,6 +307,17 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case _:
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
+
+
+def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> Binding:
+    """``owner[key] = value``; gives None, as for one of several keys each has a path of its own."""
+    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
+        return each(ctx, held, node, lambda one: store_dict(ctx, owner, replace(index, bindings=(one,)), value, node))
+    made = key_of(index)
+    if isinstance(made, Missing):
+        raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), made: value}.items()))
+    return ABSENT
 
 
 def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:

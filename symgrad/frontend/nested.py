@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised, callee, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
@@ -91,7 +91,7 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
                 pending.append(inner)
             case Ref(location):
                 made.memory[location] = ctx.state.memory[location]
-            case Fun() | Obj() | Num() | Static() | External():
+            case Fun() | Obj() | Num() | OneOf() | Static() | External():
                 pass
             case _:
                 raise UnsupportedSyntax("what this function of a vjp reads is not known", ctx.loc(node))

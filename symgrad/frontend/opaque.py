@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Const, Operand
@@ -68,7 +68,7 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return Const(value, owner_name(ctx, value))
         case Static(value) if isinstance(value, enum.Enum):
             return Const(value, owner_name(ctx, value))
-        case Tup() | Obj() | Ref() | Num() | Static() | Maybe(inner=Num() | Static()):
+        case Tup() | Obj() | Ref() | Num() | Static() | Maybe(inner=Num() | Static()) | OneOf():
             return ctx.read(binding, node)
     raise UnknownFunction("a function cannot be handed to something without a rule", ctx.loc(node))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
-from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Iter, Maybe, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, expression
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
@@ -21,6 +21,7 @@ from symgrad.frontend.members import as_number
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
+from symgrad.frontend.several import asked, each
 from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling
@@ -48,6 +49,7 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
+    a, b = (each(ctx, x, node, as_number) if isinstance(x, OneOf) and all(as_number(v) is not v for v in x.values) else x for x in (a, b))
     if not class_of(a) and not isinstance(a, Static):
         b = definite(ctx, b, node)
     if not class_of(b) and not isinstance(b, Static):
@@ -292,6 +294,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     match binding:
         case Maybe():
             return truth_of(ctx, binding, node, truth)
+        case OneOf():
+            return truth(ctx, asked(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
         case Static(value):
             return Const(bool(value))
         case Num(Const(value)):
@@ -363,6 +367,10 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         a, b = as_number(a), as_number(b)
     if isinstance(op, ORDERS) and any(x == ABSENT and isinstance(y, Num | Ref) for x, y in ((a, b), (b, a))):
         return definite(ctx, ABSENT, node)
+    if isinstance(a, OneOf):
+        return asked(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
+    if isinstance(b, OneOf):
+        return asked(ctx, b, node, lambda value: comparison(ctx, op, a, value, node))
     if isinstance(a, Maybe) or isinstance(b, Maybe):
         return comparison_of_maybe(ctx, op, a, b, node)
     if isinstance(op, ast.Is | ast.IsNot):

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
-from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.scopes import local_names
@@ -18,6 +18,7 @@ from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type
 
 ROUNDS = 6
+RETURNED = ("num", "array", "tuple", "maybe", "oneof")  #: forms of results
 DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
 
 
@@ -102,6 +103,9 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.
         case Maybe(present, inner, absent):
             operands.append(present)
             return Skeleton("maybe", items=(general(ctx, inner, operands, node),), same=absent)
+        case OneOf(place, values):
+            operands.append(place)
+            return Skeleton("oneof", same=values)
         case Static() | Fun():
             return Skeleton("same", same=binding)
     raise UnsupportedSyntax("a function that calls itself takes numbers, arrays and tuples of these", ctx.loc(node))
@@ -151,7 +155,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
                 raise UnsupportedSyntax(f"{source.name} calls itself and always raises", ctx.loc(node)) from None
             state = ctx.state
             form = ctx.skeleton(result, state)
-            if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in ("num", "array", "tuple", "maybe"):
+            if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in RETURNED:
                 raise UnsupportedSyntax(
                     f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)
                 )

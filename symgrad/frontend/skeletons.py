@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     Broken,
+    Choice,
     External,
     HeapKey,
     Location,
@@ -20,13 +22,14 @@ from symgrad.frontend.bindings import (
     Missing,
     Num,
     Obj,
+    OneOf,
     Ref,
     State,
     Static,
     Tup,
 )
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import BOOL, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
+from symgrad.ir.types import BOOL, INT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
 
 NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
@@ -37,8 +40,8 @@ class Skeleton:
     """The form of a binding: what it is made of, with types for values.
 
     ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
-    a list of any length has ``None`` for keys, and one item), "maybe" (its one item, or what ``same`` says), "same" (a binding
-    that must not change), "missing" or "broken".
+    a list of any length has ``None`` for keys, and one item), "maybe" (its one item, or what ``same`` says), "oneof" (one of the
+    constants in ``same``), "same" (a binding that must not change), "missing" or "broken".
     """
 
     form: str
@@ -49,8 +52,10 @@ class Skeleton:
 
 
 NOTHING = Skeleton("missing")
+SEVERAL = 24  #: constants of which something may be one
 DIFFERENT = "it is bound to different kinds of things on different paths"
 PRESENT = Skeleton("num", BOOL)  #: the bool beside what may be absent
+PLACE = Skeleton("num", INT)  #: the place among constants
 
 
 def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = ()) -> Skeleton:
@@ -68,6 +73,11 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
             if (held := settled(binding, state)) is not binding:
                 return skeleton(held, state, type_of, above)
             return maybe(skeleton(inner, state, type_of, above), absent)
+        case OneOf(values=values):
+            held = settled(binding, state)
+            return Skeleton("oneof", same=values) if held is binding else Skeleton("same", same=held)
+        case Choice() if constants_of(binding):
+            return Skeleton("oneof", same=constants_of(binding))
         case Broken(why):
             return Skeleton("broken", same=why)
         case Obj(key):
@@ -92,7 +102,11 @@ def decided(operand: Operand, state: State) -> bool | None:
 
 
 def settled(binding: Binding, state: State) -> Binding:
-    """What something that may be absent is on the path of a state, if that is known."""
+    """What something that may be absent, or one of several, is on the path of a state, if that is known."""
+    if isinstance(binding, OneOf):
+        left = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k)) is not False]
+        sure = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k))]
+        return sure[0] if sure else left[0] if len(left) == 1 else binding
     if not isinstance(binding, Maybe) or (known := decided(binding.present, state)) is None:
         return binding
     return binding.inner if known else binding.absent
@@ -102,7 +116,33 @@ def _is_absent(value: Skeleton) -> bool:
     return value.form == "same" and value.same == ABSENT
 
 
+def constants_of(binding: Binding) -> tuple[Static, ...]:
+    """The functions that tests which have been made choose among, if each of them is known while compiling."""
+    if not isinstance(binding, Choice):
+        return (binding,) if isinstance(binding, Static) else ()
+    sides = [constants_of(side) for side in (binding.then, binding.orelse)]
+    return tuple(dict.fromkeys([*sides[0], *sides[1]])) if all(sides) else ()
+
+
+def _constants(form: Skeleton) -> tuple[Static, ...]:
+    """The constants that a form stands for, if it is one of constants alone: texts, members of enumerations, None, functions."""
+    if form.form == "oneof":
+        return form.same  # type: ignore[no-any-return]
+    if form.form == "same" and isinstance(form.same, Static):
+        value = form.same.value
+        return (form.same,) if value is None or isinstance(value, str | enum.Enum) or callable(value) else ()
+    return ()
+
+
+def _merged_constants(a: Skeleton, b: Skeleton) -> Skeleton:
+    """The form of one of the constants of two forms; those of the first keep their places."""
+    values = tuple(dict.fromkeys([*_constants(a), *_constants(b)]))
+    return Skeleton("oneof", same=values) if len(values) <= SEVERAL else Skeleton("num", UNKNOWN)
+
+
 def _opaque(value: Skeleton) -> bool:
+    if value.form == "oneof":
+        return all(v.value is None or isinstance(v.value, str) for v in value.same)
     return value.form == "same" and isinstance(value.same, Static) and (value.same.value is None or isinstance(value.same.value, str))
 
 
@@ -120,6 +160,8 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return Skeleton(form, both)
     if a.form == b.form == "tuple" and len(a.items) == len(b.items) and a.same is b.same:
         return Skeleton("tuple", items=tuple(merge(x, y, anew) for x, y in zip(a.items, b.items, strict=True)), same=a.same)
+    if _constants(a) and _constants(b):
+        return _merged_constants(*((b, a) if b.form == "oneof" else (a, b)))
     if "maybe" in (a.form, b.form) or _is_absent(a) or _is_absent(b):
         return _merged_maybe(a, b, anew)
     if _opaque(a) and b.form == "num" or _opaque(b) and a.form == "num" or _opaque(a) and _opaque(b):
@@ -148,6 +190,8 @@ def maybe(inner: Skeleton, absent: Binding) -> Skeleton:
         return inner
     if absent == ABSENT and (isinstance(inner.type, Unknown | Object) or _opaque(inner)):
         return Skeleton("num", UNKNOWN)
+    if absent == ABSENT and inner.form == "oneof":
+        return Skeleton("oneof", same=tuple(dict.fromkeys([*inner.same, ABSENT])))
     if inner.form == "same" and not isinstance(inner.same, Static | External):
         return Skeleton("broken", same=DIFFERENT)
     return Skeleton("maybe", items=(inner,), same=absent)
@@ -188,6 +232,8 @@ def leaves(form: Skeleton) -> list[Skeleton]:
     if form.form in ("tuple", "object", "maybe"):
         own = [PRESENT] if form.form == "maybe" else []
         return own + [leaf for item in form.items for leaf in leaves(item)]
+    if form.form == "oneof":
+        return [PLACE]
     return [form] if form.form in ("num", "array") else []
 
 
@@ -201,7 +247,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
             return [f"has_{name}", *leaf_names(form.items[0], name)]
-        case "num" | "array", _:
+        case "num" | "array" | "oneof", _:
             return [name]
     return []
 
@@ -244,6 +290,8 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             items = [rebuild(item, values, state, name, loc) for item in form.items]
             state.heap[made] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(made)
+        case "oneof":
+            return OneOf(values.pop(0), form.same)
         case "maybe":
             present = values.pop(0)
             return Maybe(present, rebuild(form.items[0], values, state, name, loc), form.same)
@@ -260,7 +308,7 @@ def array_leaves(binding: Binding) -> list[Location | None]:
     match binding:
         case Ref(location):
             return [location]
-        case Num():
+        case Num() | OneOf():
             return [None]
         case Tup(items):
             return [x for item in items for x in array_leaves(item)]
@@ -275,7 +323,7 @@ def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> 
         own = [None] if form.form == "maybe" else []
         return own + [x for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for x in places_in(item, part, heap)]
     binding = _inner(binding)
-    return [binding.location if isinstance(binding, Ref) else None] if form.form in ("num", "array") else []
+    return [binding.location if isinstance(binding, Ref) else None] if form.form in ("num", "array", "oneof") else []
 
 
 def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:

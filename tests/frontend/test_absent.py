@@ -30,7 +30,7 @@ def gradient_by_differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
     return np.array([(8 * (f(x + s) - f(x - s)) - (f(x + 2 * s) - f(x - 2 * s))) / 1.2e-3 for s in 1e-4 * np.eye(len(x))])
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group == "absent"], ids=lambda p: p.function.__name__)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group in ("absent", "modes")], ids=lambda p: p.function.__name__)
 def test_types_are_known_and_kernels_made(program: Program) -> None:
     pytest.importorskip("numba")
     arguments = program.arguments(6)
@@ -324,10 +324,10 @@ def a_list_with_holes(x):
     return sum([v for v in found if v is not None])
 
 
-def a_word_or_none(x):
-    mode, total = None, 0.0
+def a_word_in_a_text(x):
+    mode, total = "none", 0.0
     for v in x:
-        total += v if mode is None else v**2 if mode == "up" else v**3
+        total += v if f"{mode}!" == "up!" else v**2
         mode = "up" if v > 0 else "down"
     return total
 
@@ -341,7 +341,7 @@ def returned_as_it_is(x):
 
 
 @BOTH
-@pytest.mark.parametrize("f", [of_different_shapes, a_list_with_holes, a_word_or_none])
+@pytest.mark.parametrize("f", [of_different_shapes, a_list_with_holes, a_word_in_a_text])
 def test_forms_that_are_not_known_are_right(f: Any, jit: bool) -> None:
     if jit:
         pytest.importorskip("numba")

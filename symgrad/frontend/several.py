@@ -1,0 +1,67 @@
+"""What is one of several constants (``OneOf``), such as a mode that changes: tests of its place among them, and what is made of each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from symgrad.frontend.bindings import Binding, Num, OneOf
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.flow import choose
+from symgrad.ir.core import FALSE, TRUE, Const, Operand
+
+
+def possible(ctx: Lowering, binding: OneOf) -> list[int]:
+    """The places that no test on this path has ruled out."""
+    return [k for k in range(len(binding.values)) if ctx.state.known.get((binding.place, k)) is not False]
+
+
+def is_at(ctx: Lowering, binding: OneOf, place: int) -> Operand:
+    """Is it this one of them?"""
+    test = ctx.call("equal", binding.place, Const(place))
+    ctx.decided.table[test] = ({(binding.place, place): False}, {(binding.place, place): True})
+    return test
+
+
+def among(ctx: Lowering, binding: OneOf, chosen: Iterable[int], node: ast.AST) -> Operand:
+    """Is it one of those in some places?"""
+    left = possible(ctx, binding)
+    wanted = [k for k in chosen if k in left]
+    others = [k for k in left if k not in wanted]
+    if not wanted or not others:
+        return TRUE if wanted else FALSE
+    if len(others) < len(wanted):
+        return ctx.call("not_", among(ctx, binding, others, node))
+    first, *more = wanted
+    if not more:
+        return is_at(ctx, binding, first)
+    made = choose(ctx, is_at(ctx, binding, first), node, lambda: Num(TRUE), lambda: Num(among(ctx, binding, more, node)))
+    assert isinstance(made, Num)
+    return made.operand
+
+
+def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
+    """What is made of a constant, for whichever of them it is."""
+    if not isinstance(binding, OneOf):
+        return use(binding)
+    values = binding.values
+
+    def of(places: list[int]) -> Binding:
+        first, *others = places
+        if not others:
+            return use(values[first])
+        return choose(ctx, is_at(ctx, binding, first), node, lambda: use(values[first]), lambda: of(others))
+
+    return of(possible(ctx, binding))
+
+
+def asked(ctx: Lowering, binding: OneOf, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
+    """A test of a constant, whichever it is; where each answer is known, it is a test of the place."""
+    answers = {k: question(binding.values[k]) for k in possible(ctx, binding)}
+    known = {k: a.operand.value for k, a in answers.items() if isinstance(a, Num) and isinstance(a.operand, Const)}
+    if len(known) < len(answers):
+        return each(ctx, binding, node, question)
+    return Num(among(ctx, binding, [k for k, answer in known.items() if answer], node))
+
+
+__all__ = ["asked", "each"]
