@@ -8,24 +8,46 @@ from __future__ import annotations
 
 import re
 
-from symgrad.ir.core import Call, Const, Func, Value, walk
+from symgrad.ir.core import Call, Const, For, Func, Value, walk
+from symgrad.ir.sums import Sum, combined, extent_of, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent
-from symgrad.ops.build import SUMS
+from symgrad.ops.build import SIZED, SUMS, Builder
 from symgrad.ops.declare import ROWS
 
 PLACE = re.compile(r"@(\d+)@")
+SLICE = re.compile(r"\(([^|]+)\|([^|]*)\|([^|]*)\|1?\)")
 EXTENT = re.compile(r"(\w+|\([^|]*\))([+-]\d+)?")
+
+
+def know(builder: Builder, func: Func) -> None:
+    """Tell a builder what is known of the integers of a function: which extents they are, and where the indices of loops are.
+
+    What is noted of an index is so in every round, so that it may be used wherever the index is read.
+    """
+    builder.extents.update(known := known_extents(func))
+    sizes = set(func.body.ops)  # what is made in branches and loops may never be made
+    for op in walk(func.body):
+        match op:
+            case For():
+                builder.note_round(op.index, op.start, op.stop, op.step)
+            case Call() if op.outs and (op.name not in SIZED or op in sizes):
+                builder.note_extent(op.name, op.args, op.settings, op.outs[0])
+                builder.extents.update({out: known[out] for out in op.outs if out in known})
 
 
 def known_extents(func: Func) -> dict[Value, Extent]:
     """The extent that each integer is known to stand for."""
     found: dict[Value, Extent] = {}
+    integers: list[Call] = []
     for op in walk(func.body):
         if isinstance(op, Call) and len(op.outs) == 1 and op.outs[0].type == INT:
             sum_up(op, found)
+            integers.append(op)
         if isinstance(op, Call) and len(op.outs) == 1 and isinstance(op.outs[0].type, Array):
             if any(isinstance(a, Value) and getattr(a.type, "kind", None) == "int" for a in op.args):
                 compare(op, found)
+    for op in reversed(integers):
+        undo(op, found)
     return found
 
 
@@ -38,6 +60,23 @@ def sum_up(op: Call, found: dict[Value, Extent]) -> None:
         made = None if None in parts else SUMS[op.name](*parts)
         if made is not None:
             found[op.outs[0]] = made
+
+
+def undo(op: Call, found: dict[Value, Extent]) -> None:
+    """The one operand that is not known of a sum or a difference that is."""
+    if op.name not in ("add", "subtract") or op.outs[0] not in found or not all(a.type == INT for a in op.args):
+        return
+    total, sign = sum_of(found[op.outs[0]]), 1 if op.name == "add" else -1
+    parts = [sum_of(a.value) if isinstance(a, Const) else sum_of(found[a]) if a in found else None for a in op.args]
+    if total is None or parts.count(None) != 1:
+        return
+    place = parts.index(None)
+    other = parts[1 - place]
+    assert other is not None
+    made = combined(total, other, -sign) if place == 0 else combined(other, total, -1) if sign < 0 else combined(total, other, -1)
+    operand = op.args[place]
+    if isinstance(operand, Value):
+        found[operand] = extent_of(made)
 
 
 def compare(op: Call, found: dict[Value, Extent]) -> None:
@@ -70,10 +109,34 @@ def read(op: Call, marked: Dim, extent: Dim, found: dict[Value, Extent]) -> None
     pattern = "".join("([^|]+)" if part.isdigit() and k % 2 else re.escape(part) for k, part in enumerate(PLACE.split(marked.symbol)))
     match = re.fullmatch(pattern, extent.symbol)
     if match is None or marked.offset != extent.offset:
+        solve(op, marked, extent, found)
         return
     for k, text in zip(places, match.groups(), strict=True):
         if plain := EXTENT.fullmatch(text):
             note(op, k, plain[1], int(plain[2] or 0), found)
+
+
+def solve(op: Call, marked: Dim, extent: Dim, found: dict[Value, Extent]) -> None:
+    """The one bound of a slice that is not known, where the length of the slice is the difference of its bounds."""
+    match = SLICE.fullmatch(marked.symbol)
+    total = sum_of(extent)
+    if match is None or total is None or "|" in extent.symbol:
+        return
+
+    def bound(text: str) -> Sum | None:
+        place = PLACE.fullmatch(text)
+        if place is not None:
+            operand = op.args[int(place[1])]
+            return sum_of(found[operand]) if operand in found else None
+        plain = EXTENT.fullmatch(text)
+        return sum_of(int(text)) if text.isdigit() else sum_of(Dim(plain[1], int(plain[2] or 0))) if plain else None
+
+    whole, start, stop = match.groups()
+    first, last = bound(start) if start else {}, bound(stop or whole)
+    if first is None and last is not None and (place := PLACE.fullmatch(start)):
+        found.setdefault(op.args[int(place[1])], extent_of(combined(last, total, -1)))  # type: ignore[arg-type]
+    elif last is None and first is not None and (place := PLACE.fullmatch(stop)):
+        found.setdefault(op.args[int(place[1])], extent_of(combined(first, total)))  # type: ignore[arg-type]
 
 
 def note(op: Call, place: int, symbol: str, offset: int, found: dict[Value, Extent]) -> None:
@@ -82,4 +145,4 @@ def note(op: Call, place: int, symbol: str, offset: int, found: dict[Value, Exte
         found.setdefault(operand, Dim(symbol, offset))
 
 
-__all__ = ["known_extents"]
+__all__ = ["know", "known_extents"]

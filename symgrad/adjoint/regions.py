@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.extents import known_extents
+from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory, Trace
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Value, While, walk
+from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While, walk
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Dim, Extent, Scalar, Type, same_shape
+from symgrad.ir.types import Array, Scalar, Type, same_shape
+from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
 from symgrad.ops.parts import follows_in, meet
@@ -125,29 +126,24 @@ class Regions:
 def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
     """The values that a store in their own block puts into an array as they are, each with the store."""
     found: dict[Value, Call] = {}
-    extents: dict[Value, Extent] | None = None
+    integers: Builder | None = None
     for op in walk(func.body):
         if not isinstance(op, Call) or op.name != "set_at" or not isinstance(value := op.args[1], Value) or value in found:
             continue
         if value not in layout.places or layout.places[value][0] is not layout.places[op.outs[0]][0] or layout.places[value][1] < 0:
             continue
         if is_basic(op.settings["index"], [a.type for a in op.args[2:]]) and ".r" not in op.settings["index"]:
-            extents = known_extents(func) if extents is None else extents
-            if same_content(op, value.type, extents):
+            if integers is None:
+                know(integers := Builder(taken=symbols(func)), func)
+            if same_content(op, value.type, integers):
                 found[value] = op
     return found
 
 
-def same_content(store: Call, type_: Type, extents: dict[Value, Extent]) -> bool:
+def same_content(store: Call, type_: Type, integers: Builder) -> bool:
     """Does reading what was stored give what was stored, in kind and shape?"""
-
-    def extent(k: int) -> Extent:
-        operand = store.args[1 + k]
-        if isinstance(operand, Const):
-            return operand.value if isinstance(operand.value, int) else Dim("?")
-        return extents.get(operand, Dim("?"))
-
-    read = ROWS["take"].law([store.args[0].type, *(a.type for a in store.args[2:])], {"index": store.settings["index"]}, extent)
+    types = [store.args[0].type, *(a.type for a in store.args[2:])]
+    read = ROWS["take"].law(types, {"index": store.settings["index"]}, integers.asked(store.args[1:]))
     if isinstance(read, Array) and isinstance(type_, Array):
         return read.dtype is not None and read.dtype == type_.dtype and same_shape(read.shape, type_.shape)
     return isinstance(read, Scalar) and isinstance(type_, Scalar) and read == type_

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
 from symgrad.adjoint.calls import Pairs
-from symgrad.adjoint.extents import known_extents
+from symgrad.adjoint.extents import know
 from symgrad.adjoint.fit import conformed
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.types import Scalar, Tape
@@ -46,7 +46,7 @@ class Sweep:
     counts: dict[Value, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.builder.extents.update(known_extents(self.func))
+        know(self.builder, self.func)
         self.ledger = Ledger(self.builder, homes(self.func.body), Unbound.of(self.func.body), self.func.params)
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)

@@ -364,8 +364,7 @@ class Lowering:
                     return type_
                 operands = [o for step in path for o in step.operands]
                 types = [type_, *(o.type for o in operands)]
-                extents = [*operands]
-                made = ROWS["view"].law(types, {"index": spelled(path)}, lambda k: self.builder.extent_of(extents[k - 1]))
+                made = ROWS["view"].law(types, {"index": spelled(path)}, self.builder.asked([self.state.memory[location], *operands]))
                 assert isinstance(made, Type)
                 return made
             case Static(value) if isinstance(plain(value), enum.Enum):

@@ -194,7 +194,12 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
 
     def build(head: Head) -> tuple[Block, Operand]:
         block = Block([Value(INT, hint), *head.args])
-        round_(ctx, loop_, block, lambda: body(block.args[0]))
+
+        def one() -> None:
+            ctx.builder.note_round(block.args[0], *bounds)
+            body(block.args[0])
+
+        round_(ctx, loop_, block, one)
         return block, stop_operand(ctx, loop_)
 
     block, stop, plan, head = loop(ctx, key, guess, build)

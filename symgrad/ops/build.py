@@ -8,17 +8,18 @@ type of every value at once. It also remembers which integer values are extents,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
-from symgrad.ir.sums import combined, extent_of, product_of, sum_of
+from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import Asked
 
 
 def _added(a: Extent, b: Extent, times: int = 1) -> Extent | None:
@@ -26,6 +27,8 @@ def _added(a: Extent, b: Extent, times: int = 1) -> Extent | None:
     return None if one is None or other is None else extent_of(combined(one, other, times))
 
 
+#: rows that make arrays of so many elements along each axis, and where among the operands these numbers begin
+SIZED = {"zeros": 0, "ones": 0, "empty": 0, "full": 1}
 #: rows that make extents of extents
 SUMS: dict[str, Callable[..., Extent | None]] = {
     "add": _added,
@@ -44,6 +47,8 @@ class Builder:
     extents: dict[Value, Extent] = field(default_factory=dict)
     fresh: Iterator[int] = field(default_factory=count)
     taken: set[str] = field(default_factory=set)  #: symbols of extents that mean something already
+    facts: list[Sum] = field(default_factory=list)  #: what is not negative where ops are put now
+    plural: set[tuple[str, int]] = field(default_factory=set)  #: extents, by symbol and offset, that are known not to be 1
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
         """Append ``name(*args, **settings)`` and return its one result."""
@@ -54,23 +59,49 @@ class Builder:
         """Append an op that has several results, and return them."""
         row = ROWS[name]
         settings = {**row.settings, **settings}
-        made = row.law([a.type for a in args], settings, lambda i: self.extent_of(args[i]))
+        made = row.law([a.type for a in args], settings, self.asked(args))
         types = made if isinstance(made, tuple) else (made,)
         outs = [Value(self.freshen(t), h) for t, h in zip(types, [*hints, *[None] * len(types)], strict=False)]
         self.block.ops.append(Call(outs, self.loc, name, list(args), settings))
         self.note_extent(name, args, settings, outs[0] if outs else None)
         return outs
 
-    def note_extent(self, name: str, args: tuple[Operand, ...], settings: dict[str, Any], out: Value | None) -> None:
+    def note_extent(self, name: str, args: Sequence[Operand], settings: dict[str, Any], out: Value | None) -> None:
         """Remember that an integer is an extent, or a sum or product of integers."""
         if out is None:
             return
         if name == "extent" and isinstance(args[0].type, Array) and args[0].type.shape is not None:
-            self.extents[out] = args[0].type.shape[settings["axis"]]
+            self.extents[out] = known = args[0].type.shape[settings["axis"]]
+            if isinstance(known, Dim):
+                self.note(Dim(known.symbol))
+                if known.plural:
+                    self.plural.add((known.symbol, known.offset))
+        elif name in SIZED:  # it would have raised
+            for operand in args[SIZED[name] :]:
+                self.note(self.extent_of(operand))
         elif name in SUMS and out.type == INT and all(a.type == INT for a in args):
             made = SUMS[name](*map(self.extent_of, args))
             if made is not None:
                 self.extents[out] = made
+
+    def asked(self, operands: Sequence[Operand]) -> Asked:
+        """What laws may ask of operands."""
+        return Asked(lambda k: self.extent_of(operands[k]), self.facts, self.plural)
+
+    def note(self, extent: Extent, less: Extent = 0) -> None:
+        """Note that one integer is no less than another, from here to the end of the block."""
+        one, other = sum_of(extent), sum_of(less)
+        if one is not None and other is not None and (fact := combined(one, other, -1)) not in self.facts:
+            self.facts.append(fact)
+
+    def note_round(self, index: Value, start: Operand, stop: Operand, step: Operand) -> None:
+        """Note where the index of a loop is in its rounds."""
+        if isinstance(step, Const) and type(step.value) is int and step.value:
+            low, high, shift = (start, stop, 0) if step.value > 0 else (stop, start, 1)
+            place = self.extent_of(index)
+            for one, other in ((place, _added(self.extent_of(low), shift)), (self.extent_of(high), _added(place, 1 - shift))):
+                if other is not None:
+                    self.note(one, other)
 
     def append(self, op: Op) -> Op:
         """Append an op that was made elsewhere (a loop, a branch)."""
@@ -80,11 +111,13 @@ class Builder:
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
         """Build in ``block`` for a while."""
-        outer, self.block = self.block, block
+        outer, known = self.block, len(self.facts)
+        self.block = block
         try:
             yield block
         finally:
             self.block = outer
+            del self.facts[known:]
 
     @contextmanager
     def at(self, loc: Loc) -> Iterator[None]:

@@ -26,7 +26,7 @@ from symgrad.ir.types import (
     same_shape,
 )
 from symgrad.ops.declare import constant, missing, rule
-from symgrad.ops.indexing import Extents, broadcast, has_arrays, index_type
+from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
 from symgrad.ops.shapes import kept_layout
 
 # ------------------------------------------------------------------ laws
@@ -53,11 +53,11 @@ def _owned(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _view(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return index_type(types[0], settings["index"], types[1:], lambda k: dim(k + 1), copies=False)
+    return index_type(types[0], settings["index"], types[1:], after(dim, 1), copies=False)
 
 
 def _take(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return index_type(types[0], settings["index"], types[1:], lambda k: dim(k + 1), copies=True)
+    return index_type(types[0], settings["index"], types[1:], after(dim, 1), copies=True)
 
 
 def _shape_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

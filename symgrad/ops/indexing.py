@@ -9,16 +9,18 @@ A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import ShapeMismatch
-from symgrad.ir.sums import combined, extent_of, follows, sum_of
+from symgrad.ir.sums import ONE, Sum, combined, extent_of, follows, sum_of
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Object, Scalar, Shape, Type, kind_of
 
 OPERANDS = {"i": 1, "s": 3, "n": 0, "e": 0}
 Extents = Callable[[int], Extent]
+MOST_FACTS = 12  #: how many a proof looks at
 
 
 @lru_cache(maxsize=1024)
@@ -62,7 +64,28 @@ def _items(index: str, types: Sequence[Type]) -> list[Type]:
     return found
 
 
-def slice_extent(n: Extent, bounds: Sequence[Any]) -> Extent:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The extents that integer operands stand for, and what is known of these where the op stands: sums that are not negative.
+
+    ``plural``: extents that are known not to be 1; ``skipped``: how many operands stand before those that are counted.
+    """
+
+    extent: Extents
+    facts: Sequence[Sum] = ()
+    plural: Container[tuple[str, int]] = ()
+    skipped: int = 0
+
+    def __call__(self, k: int) -> Extent:
+        return self.extent(k + self.skipped)
+
+
+def after(dim: Extents, skipped: int) -> Asked:
+    """The extents of the operands after some."""
+    return replace(dim, skipped=dim.skipped + skipped) if isinstance(dim, Asked) else Asked(dim, skipped=skipped)
+
+
+def slice_extent(n: Extent, bounds: Sequence[Any], known: Asked | None = None) -> Extent:
     """The length of ``range(n)[start:stop:step]``; each bound is None, an int, or the ``Dim`` of a value.
 
     >>> str(slice_extent(Dim("n"), (1, -1, None)))
@@ -81,7 +104,7 @@ def slice_extent(n: Extent, bounds: Sequence[Any]) -> Extent:
     if isinstance(n, Dim) and start in (None, 0) and step in (None, 1) and isinstance(stop, Dim):
         if stop.symbol == n.symbol and stop.offset <= n.offset:
             return Dim(n.symbol, stop.offset, n.plural and stop.offset == n.offset)
-    if step in (None, 1) and (inside := inner_extent(n, start, stop)) is not None:
+    if step in (None, 1) and (inside := inner_extent(n, start, stop, known)) is not None:
         return inside
     if isinstance(n, Dim) and n.symbol == "?" or any(isinstance(b, Dim) and b.symbol == "?" for b in bounds):
         return Dim("?")
@@ -89,23 +112,41 @@ def slice_extent(n: Extent, bounds: Sequence[Any]) -> Extent:
     return Dim(f"({'|'.join([plain, *('' if b is None else str(b).lstrip('!') for b in bounds)])})")
 
 
-def inner_extent(n: Extent, start: Extent | None, stop: Extent | None) -> Extent | None:
+def inner_extent(n: Extent, start: Extent | None, stop: Extent | None, known: Asked | None = None) -> Extent | None:
     """The length of a slice whose bounds follow to be places of the axis; None where that does not follow.
 
     >>> str(inner_extent(Dim("(4*n)"), Dim("n"), Dim("(3*n)")))
     '(2*n)'
     """
     whole = sum_of(n)
-    if whole is None or isinstance(n, Dim) and n.offset:
-        return None
     first = {} if start is None else sum_of(start)
     last = whole if stop is None else sum_of(stop)
-    if first is None or last is None:
+    if whole is None or first is None or last is None:
         return None
     length = combined(last, first, -1)
-    if not all(follows(goal, [whole]) for goal in (first, length, combined(whole, last, -1))):
+    facts = [] if known is None else known.facts
+    if isinstance(n, Dim) and n.offset:
+        goals = [whole, first, length, combined(whole, last, -1)]
+    else:
+        goals, facts = [first, length, combined(whole, last, -1)], [whole, *facts]
+    if not all(follows(goal, concerning(goal, facts)) for goal in goals):
         return None
-    return extent_of(length, isinstance(n, Dim) and n.plural and length == whole)
+    made = extent_of(length, isinstance(n, Dim) and n.plural and length == whole)
+    if known is not None and isinstance(made, Dim) and (made.symbol, made.offset) in known.plural:
+        return replace(made, plural=True)
+    return made
+
+
+def concerning(goal: Sum, facts: Sequence[Sum]) -> list[Sum]:
+    """The facts that speak of the symbols of a goal, or of what these have to do with, nearest first."""
+    found: list[Sum] = []
+    symbols = {s for s in goal if s != ONE}
+    rest = [f for f in facts if set(f) - {ONE}]
+    while len(found) < MOST_FACTS and (near := [f for f in rest if symbols & set(f)]):
+        found += [f for f in near if f not in found]
+        symbols |= {s for f in near for s in f if s != ONE}
+        rest = [f for f in rest if f not in near]
+    return found[:MOST_FACTS]
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
@@ -236,7 +277,7 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
                 out.append(1)
             case "s":
                 bounds = [None if isinstance(types[k], Object) else dim(k) for k in where]
-                out.append(slice_extent(x.shape[axis], bounds))
+                out.append(slice_extent(x.shape[axis], bounds, dim if isinstance(dim, Asked) else None))
                 axis += 1
             case "i":
                 item = types[where[0]]

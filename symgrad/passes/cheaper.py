@@ -7,7 +7,6 @@ replaced. What touches the user's own arithmetic is done in the backward half on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import symgrad.ops.arrays
 import symgrad.ops.linalg
@@ -254,24 +253,19 @@ def add_to_transpose(op: Call, facts: Facts) -> list[Call] | None:
 
 
 def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
-    """``x[:, None] += v`` is ``x += v[:, 0]``."""
-    index, bounds, v = op.settings["index"], op.args[2:], op.args[1]
-    x = op.args[0].type
-    whole = "n" in index and set(index) <= {"s", "n"} and all(isinstance(b, Const) and b.value is None for b in bounds)
-    if not whole or not isinstance(x, Array) or x.shape is None or not isinstance(v.type, Array) or v.type.shape is None:
+    """``x[a:b, None] += v`` is ``x[a:b] += v[:, 0]``."""
+    index, bounds = op.settings["index"], op.args[2:]
+    x, v = op.args[0].type, op.args[1].type
+    if "n" not in index or set(index) - {"s", "n"} or not isinstance(x, Array) or not isinstance(v, Array) or v.shape is None:
         return None
-    if len(index) != len(v.type.shape) or not equal_shape(v.type.shape, tuple(extents_with_ones(index, x.shape))):
+    if x.rank != index.count("s") or len(v.shape) != len(index) or any(e != 1 for e, i in zip(v.shape, index, strict=True) if i == "n"):
         return None
+    rest = tuple(e for e, letter in zip(v.shape, index, strict=True) if letter == "s")
     place = [b for letter in index for b in ([ZERO] if letter == "n" else [NONE, NONE, NONE])]
-    inner = new("view", op, Array(v.type.dtype, x.shape), [v, *place], index=index.replace("n", "i"))
-    return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
-
-
-def extents_with_ones(index: str, shape: Shape) -> list[Any]:
-    """The extents of what ``index`` of whole slices and new axes gives."""
-    rest = list(shape)
-    made = [1 if letter == "n" else rest.pop(0) if rest else 1 for letter in index]
-    return [*made, *rest]
+    inner = new("view", op, Array(v.dtype, rest), [op.args[1], *place], index=index.replace("n", "i"))
+    if equal_shape(rest, x.shape) and all(isinstance(b, Const) and b.value is None for b in bounds):
+        return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
+    return [inner, call("add_at", op, [op.args[0], inner.outs[0], *bounds], **{**op.settings, "index": "s" * len(rest)})]
 
 
 def view_of_negative(op: Call, facts: Facts) -> list[Call] | None:
@@ -283,15 +277,18 @@ def view_of_negative(op: Call, facts: Facts) -> list[Call] | None:
     return [inner, call("negative", op, [inner.outs[0]])]
 
 
-def axes_added_and_dropped(op: Call, facts: Facts) -> Operand | None:
-    """``x[:, None][:, 0]`` is ``x``."""
+def axes_added_and_dropped(op: Call, facts: Facts) -> Operand | Call | None:
+    """``x[a:b, None][:, 0]`` is ``x[a:b]``."""
     maker, index = facts.calls(op.args[0], "view"), op.settings["index"]
     if maker is None or maker.settings["index"].replace("n", "i") != index or set(index) != {"s", "i"}:
         return None
     place = [b for letter in index for b in ([ZERO] if letter == "i" else [NONE, NONE, NONE])]
-    whole = all(map(same_operand, maker.args[1:], [NONE] * (len(maker.args) - 1)))
-    same = whole and len(place) == len(op.args) - 1 and all(map(same_operand, place, op.args[1:]))
-    return maker.args[0] if same and getattr(maker.outs[0].type, "rank", None) == len(index) else None
+    same = len(place) == len(op.args) - 1 and all(map(same_operand, place, op.args[1:]))
+    if not same or getattr(maker.outs[0].type, "rank", None) != len(index):
+        return None
+    if all(map(same_operand, maker.args[1:], [NONE] * (len(maker.args) - 1))):
+        return maker.args[0]
+    return call("view", op, list(maker.args), index="s" * index.count("s"))
 
 
 def sum_kept_and_dropped(op: Call, facts: Facts) -> Call | None:
@@ -427,4 +424,4 @@ CHEAPER: dict[str, tuple[Rewrites, ...]] = {
     "take_written": (take_distinct,),
 }
 
-__all__ = ["CHEAPER", "Rewrites", "axes_added_and_dropped", "is_transpose"]
+__all__ = ["CHEAPER", "Rewrites", "add_to_new_axis", "axes_added_and_dropped", "is_transpose"]

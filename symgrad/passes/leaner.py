@@ -11,7 +11,7 @@ import symgrad.ops.into  # noqa: F401  (it has the rows)
 from symgrad.ir.core import Call, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.cheaper import Rewrites, axes_added_and_dropped
+from symgrad.passes.cheaper import Rewrites, add_to_new_axis, axes_added_and_dropped
 from symgrad.passes.contractions import only_summed, spread_later, sum_of_broadcast
 from symgrad.passes.factors import as_large, is_late, new, once
 from symgrad.passes.facts import Facts
@@ -136,6 +136,7 @@ LEANER: dict[str, tuple[Rewrites, ...]] = {
     "shape_of": (shape_of_computed,),
     "sum": (sum_as_product,),
     "view": (axes_added_and_dropped,),
+    "add_at": (add_to_new_axis,),
     "multiply": (share_of_ties, scaled_outer_product, spread_later),
 }
 
