@@ -29,7 +29,7 @@ def _text(settings: dict[str, Any], types: list[Type]) -> str:
     if alone or not summed:
         return "np.einsum(subscripts, a, b)"
     if len(a) > 2 or len(b) > 2 or len(summed) > 1 or set(a) & set(b) & set(out):
-        return "np.vecdot(a, b)" if a == b == out + a[-1] else "contraction(a, b, subscripts)"
+        return "contraction(a, b, subscripts)"
     (over,) = summed
     first, second = ("a", "b") if out[:1] in a else ("b", "a")
     names = {"a": a, "b": b}

@@ -67,7 +67,7 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
     rank, axis = len(product.shape), op.settings["axis"]
     over = set(range(rank)) if axis is None else {k % rank for k in (axis if isinstance(axis, tuple) else (axis,))}
     kept = [k for k in range(rank) if k not in over and k in {*a.axes, *b.axes}]
-    if not set(a.axes) & set(b.axes) & over or not pays(a, b, kept):
+    if not set(a.axes) & set(b.axes) & over or not pays(a, b):
         return None
     words = ["".join(LETTERS[k] for k in axes) for axes in (a.axes, b.axes, kept)]
     inner = new("contract", op, out, [a.array, b.array], subscripts=f"{words[0]},{words[1]}->{words[2]}")
@@ -83,11 +83,9 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
     return [*before, *more, inner] if last is inner else [*before, *more, inner, last]
 
 
-def pays(a: Factor, b: Factor, kept: list[int]) -> bool:
-    """Is a product of matrices faster?  Of arrays that are not broadcast only the sum over the last axis is."""
-    if len(a.axes) == len(b.axes) == len({*a.axes, *b.axes}):
-        return a.axes == b.axes == [*kept, a.axes[-1]]
-    return True
+def pays(a: Factor, b: Factor) -> bool:
+    """Is a product of matrices faster?  Products of arrays that are not broadcast run strip by strip, with what stands around them."""
+    return not len(a.axes) == len(b.axes) == len({*a.axes, *b.axes})
 
 
 def factor_of(operand: Operand, rank: int, facts: Facts) -> Factor | None:
