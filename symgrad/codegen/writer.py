@@ -352,6 +352,8 @@ class Writer:
         expression = spell(made, self.layout.text(made), [ast.Name("x"), ast.Name("y")], self.names).value
         if not isinstance(old, Call) or self.layout.text(old) not in ("x[path]", "x[path].copy()") or not isinstance(expression, ast.BinOp):
             return None
+        if self.header.fast and isinstance(expression.op, ast.MatMult):
+            return None  # NumPy takes longer to multiply in place
         if not isinstance(expression.left, ast.Name) or expression.left.id != "x":
             return None
         if not isinstance(expression.right, ast.Name) or expression.right.id != "y":

@@ -44,8 +44,8 @@ def gmm_grad(alphas, means, inverse, x, gamma):
             whitened_grad = (-t_3)[:, None] * whitened
             t_grad_1 = t_grad + 1.0
             alphas_grad[k] += float(t_grad)
-            factor_grad += whitened_grad.T @ (x - means[k])     # 21: whitened = (x - means[k]) @ factor.T
-            means_grad[k] -= whitened_grad.sum(0) @ factor
+            factor_grad += whitened_grad.T.dot(x - means[k])    # 21: whitened = (x - means[k]) @ factor.T
+            means_grad[k] -= whitened_grad.sum(0).dot(factor)
             logs_grad = diag_back(factor_grad, t.shape, 0) * t  # 20: factor = np.tril(inverse[k], -1) + np...
             logs_grad += t_grad_1
             t_grad = np.tril(factor_grad, -1)

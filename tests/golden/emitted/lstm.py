@@ -81,7 +81,7 @@ def lstm_grad(weights, bias, initial, inputs, targets):
         bias_grad += gates_grad                # 38: gates = weights @ np.concatenate((inp...
         weights_grad_columns.append(gates_grad)
         weights_grad_rows.append(t_1)
-        t_grad = gates_grad @ weights
+        t_grad = gates_grad.dot(weights)
         hidden_grad = concatenate_part(t_grad, [inputs[t], hidden], 1, 0)
         hidden_grad = hidden_grad.copy()
     add_products(weights_grad, weights_grad_columns, weights_grad_rows)

@@ -17,9 +17,9 @@ def lu_grad(matrix):
     for k in reversed(range(t)):               # 100: for k in range(n - 1):
         t = k + 1                              # 101: A[k + 1 :, k] /= A[k, k]
         t_grad = -A_grad[t:, t:]               # 102: A[k + 1 :, k + 1 :] -= np.outer(A[k +...
-        t_1 = t_grad @ np.ravel(A[k, t:])
+        t_1 = t_grad.dot(np.ravel(A[k, t:]))
         t_2 = A[t:, k]
-        t_3 = np.ravel(t_2) @ t_grad
+        t_3 = np.ravel(t_2).dot(t_grad)
         A_grad[k, t:] += t_3
         A_grad[t:, k] += t_1
         t_grad = A_grad[t:, k] / A[k, k]       # 101: A[k + 1 :, k] /= A[k, k]
