@@ -86,14 +86,15 @@ def _compare(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     def run(t: float) -> Any:
         return function(*(moved(value, tangents[i], t) if i in tangents else fresh(value) for i, value in enumerate(args)), **fresh(kwargs))
 
-    seed = random_like(run(0.0), random)
+    result = run(0.0)
+    seed = random_like(result, random)
 
     def along(t: float) -> float:
         return dot(run(t), seed)
 
     differences = (8.0 * (along(step) - along(-step)) - (along(2 * step) - along(-2 * step))) / (12.0 * step)
     _, pullback = vjp(function, *(fresh(value) for value in args), wrt=tuple(chosen), **fresh(kwargs))
-    generated = sum(dot(gradient, tangents[i]) for i, gradient in zip(chosen, pullback(seed), strict=True))
+    generated = sum(dot(gradient, tangents[i]) for i, gradient in zip(chosen, pullback(by_key(result, seed)), strict=True))
     return Comparison(order, direction, float(generated), float(differences), allowed if tolerance is None else tolerance)
 
 
@@ -145,6 +146,15 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
         return None
     made = random.standard_normal(np.shape(value))
     return made.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else float(made)
+
+
+def by_key(value: Any, found: Any) -> Any:
+    """Nested lists that stand for a tree, with dicts where the tree has them."""
+    items = children(value)
+    if items is None:
+        return found
+    made = [by_key(item, part) for item, part in zip(items, found, strict=True)]
+    return dict(zip(value, made, strict=True)) if isinstance(value, dict) else made
 
 
 def moved(value: Any, tangent: Any, t: float) -> Any:

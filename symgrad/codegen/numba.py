@@ -20,11 +20,12 @@ from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
 from symgrad.codegen.seam import docstring
-from symgrad.codegen.texts import DECORATOR, Kernel, Pair
+from symgrad.codegen.texts import DECORATOR, Kernel, Pair, Seed
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find
+from symgrad.runtime.support import fitting_seed
 
 LEFT = "# left to NumPy, which raises too, or goes on"
 
@@ -96,13 +97,13 @@ def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """What the caller of a pair has to know besides: the templates of the output and of the gradients, the seeds' expressions
-    over ``out_grad``, what is returned over ``out`` and ``pullback``, and the docstring of the whole."""
+    """What the caller of a pair has to know besides: the templates of the output and of the gradients, what is returned over
+    ``out`` and ``pullback``, and the docstring of the whole."""
 
     backward: str  #: the name of the backward half in the NumPy code
     out: str
     gradients: str
-    seeds: Sequence[str]
+    seeds: Sequence[Seed]
     returned: str
     doc: str
 
@@ -119,24 +120,29 @@ def emit_pair(forward: Func, backward: Func, surface: Surface, halves: Halves) -
 
     stem = surface.name
     ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
-    taken_names = {ahead, back, fallback, f"{stem}_backward_numpy", "pullback", "out", "out_grad", *surface.objects}
+    taken_names = {ahead, back, fallback, f"{stem}_backward_numpy", "pullback", "out", "out_grad", "fitting_seed", *surface.objects}
+    taken_names |= {seed.shape for seed in halves.seeds if seed.shape is not None}
     taken_names |= names_in([*leaves, f"lambda {surface.signature}: 0", result_text(halves.out, own)])
     taken_names |= names_in([result_text(halves.gradients, len(backward.body.yields))])
     results = distinct([*forward.results[:own], *(value.name for value in backward.params[:residuals])], taken_names)
     names = Spellings(distinct(["np"], taken_names | set(results))[0])
     outs = [names.converted(word, operand) for word, operand in zip(results, forward.body.yields, strict=True)]
-    passed = [*outs[own:], *halves.seeds]
-    given = [*results[own:], *(names.seed(text, value.type) for text, value in zip(halves.seeds, backward.params[residuals:], strict=True))]
+    passed = [*outs[own:], *(seed.fitted for seed in halves.seeds)]
+    given = [
+        *results[own:],
+        *(names.seed(seed.given, value.type) for seed, value in zip(halves.seeds, backward.params[residuals:], strict=True)),
+    ]
     back_results = distinct(backward.results, taken_names | set(results) | {names.numpy})
     grads = [names.converted(word, operand) for word, operand in zip(back_results, backward.body.yields, strict=True)]
-    tests = [test for text, value in zip(halves.seeds, backward.params[residuals:], strict=True) for test in names.tests(text, value.type)]
+    tests = [test for seed, value in zip(halves.seeds, backward.params[residuals:], strict=True) for test in names.tests(seed, value.type)]
     types = [value.type for value in backward.params]
     backward.body.args = [backward.params[k] for k in kept]
 
     lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
     lines += [f"        {', '.join(results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
     lines += [f"        return {fallback}({surface.passed})"]
-    lines += [f"    out = {filled(halves.out, outs[:own])}", "", "    def pullback(out_grad):", "        try:"]
+    lines += [f"    out = {filled(halves.out, outs[:own])}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
+    lines += ["", "    def pullback(out_grad):", "        try:"]
     if tests:
         lines += [f"            if not ({' and '.join(tests)}):", "                raise TypeError"]
     lines += [f"            {', '.join(back_results)} = {back}({', '.join(given[k] for k in kept)})", f"        except Exception:  {LEFT}"]
@@ -145,7 +151,7 @@ def emit_pair(forward: Func, backward: Func, surface: Surface, halves: Halves) -
     taken: list[int | Type] = [own + k if k < residuals else types[k] for k in kept]
     first, second = (ahead, module_text(forward, ahead, "", surface.lines)), (back, module_text(backward, back, "", surface.lines))
     made = Pair(stem, halves.backward, first, second, "\n".join(lines) + "\n", leaves, [v.type for v in forward.params], taken)
-    made.namespace = {names.numpy: np}
+    made.namespace = {names.numpy: np, "fitting_seed": fitting_seed}
     return made
 
 
@@ -166,12 +172,13 @@ class Spellings:
             return text
         return f"float({text})" if type_.dtype in (None, "any") else f"{self.numpy}.{NUMPY_TYPES[type_.dtype]}({text})"
 
-    def tests(self, text: str, type_: Type) -> list[str]:
+    def tests(self, seed: Seed, type_: Type) -> list[str]:
         """Is a seed the array that the kernel was made for?"""
         if not isinstance(type_, Array) or type_.dtype is None:
             return []
-        numpy = self.numpy
-        return [f"type({text}) is {numpy}.ndarray", f"{text}.dtype == {numpy}.{NUMPY_TYPES[type_.dtype]}", f"{text}.ndim == {type_.rank}"]
+        text, numpy = seed.given, self.numpy
+        same = f"{text}.ndim == {type_.rank}" if seed.shape is None else f"{text}.shape == {seed.shape}"
+        return [f"type({text}) is {numpy}.ndarray", f"{text}.dtype == {numpy}.{NUMPY_TYPES[type_.dtype]}", same]
 
 
 def filled(template: str, texts: Sequence[str]) -> str:

@@ -46,6 +46,26 @@ class Kernel:
         return f"{self.text[self.text.index(DECORATOR) :]}\n\n{self.caller}"
 
 
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What a pullback is given for one result: its expression over ``out_grad``, and the result's over ``out``."""
+
+    given: str
+    result: str
+    shape: str | None  #: the variable that keeps the shape of a result that is an array
+    fits: bool  #: it is an array or a number, of floats
+
+    @property
+    def kept(self) -> list[str]:
+        """The line that keeps the shape."""
+        return [] if self.shape is None else [f"{self.shape} = {self.result}.shape"]
+
+    @property
+    def fitted(self) -> str:
+        """The seed as the backward half takes it."""
+        return f"fitting_seed({', '.join(filter(None, [self.given, self.shape]))})" if self.fits else self.given
+
+
 @dataclass(slots=True)
 class Pair:
     """The kernels of the two halves of a pullback, and their caller."""

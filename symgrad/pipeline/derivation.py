@@ -31,10 +31,11 @@ from symgrad.passes.doubts import doubts
 from symgrad.passes.lift import lifted
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
-from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seed_text
+from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, lines_of, parameter_text, passed_text
+from symgrad.runtime.support import fitting_seed
 from symgrad.signature import Related, extent_words
 
 Read = Callable[[str], Any] | None
@@ -201,7 +202,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     whole = job.stage("adjoint", expanded(whole))
     whole = doubts(tell_kept(simplify(whole, OPTIMISE)))
     job.stage("optimized", whole)
-    forward, backward = split_halves(whole)
+    forward, backward = split_halves(whole, len(primal.body.yields), len(active))
     count = len(primal.body.yields)
     inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
@@ -212,9 +213,12 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
     header = Header(f"{name}_backward", taken, {}, numbered(gradients, iter(order)),
                     document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
-    seeds = seed_text(job.output)
+    seeds = seeds_of(job.output, [primal.body.yields[k].type for k in active], "out[0]" if job.request.has_aux else "out")
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
     returns = f"({result}, ({inside}{',' if inside else ''}))"
+
+    shapes = "".join(f"    {line}\n" for seed in seeds for line in seed.kept)
+    passed = ", ".join(["*residuals", *(seed.fitted for seed in seeds)])
 
     def emission(job: Job) -> Emitted:
         last = printed(backward, job)
@@ -224,16 +228,14 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"{first.text}\n\n{second.text}\n\n"
             f"def {name}_vjp({parameter_text(job)}):\n"
             f'    """{document(job, "Value and pullback")}"""\n'
-            f"    out, residuals = {name}_forward({passed_text(job)})\n\n"
+            f"    out, residuals = {name}_forward({passed_text(job)})\n{shapes}\n"
             f"    def pullback(out_grad):\n"
-            f"        return {name}_backward(*residuals{seeds})\n\n"
+            f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        return Emitted(text, {**first.namespace, **second.namespace}, first.line_map)
+        return Emitted(text, {**first.namespace, **second.namespace, "fitting_seed": fitting_seed}, first.line_map)
 
-    halves = Halves(
-        header.name, result, header.result, [text for text in seeds.split(", ") if text], returned, document(job, "Value and pullback")
-    )
+    halves = Halves(header.name, result, header.result, seeds, returned, document(job, "Value and pullback"))
 
     def kernels(in_loops: Callable[[str], Func], surface: Surface) -> Pair:
         return emit_pair(in_loops("forward"), in_loops("backward"), surface, halves)

@@ -14,17 +14,18 @@ from typing import Any
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit
 from symgrad.codegen.saved_kernels import kernel_piece
-from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
 from symgrad.frontend.lower import Result
 from symgrad.ir.core import Func, Value, clone
+from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
 from symgrad.passes.stacks import stacks
 from symgrad.passes.unread import unread
 from symgrad.passes.zeroing import zeroing
-from symgrad.pipeline.job import Job, numbered
+from symgrad.pipeline.job import Job, carries, numbered
 from symgrad.pipeline.stages import LOWER, LOWER_HALVES, simplify
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
@@ -108,9 +109,19 @@ def argument_names(hints: list[str | None]) -> list[str]:
     return made
 
 
-def seed_text(output: Result, path: str = "out_grad") -> str:
-    """The seeds handed to the backward half: parts of ``out_grad`` in the structure of the output."""
+def seed_places(output: Result, path: str = "") -> list[str]:
+    """Where the seeds stand in what a pullback is given, which has the structure of the output: subscripts, one text for each leaf."""
     if not output.items:
-        return f", {path}" if output.count else ""
+        return [path] * output.count
     keys = output.keys or range(len(output.items))
-    return "".join(seed_text(item, f"{path}[{key!r}]") for key, item in zip(keys, output.items, strict=True))
+    return [place for key, item in zip(keys, output.items, strict=True) for place in seed_places(item, f"{path}[{key!r}]")]
+
+
+def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
+    """The seeds of a pullback, in order; ``out`` is what was returned, ``types`` are those of its leaves."""
+    made: list[Seed] = []
+    for place, type_ in zip(seed_places(output), types, strict=True):
+        fits = isinstance(type_, Array | Scalar) and carries(type_)
+        shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
+        made.append(Seed(f"out_grad{place}", f"{out}{place}", shape, fits))
+    return made

@@ -34,6 +34,25 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
+def fitting_seed(given: Any, shape: tuple[int, ...] | None = None) -> Any:
+    """What a pullback is given for a result of this shape, or for a number; broadcast, as in ``sum(seed * result)``.
+
+    >>> fitting_seed(2.0, (3,))
+    array([2., 2., 2.])
+    """
+    if shape is None:
+        if type(given) is not float and np.ndim(given):
+            raise ValueError(f"a seed of shape {np.shape(given)} is given for a result that is one number")
+        return given
+    if type(given) is np.ndarray and given.shape == shape:
+        return given
+    array = np.asarray(given)
+    try:
+        return array if array.shape == shape else np.broadcast_to(array, shape)
+    except ValueError:
+        raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
+
+
 def last_written(x: Any, path: Any) -> Any:
     """For each element of ``x[path]``: is it the last that names its cell, so that a store of it stays?"""
     cells = np.arange(x.size).reshape(x.shape)[path]

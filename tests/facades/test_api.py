@@ -513,3 +513,38 @@ def test_no_grad_of_a_derivative_inside_a_function_is_refused(inner):
 def test_no_grad_of_a_decorated_function_inside_a_function_is_refused():
     with pytest.raises(symgrad.SymgradError, match="no_grad"):
         symgrad.grad(lambda x: symgrad.grad(cut_square)(x) * x)(1.3)
+
+
+def parts(x):
+    return {"whole": 2.0 * x, "rest": (x.sum(), 3), "held": [v * v for v in x]}
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_seeds_fit_the_results_or_are_refused(jit):
+    if jit:
+        pytest.importorskip("numba")
+    out, pullback = symgrad.vjp(lambda x: 2.0 * x, X, jit=jit)
+    for seed in (1.0, [1.0, 1.0, 1.0], np.ones(1), np.ones(3, int), np.broadcast_to(np.float32(1), 3)):
+        np.testing.assert_array_equal(pullback(seed)[0], [2.0, 2.0, 2.0])
+    for wrong in (np.ones(2), np.ones(4), np.ones((2, 3)), np.ones((3, 1))):
+        with pytest.raises(ValueError, match="for a result of shape"):
+            pullback(wrong)
+    pullback = symgrad.vjp(lambda x: np.sum(x * x), X, jit=jit)[1]
+    np.testing.assert_array_equal(pullback(np.array(0.5))[0], X)
+    with pytest.raises(ValueError, match="one number"):
+        pullback(np.ones(3))
+    square = symgrad.vjp(lambda x: x * x, np.array(3.0), jit=jit)[1]
+    assert square(1.0) == (6.0,)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_pullback_takes_what_is_like_the_result(jit):
+    if jit:
+        pytest.importorskip("numba")
+    out, pullback = symgrad.vjp(parts, X, jit="auto" if jit else False)
+    assert out["rest"][1] == 3
+    (x_grad,) = pullback({"whole": np.ones(3), "rest": (1.0, None), "held": [1.0, 2.0, 3.0]})
+    np.testing.assert_allclose(x_grad, 2.0 + 1.0 + 2.0 * X * [1.0, 2.0, 3.0])
+    out, pullback, aux = symgrad.vjp(lambda x: (3.0 * x, {"rounds": 4}), X, has_aux=True, jit=jit)
+    assert aux == {"rounds": 4}
+    np.testing.assert_array_equal(pullback(np.ones(3))[0], [3.0, 3.0, 3.0])
