@@ -84,7 +84,7 @@ def test_first_and_second_derivative(program):
     assert slope.grad(x) == pytest.approx((slope(x + step) - slope(x - step)) / (2 * step), rel=1e-8)
 
 
-def test_a_recursive_function_that_writes_to_its_argument_is_refused():
+def test_a_recursive_function_that_writes_to_its_argument_is_written_out_or_refused():
     def fill(y, n):
         if n == 0:
             return 0.0
@@ -92,4 +92,7 @@ def test_a_recursive_function_that_writes_to_its_argument_is_refused():
         return fill(y, n - 1) + y[n]
 
     with pytest.raises(symgrad.SymgradError, match="writes to an array"):
-        grad(lambda x: fill(x, 3))(np.ones(4))
+        grad(lambda x: fill(x, 30))(np.ones(40))
+    x = np.array([0.7, 1.3, 0.4, 0.9])
+    differences = [(fill((x + s).copy(), 3) - fill((x - s).copy(), 3)) / 2e-6 for s in 1e-6 * np.eye(4)]
+    assert np.allclose(grad(lambda x: fill(x, 3))(x), differences)

@@ -64,7 +64,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return of_class(ctx, owner, type(value), attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
-        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and isinstance(getattr(kind, attr, None), types.FunctionType):
+        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and hasattr(kind, attr) and not hasattr(tuple, attr):
             return of_class(ctx, owner, kind, attr, node)
     return Bound(owner, attr)
 

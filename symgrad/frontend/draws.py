@@ -70,6 +70,10 @@ def drawn(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs:
 
 def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A draw of known form; any other call of a generator is kept as it is."""
+    if name == "shuffle" and len(args) == 1 and not kwargs and isinstance(args[0], Ref):
+        return shuffled(ctx, call, args[0], node)
+    if name == "choice" and args and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "rank", None) == 1:
+        return chosen(ctx, call, args, kwargs, node)
     if name in SPREAD:
         made = call(name, args, kwargs)
         return typed(ctx, made, list(args), "f64", node) if not kwargs else made
@@ -88,6 +92,24 @@ def draw(ctx: Lowering, call: Call, name: str, args: list[Binding], kwargs: dict
     base = typed(ctx, call(standard, [] if size == Static(None) else [size], {}), extents, dtype, node)
     first, *second = [given.get(n, Num(Const(d))) for n, d in zip(names.split(), defaults, strict=False)]
     return scaled(ctx, name, base, first, second, node)
+
+
+def chosen(ctx: Lowering, call: Call, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``choice`` of a vector draws as that of its places does."""
+    count = Num(ctx.call("extent", ctx.read(args[0], node), axis=0))
+    places = call("choice", [count, *args[1:]], kwargs)
+    extents = extents_of(ctx, args[1] if len(args) > 1 else kwargs.get("size", Static(None)))
+    if extents is not None:
+        places = typed(ctx, places, extents, "i64", node)
+    return ctx.apply(Static(np.take, "np.take"), [args[0], places], {}, node)
+
+
+def shuffled(ctx: Lowering, call: Call, target: Ref, node: ast.AST) -> Binding:
+    """``shuffle`` draws as ``permutation`` of the places does."""
+    count = Num(ctx.call("extent", ctx.read(target, node), axis=0))
+    order = typed(ctx, call("permutation", [count], {}), [count], "i64", node)
+    ctx.store(target, ctx.call("take", ctx.read(target, node), ctx.read(order, node), index="i"))
+    return Static(None)
 
 
 def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list[Binding], node: ast.AST) -> Binding:
@@ -135,6 +157,6 @@ def _of_the_module(name: str) -> Any:
     return lower
 
 
-for _name in (*DRAWS, *SPREAD):
+for _name in (*DRAWS, *SPREAD, "shuffle", "choice"):
     if hasattr(np.random, _name):
         SPECIAL[getattr(np.random, _name)] = _of_the_module(_name)

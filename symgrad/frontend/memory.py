@@ -427,6 +427,12 @@ def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
 def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:
     content = ctx.state.heap[owner.key]
     if not isinstance(content, Ref):
+        if index.spec == "s":
+            items = [b for _, b in content]
+            items[static_index(ctx, index, node)] = items_known(ctx, value, node)
+            ctx.check_still(owner.key)
+            ctx.change(owner.key, tuple(enumerate(items)))
+            return
         if isinstance(index.operands[0] if index.spec == "i" else None, Const):
             key = static_index(ctx, index, node)
             if not -len(content) <= key < len(content):
@@ -447,6 +453,15 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], ctx.read(value, node)))
     if isinstance(value, Ref):
         ctx.state.pair(value.location, content.location)
+
+
+def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
+    """The items that a slice of a list is assigned, one by one."""
+    made = ctx.apply(Static(list, "list"), [value], {}, node)
+    content = ctx.state.heap[made.key] if isinstance(made, Obj) else None
+    if not isinstance(content, tuple):
+        raise UnsupportedSyntax("how many items a slice of a list is assigned is not known", ctx.loc(node), "append them one by one")
+    return [b for _, b in content]
 
 
 def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:

@@ -19,7 +19,7 @@ from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.flow import choose
-from symgrad.frontend.iterate import append, items_of, longest
+from symgrad.frontend.iterate import append, indices_of, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
@@ -74,6 +74,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 if wrong := [k for k in kwargs if k not in kind._fields]:
                     raise UnsupportedSyntax(f"{kind.__name__} has no field {wrong[0]!r}", ctx.loc(node))
                 return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
+            if name == "_asdict" and kind is not None and not args:
+                return ctx.new_object("dict", zip(kind._fields, items, strict=True))
             if kind is not None and isinstance(getattr(kind, name, None), types.FunctionType):
                 return call_function(ctx, getattr(kind, name), [owner, *args], kwargs, node)
         case Ref() if isinstance(ctx.type_of(owner), List):
@@ -84,7 +86,15 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
     raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node))
 
 
+#: methods that put an array in order, by the functions that give a new one
+IN_ORDER = {"sort": np.sort, "partition": np.partition}
+
+
 def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    if isinstance(owner, Ref) and name in IN_ORDER and set(kwargs) <= {"axis"}:
+        made = ctx.apply(Static(IN_ORDER[name], f"np.{name}"), [owner, *args], kwargs, node)
+        ctx.store(owner, ctx.read(made, node))
+        return Static(None)
     if isinstance(owner, Ref) and not kwargs and (found := METHODS.get(("array", name))) is not None:
         return found(ctx, owner, args, node)
     if name == "item" and isinstance(ctx.type_of(owner), Scalar) and not args:
@@ -111,13 +121,6 @@ def array_fill(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) ->
     if len(args) != 1:
         raise UnsupportedSyntax("fill takes one value", ctx.loc(node))
     ctx.store(owner, ctx.read(args[0], node))
-    return Static(None)
-
-
-@method("array", "sort")
-def array_sort(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
-    made = ctx.apply(Static(np.sort, "np.sort"), [owner, *args], {}, node)
-    ctx.store(owner, ctx.read(made, node))
     return Static(None)
 
 
@@ -239,6 +242,8 @@ def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
 
     items = items_of(ctx, args[0], node)
+    if not isinstance(items, list) and ctx.unroll and (indices := indices_of(items)) is not None:
+        items = [items.item(Const(k)) for k in indices]
     if isinstance(items, list):
         for item in items:
             append(ctx, owner, item, node)

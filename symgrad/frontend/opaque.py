@@ -84,8 +84,10 @@ def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding],
 
 
 def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.AST) -> None:
-    """A list or dict that is handed to what cannot be seen into may be changed there."""
-    if any(isinstance(a, Obj) for a in args):
+    """A list or dict that is handed to what cannot be seen into may be changed there, which shows where it has a name."""
+    written = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
+    shown = [a for a, said in zip(args, written, strict=False) if not isinstance(said, ast.List)] if len(written) == len(args) else args
+    if any(isinstance(a, Obj) for a in shown):
         raise UnsupportedSyntax(
             f"{name} is given a list, dict or instance, which it may change", ctx.loc(node), "give it an array or a tuple"
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import functools
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -283,7 +284,7 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         if handler is not None and handler.name is None:
             run(ctx, [*handler.body, *node.finalbody, *rest])
             return True
-    check_nothing_raised(ctx, node.body)
+    check_nothing_raised(ctx, node.body, [kind for kind, _ in handled])
     ctx.caught += [(kind, ctx.loc(handler)) for kind, handler in handled]
     inside = [n for inner in (*node.body, *node.orelse) for n in ast.walk(inner)]
     if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for n in inside):
@@ -387,8 +388,9 @@ def is_of_contextlib(ctx: Lowering, entry: ast.withitem, body: list[ast.stmt]) -
         return False
     given = [ctx.evaluate(argument) for argument in call.args]
     if held.value is contextlib.suppress:
-        check_nothing_raised(ctx, body)
-        ctx.caught += [(caught_class(ctx, kind, call), ctx.loc(call)) for kind in given]
+        kinds = [caught_class(ctx, kind, call) for kind in given]
+        check_nothing_raised(ctx, body, kinds)
+        ctx.caught += [(kind, ctx.loc(call)) for kind in kinds]
     if entry.optional_vars is not None:
         bind(ctx, entry.optional_vars, given[0] if given and held.value is contextlib.nullcontext else Static(None))
     return True
@@ -411,10 +413,27 @@ def check_manager(ctx: Lowering, manager: Binding, node: ast.AST) -> None:
         raise UnsupportedSyntax("a context manager that may swallow exceptions cannot be differentiated", ctx.loc(node))
 
 
-def check_nothing_raised(ctx: Lowering, body: list[ast.stmt]) -> None:
-    """What is raised in a block that somebody would see first is refused."""
-    for inner in body:
-        for part in ast.walk(inner):
-            if isinstance(part, ast.Raise | ast.Assert):
-                what = "an exception that is raised and caught cannot be differentiated"
-                raise UnsupportedSyntax(what, ctx.loc(part), "test for the condition with if")
+def check_nothing_raised(ctx: Lowering, body: list[ast.stmt], kinds: Sequence[type] = (BaseException,)) -> None:
+    """What is raised in a block that somebody would see first is refused: an exception of one of these classes."""
+    for part in (n for inner in body for n in ast.walk(inner) if isinstance(n, ast.Raise | ast.Assert)):
+        if any(may_be(raised_class(ctx, part), kind) for kind in kinds):
+            what = "an exception that is raised and caught cannot be differentiated"
+            raise UnsupportedSyntax(what, ctx.loc(part), "test for the condition with if")
+
+
+def raised_class(ctx: Lowering, node: ast.Raise | ast.Assert) -> type:
+    """The class of what a statement raises; ``BaseException`` where it is not known."""
+    if isinstance(node, ast.Assert):
+        return AssertionError
+    said = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    found = getattr(builtins, said.id, None) if isinstance(said, ast.Name) and is_builtin(ctx, said.id) else None
+    return found if isinstance(found, type) else BaseException
+
+
+def is_builtin(ctx: Lowering, name: str) -> bool:
+    return ctx.home(name) is None and name not in ctx.frame.source.globals
+
+
+def may_be(raised: type, kind: type) -> bool:
+    """Could an exception of one class be one of another?"""
+    return issubclass(raised, kind) or raised is BaseException

@@ -15,7 +15,7 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
-from symgrad.ops.composed.applying import outer_of
+from symgrad.ops.composed.applying import at_each, outer_of
 from symgrad.ops.composed.sequences import logaddexp_reduce
 
 #: methods of ufuncs that are functions of their own, but for the axis, which is 0 where none is given
@@ -36,6 +36,8 @@ def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding],
         return ctx.apply(Static(said, name), args, kwargs, node)
     if name == "at" and ufunc.__name__ in ("add", "subtract") and isinstance(args[0], Ref) and len(args) == 3:
         return add_at(ctx, args[0], args[1], args[2], ufunc.__name__ == "subtract", node)
+    if name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Ref) and not isinstance(args[1], Tup):
+        return call_function(ctx, at_each, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
     if name == "accumulate" and ufunc.__name__ in RUNNING and len(args) + len(kwargs) <= 2 and set(kwargs) <= {"axis"}:
         axis = unwrap(args[1] if len(args) > 1 else kwargs.get("axis", Num(Const(0))))
         return apply_row(ctx, RUNNING[ufunc.__name__], args[:1], {"axis": axis}, node)

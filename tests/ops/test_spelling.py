@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
+import bisect
 import inspect
 import math
+import statistics
+import typing
 from typing import Any
 
 import numpy as np
@@ -178,8 +180,12 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (np.corrcoef, (V, V**2), {}), (np.apply_along_axis, (np.sum, 0, X), {}), (np.apply_along_axis, (np.sort, 0, X), {}),
     (np.apply_along_axis, (np.sort, 1, X), {}), (np.apply_along_axis, (np.sum, 0, V), {}), (np.apply_over_axes, (np.sum, X, [0, 1]), {}),
     (np.fromfunction, (lambda i, j: i - 2 * j, (2, 3)), {}), (np.ix_, ([0, 1], [2]), {}), (np.modf, (V - 2.5,), {}), (np.angle, (Y,), {}),
-    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T, 1), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}), (copy.copy, (V,), {}),
-    (copy.deepcopy, (V,), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
+    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T, 1), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}),
+    (typing.cast, (float, 2.0), {}), (bisect.bisect_right, ([1.0, 2.0, 2.0, 3.0], 2.0), {}),
+    (bisect.bisect_left, ([1.0, 2.0, 2.0, 3.0], 2.0), {}), (statistics.mean, ([1.0, 2.5],), {}), (statistics.fmean, ([1.0, 2.5],), {}),
+    (statistics.median, ([1.0, 2.5, 0.5],), {}), (statistics.variance, ([1.0, 2.5, 0.5],), {}),
+    (statistics.pvariance, ([1.0, 2.5, 0.5],), {}), (statistics.stdev, ([1.0, 2.5, 0.5],), {}),
+    (statistics.pstdev, ([1.0, 2.5, 0.5],), {}), (sorted, ([3.0, 1.0],), {}), (sorted, ([3.0, 4.0],), {"reverse": True}),
     *((getattr(np, name), args, kwargs) for name, args, kwargs in [
         ("cumulative_sum", (V,), {}), ("cumulative_sum", (X,), {"axis": 1, "include_initial": True}), ("cumulative_prod", (X,), {"axis": 0}),
         ("cumulative_prod", (V,), {"include_initial": True}), ("vecdot", (X, X), {}), ("matvec", (X, Y), {}), ("vecmat", (Y, X.T), {}), ("row_stack", ((X, Y),), {}),

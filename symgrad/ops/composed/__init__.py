@@ -6,9 +6,10 @@ Each takes the parameters it supports; all others are refused by their absence.
 
 from __future__ import annotations
 
-import copy
+import bisect
 import math
 import sys
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,9 @@ from symgrad.ops.composed.products import (
 )
 from symgrad.ops.composed.sequences import (
     angle,
+    bisect_left,
+    bisect_right,
+    cast,
     convolve,
     correlate,
     cumulative_prod,
@@ -92,8 +96,6 @@ from symgrad.ops.composed.shapes import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
-    copied,
-    copied_once,
     diagflat,
     isscalar,
     ix_,
@@ -105,6 +107,7 @@ from symgrad.ops.composed.shapes import (
 from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL
 from symgrad.ops.composed.statistics import (
+    OF_DATA,
     average,
     corrcoef,
     cov,
@@ -142,8 +145,10 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
-    np.lib.stride_tricks.sliding_window_view: sliding_window_view, copy.copy: copied_once, copy.deepcopy: copied, sorted: sorted_,
-    math.modf: modf, np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view, sorted: sorted_,
+    typing.cast: cast, bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, math.modf: modf,
+    np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
+    **OF_DATA,
 }  # fmt: skip
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = {

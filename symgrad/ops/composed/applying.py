@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
 
 
 def vectorized(function: Any, args: Any) -> Any:
@@ -55,3 +55,15 @@ def fromfunction(function: Any, shape: Any) -> Any:
 def outer_of(function: Any, a: Any, b: Any) -> Any:
     """The ``outer`` of a function of two operands."""
     return function(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b)
+
+
+def at_each(function: Any, a: Any, indices: Numbers, b: Numbers) -> None:
+    """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice."""
+    need(np.ndim(indices) == 1 and np.ndim(b) < 2 and np.ndim(a) == 1, "this method of a ufunc takes vectors")
+    if np.ndim(b) == 1:
+        must(len(b) == len(indices), "there are as many values as places for this method of a ufunc")
+        for k in range(len(indices)):
+            a[indices[k]] = function(a[indices[k]], b[k])
+    else:
+        for k in range(len(indices)):
+            a[indices[k]] = function(a[indices[k]], b)

@@ -262,3 +262,18 @@ def logaddexp_reduce(x: Numbers, axis: Any = 0) -> Any:
     top = np.max(x, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     return np.log(np.sum(np.exp(x - top), axis=axis)) + np.squeeze(top, axis=axis)
+
+
+def bisect_right(a: Numbers, x: Any) -> Any:
+    """``bisect.bisect``."""
+    return int(np.searchsorted(a, x, side="right"))
+
+
+def bisect_left(a: Numbers, x: Any) -> Any:
+    """``bisect.bisect_left``."""
+    return int(np.searchsorted(a, x))
+
+
+def cast(typ: Any, val: Any) -> Any:
+    """``typing.cast``."""
+    return val

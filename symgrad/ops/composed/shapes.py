@@ -92,14 +92,3 @@ def may_share(x: Any, y: Any) -> Any:
 def isscalar(element: Any) -> Any:
     """``np.isscalar``."""
     return not isinstance(element, np.ndarray | list | tuple)
-
-
-def copied(x: Any) -> Any:
-    """``copy.deepcopy`` of an array."""
-    need(isinstance(x, np.ndarray), "only arrays can be copied with copy.deepcopy")
-    return x.copy()
-
-
-def copied_once(x: Any) -> Any:
-    """``copy.copy`` of an array, a list or a dict."""
-    return x.copy()

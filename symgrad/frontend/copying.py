@@ -1,0 +1,154 @@
+"""Copies of what holds others, and instances as dicts and tuples: ``copy``, ``dataclasses.asdict``, ``setattr``."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+from typing import Any
+
+from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.operands import unwrap
+from symgrad.frontend.targets import store_attribute
+from symgrad.ir.types import Array, List, Scalar
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+
+def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
+    """Refuse a class that says itself how it is copied."""
+    own = (word, "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+    if isinstance(key.cls, type) and any(name in c.__dict__ for c in key.cls.__mro__[:-1] for name in own if key.kind == "record"):
+        raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
+
+
+@special(copy.copy)
+def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """A new array, list, dict or instance with the same items."""
+    owner = args[0]
+    if isinstance(owner, Obj) and owner.key.kind == "record":
+        check_copied(ctx, owner.key, "__copy__", node)
+        return ctx.new_object("record", ctx.state.entries(owner.key), owner.key.cls)
+    return owner if isinstance(owner, Num | Tup | Static) else ctx.apply_method(owner, "copy", [], node)
+
+
+@special(copy.deepcopy)
+def copied(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """New arrays, lists, dicts and instances all the way down; what is there twice stays one."""
+    return Copier(ctx, node, {}).copied(args[0])
+
+
+@dataclasses.dataclass(slots=True)
+class Copier:
+    """Copies all that a binding holds; ``done`` are the copies that have been made."""
+
+    ctx: Lowering
+    node: ast.AST
+    done: dict[HeapKey | Location, Binding]
+
+    def copied(self, binding: Binding) -> Binding:
+        match binding:
+            case Num() | Static():
+                return binding
+            case Tup(items, kind):
+                return Tup(tuple(map(self.copied, items)), kind)
+            case Ref(location, path) if isinstance(self.ctx.type_of(binding), Array):
+                if not path and location in self.done:
+                    return self.done[location]
+                made = self.ctx.apply_method(binding, "copy", [], self.node)
+                if not path:
+                    self.done[location] = made
+                return made
+            case Obj(key):
+                return self.done[key] if key in self.done else self.object(binding, key)
+        raise UnsupportedArgument("this cannot be copied with copy.deepcopy", self.ctx.loc(self.node), "copy the arrays in it")
+
+    def object(self, binding: Obj, key: HeapKey) -> Binding:
+        check_copied(self.ctx, key, "__deepcopy__", self.node)
+        content = self.ctx.state.heap[key]
+        if isinstance(content, Ref):
+            type_ = self.ctx.type_of(content)
+            if not isinstance(type_, List) or not isinstance(type_.item, Scalar):
+                what = "copy.deepcopy of a list of unknown length takes a list of numbers"
+                raise UnsupportedArgument(what, self.ctx.loc(self.node), "copy its items in a comprehension")
+            self.done[key] = self.ctx.apply_method(binding, "copy", [], self.node)
+            return self.done[key]
+        made = self.done[key] = self.ctx.new_object(key.kind, (), key.cls)
+        self.ctx.change(made.key, tuple((k, self.copied(b)) for k, b in content))
+        return made
+
+
+# ------------------------------------------------------------------ attributes by name
+
+
+@special(setattr)
+def setattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    target = ast.copy_location(ast.Attribute(ast.Constant(None), unwrap(args[1]), ast.Store()), node)
+    store_attribute(ctx, args[0], target, args[2])
+    return Static(None)
+
+
+@special(vars)
+def vars_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """What an instance holds; it is read only, for Python's is the instance's own."""
+    if not args or not isinstance(args[0], Obj) or args[0].key.kind != "record":
+        raise UnsupportedSyntax("vars takes an instance made in the function", ctx.loc(node), "name the attributes")
+    held = ctx.state.entries(args[0].key)
+    made = ctx.new_object("dict", held)
+    ctx.state.twins |= {made.key}
+    return made
+
+
+# ------------------------------------------------------------------ dataclasses
+
+
+def fields_of(ctx: Lowering, owner: Binding, node: ast.AST) -> list[tuple[str, Binding]] | None:
+    """The fields of an instance of a dataclass, None for anything else."""
+    if not isinstance(owner, Obj) or not dataclasses.is_dataclass(owner.key.cls):
+        return None
+    content = dict(ctx.state.entries(owner.key))
+    return [(f.name, content[f.name]) for f in dataclasses.fields(owner.key.cls)]
+
+
+@special(dataclasses.asdict)
+def as_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return taken_apart(ctx, args[0], node, lambda pairs: ctx.new_object("dict", pairs))
+
+
+@special(dataclasses.astuple)
+def as_tuple(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return taken_apart(ctx, args[0], node, lambda pairs: Tup(tuple(b for _, b in pairs)))
+
+
+def taken_apart(ctx: Lowering, owner: Binding, node: ast.AST, made: Any) -> Binding:
+    """An instance of a dataclass, and those in it, with copies of all else."""
+    if isinstance(owner, External) or fields_of(ctx, owner, node) is None:
+        raise UnsupportedSyntax("this takes an instance of a dataclass made in the function", ctx.loc(node), "name its fields")
+
+    def part(binding: Binding) -> Binding:
+        if (inner := fields_of(ctx, binding, node)) is not None:
+            return made([(name, part(b)) for name, b in inner])  # type: ignore[no-any-return]
+        match binding:
+            case Tup(items, kind):
+                return Tup(tuple(map(part, items)), kind)
+            case Obj(key) if key.kind != "record" and not isinstance(content := ctx.state.heap[key], Ref):
+                return ctx.new_object(key.kind, [(k, part(b)) for k, b in content], key.cls)
+        return Copier(ctx, node, {}).copied(binding)
+
+    return part(owner)
+
+
+@special(dataclasses.fields)
+def fields(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The fields of a dataclass, of which the names are asked for."""
+    cls = args[0].key.cls if isinstance(args[0], Obj) else args[0].value if isinstance(args[0], Static | External) else None
+    if not dataclasses.is_dataclass(cls):
+        raise UnsupportedSyntax("dataclasses.fields takes a dataclass", ctx.loc(node))
+    return Tup(tuple(ctx.new_object("record", (("name", Static(f.name)),), Named) for f in dataclasses.fields(cls)))
+
+
+class Named:
+    """A field of a dataclass while compiling: its name."""
