@@ -94,7 +94,7 @@ def at_the_end(function: ast.FunctionDef) -> list[ast.stmt]:
 
 def holds_function(ctx: Lowering, binding: Binding) -> bool:
     match binding:
-        case Fun() | Bound() | Generator():
+        case Fun() | Bound() | Generator() | Partial() | Choice():
             return True
         case Tup(items):
             return any(holds_function(ctx, i) for i in items)

@@ -6,7 +6,8 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static
+from symgrad.frontend.activation import holds_function
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering, expression
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
@@ -127,10 +128,13 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         guess = [*guess_names(ctx, [generator.target]), key]
         counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
 
+    made: Binding = MISSING
     try:
         level(0)
-        return ctx.state.names[key]
+        made = ctx.state.names[key]
+        return made
     finally:
-        for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
-            del ctx.state.names[name_]
+        if not holds_function(ctx, made):  # which reads the variables when it is called
+            for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
+                del ctx.state.names[name_]
         ctx.frame = outer
