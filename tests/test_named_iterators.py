@@ -124,7 +124,7 @@ def nested_genexp(x):
     return sum(h) * len(h)
 
 
-@refused
+@right
 def gen_in_list(x):
     y = x.copy()
     gs = [(v * k for v in y) for k in (1, 2)]
@@ -232,6 +232,13 @@ def map_that_nobody_goes_over(x):
     held = []
     kept = map(held.append, x)
     return x[0] * (1 + len(held))
+
+
+@right
+def functions_in_a_list_read_the_last_value(x):
+    made = [lambda v: v * x[k] for k in range(3)]
+    by_key = {k: (lambda v: v * x[k]) for k in (0, 1)}
+    return made[0](x[0]) * made[1](x[1]) + by_key[0](x[2])
 
 
 @pytest.mark.parametrize("jit", [False, True])

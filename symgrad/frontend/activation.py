@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Fun, Generator, Maybe, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Choice, Fun, Generator, Maybe, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.generators import called
