@@ -5512,3 +5512,145 @@ def fields_that_are_made(x):
         y = y * settings.rate + np.sum(settings.grid) * x[2]
         settings.found.append(y)
     return y * settings.weights["b"] * settings.start.spread + sum(settings.found) * x[0]
+
+
+# ------------------------------------------------------------------ small arrays in loops
+
+aggregates = Group("aggregates")
+
+
+def pendulum_slope(y, p):
+    return np.array([y[1], -p * np.sin(y[0])])
+
+
+@aggregates(lambda n: (vector(2), 1.7), wrt=(0, 1))
+def pendulum_by_runge_and_kutta(y0, p):
+    y = np.array([y0[0], y0[1]])
+    h = 0.05
+    for _ in range(5):
+        k1 = pendulum_slope(y, p)
+        k2 = pendulum_slope(y + 0.5 * h * k1, p)
+        k3 = pendulum_slope(y + 0.5 * h * k2, p)
+        k4 = pendulum_slope(y + h * k3, p)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    return y[0] ** 2
+
+
+@aggregates(lambda n: (vector(2), 1.7), wrt=(0, 1))
+def state_that_is_a_parameter(y, p):
+    for _ in range(4):
+        y = y + 0.1 * pendulum_slope(y, p)
+    return y[0] * y[1]
+
+
+@aggregates(two_floats, wrt=(0, 1))
+def lorenz_unpacked(s0, rho):
+    s = np.array([s0, 1, 1.05])
+    for _ in range(6):
+        x, y, z = s
+        s = s + 0.01 * np.array([10.0 * (y - x), x * (rho - z) - y, x * y - 2.5 * z])
+    return np.sum(s**2)
+
+
+@aggregates(lambda n: (vector(2), vector(5)[3:]), wrt=(0, 1))
+def leapfrog_with_norms(q0, p0):
+    q, p = q0.copy(), p0.copy()
+    for _ in range(4):
+        p = p - 0.05 * q / np.linalg.norm(q) ** 3
+        q = q + 0.1 * p
+        p -= 0.05 * q / np.sqrt(np.sum(q**2)) ** 3
+    return 0.5 * np.dot(p, p) - 1 / np.linalg.norm(q)
+
+
+@aggregates(lambda n: (0.3, 0.7, vector(n)), wrt=(0, 1, 2))
+def filter_of_two_states(q, r, seen):
+    F = np.array([[1.0, 0.1], [0.0, 1.0]])
+    Q = np.array([[q / 3, q / 2], [q / 2, q]])
+    x, P = np.zeros(2), np.eye(2)
+    loss = 0.0
+    for t in range(seen.shape[0]):
+        x = F @ x
+        P = F @ P @ F.T + Q
+        s = P[0, 0] + r
+        e = seen[t] - x[0]
+        K = P[:, 0] / s
+        x = x + K * e
+        P = P - np.outer(K, P[0])
+        loss = loss + 0.5 * e * e / s + 0.5 * np.log(s)
+    return loss + np.trace(P)
+
+
+@aggregates(lambda n: (1.5, 0.5, vector(n)), wrt=(0, 1, 2))
+def trajectory_of_small_arrays(beta, gamma, seen):
+    ys = np.zeros((len(seen), 3))
+    y = np.array([0.9, 0.1, 0.0])
+    for i in range(len(seen)):
+        ys[i] = y
+        new, gone = beta * y[0] * y[1], gamma * y[1]
+        y = y + 0.05 * np.array([-new, new - gone, gone])
+    return np.sum((ys[:, 1] - seen) ** 2)
+
+
+@aggregates()
+def stored_to_by_element(x):
+    y = np.zeros(3)
+    for i in range(len(x)):
+        z = y.copy()
+        y[0] += x[i] * z[1]
+        y[1:] = z[:2] * 0.5 + x[i]
+        y[-1] *= 0.9
+    return y.sum() * y[0]
+
+
+@aggregates()
+def chosen_by_branches(x):
+    y = np.array([0.1, 0.2])
+    for i in range(len(x)):
+        if x[i] > 1.0:
+            y = np.array([y[1], x[i]])
+        else:
+            y = np.where(y > 0.15, y * x[i], 0.3 - y)
+    return y[0] * 2 + y[1]
+
+
+@aggregates(sizes=(3, 4))
+def read_as_a_whole_now_and_then(x):
+    y = np.array([0.5, 0.2, 0.1])
+    total = 0.0
+    for i in range(len(x)):
+        y = 0.5 * y + 0.1 * np.array([y[1], y[2], y[0]]) * x[i]
+        y = y - 0.2 * y * y
+        if i % 2:
+            total = total + np.max(np.sort(y))
+    return total + y[1]
+
+
+@aggregates(sizes=(3, 4))
+def left_when_large(x):
+    y = np.array([0.5, 0.2])
+    i = 0
+    while y[0] < 2.0:
+        y = y + 0.1 * np.array([1.0 + y[1], x[i % 3]])
+        i += 1
+        if i > 12:
+            break
+    return y @ np.array([1.0, 2.0])
+
+
+@aggregates()
+def stacked_and_joined(x):
+    a, b = np.array([x[0], x[1]]), np.array([x[2], 0.3])
+    for i in range(3):
+        m = np.stack([a, b])
+        c = np.concatenate([a[1:], b[:1]])
+        a, b = m.T @ c, np.sin(m).sum(axis=1) * 0.5
+    return a[0] * b[1]
+
+
+@aggregates(sizes=(2, 3))
+def named_by_a_counter(x):
+    y = np.array([0.5, 0.2, 0.3])
+    for i in range(len(x)):
+        y = y * 0.9 + 0.1 * x[i] * y[::-1]
+        y[i % 3] = y[i % 2] * x[i]
+    return np.sum(y)

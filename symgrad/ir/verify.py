@@ -14,7 +14,7 @@ from itertools import count
 from symgrad.errors import InvalidIR
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses
 from symgrad.ir.show import value_names
-from symgrad.ir.types import Array, Box, List, Tape, Unknown
+from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
 
@@ -360,7 +360,7 @@ class _Borrows:
             case "list_take":
                 self.set(op.outs[0], first.held, first.held)
             case "list_from" | "unstack":
-                self.allocate(op.outs[0], first.own)
+                self.allocate(op.outs[0], NONE if is_of_numbers(op.outs[0].type) else first.own)
             case "opaque" | "opaque_pure":
                 for out in op.outs:
                     self.allocate(out)
@@ -472,6 +472,13 @@ class _Borrows:
 
 def has_memory(value: Value) -> bool:
     return isinstance(value.type, Array | List | Tape | Unknown | Box)
+
+
+def is_of_numbers(type_: Type) -> bool:
+    """Does a list, or what is in it, hold nothing but numbers, which share no memory with where they were read?"""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return isinstance(type_, Scalar)
 
 
 def is_container(value: Value) -> bool:

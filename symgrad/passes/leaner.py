@@ -4,6 +4,7 @@
 a @ b                                 ->      a.dot(b)
 g[:, None] * x * c                    ->      (g * c)[:, None] * x
 g * np.where(x == y, 0.5, x == out)   ->      g * split_ties(x == out, x == y)
+row = x[i]; row[0]                    ->      x[i, 0]
 """
 
 from __future__ import annotations
@@ -129,6 +130,23 @@ def is_pair(args: list[Operand], x: Operand, y: Operand) -> bool:
     return len(args) == 2 and (args[0] is x and args[1] is y or args[0] is y and args[1] is x)
 
 
+def element_of_row(op: Call, facts: Facts) -> Call | None:
+    """An element of a row of an array is an element of the array; where both are read in one round, the array may become a list."""
+    row = facts.calls(op.args[0], "view")
+    if row is None or facts.home.get(row.outs[0]) is not facts.home.get(op.outs[0]) or not isinstance(op.outs[0].type, Scalar):
+        return None
+    if not is_cell(row) or not is_cell(op) or facts.home.get(row.outs[0]) is facts.body:
+        return None
+    return call("take", op, [*row.args, *op.args[1:]], index=row.settings["index"] + op.settings["index"])
+
+
+def is_cell(op: Call) -> bool:
+    """Is the path one place on each of the first axes of an array of float64?"""
+    x, path = op.args[0].type, op.args[1:]
+    return (isinstance(x, Array) and x.dtype == "f64" and op.settings["index"] == "i" * len(path)
+            and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
+
+
 def shape_of_computed(op: Call, facts: Facts) -> Call | None:
     """What is computed for its shape alone is not computed: two arrays are broadcast to it, or one has it."""
     computed = op.args[0]
@@ -152,6 +170,7 @@ LEANER: dict[str, tuple[Rewrites, ...]] = {
     "view": (axes_added_and_dropped,),
     "add_at": (add_to_new_axis,),
     "multiply": (share_of_ties, scaled_outer_product, spread_later),
+    "take": (element_of_row,),
 }
 
 __all__ = ["leaner"]

@@ -16,12 +16,18 @@ from symgrad.ir.sums import ONE, Sum, combined, expression, sum_of
 from symgrad.ir.types import Array, Dim, Extent, Shape, Type, is_plural, same_extent
 from symgrad.ops.declare import ROWS
 
+SMALL = 9  #: how many elements of an array may be numbers of their own
+
 
 def relations(func: Func, words: Mapping[str, str]) -> list[str]:
     """Expressions of which shapes say more if they are 0; ``words`` are expressions of the symbols that may occur in them."""
     equations: list[Equation] = []
+    looped = {op for loop in walk(func.body) if isinstance(loop, For | While) for block in loop.blocks for op in walk(block)}
     for op in walk(func.body):
-        equations += equations_of(op)
+        found = list(equations_of(op))
+        for equation in found if op in looped else []:
+            equation.needed |= is_small(equation.total)
+        equations += found
     return [expression(row, words) for row in solved(connected(equations), words)]
 
 
@@ -35,6 +41,12 @@ class Equation:
     @property
     def symbols(self) -> list[Hashable]:
         return [s for s in self.total if s != ONE]
+
+
+def is_small(total: Sum) -> bool:
+    """Does it say that one extent is a small number, so that what a loop computes are numbers?"""
+    rest = [symbol for symbol in total if symbol != ONE]
+    return len(rest) == 1 and abs(total[rest[0]]) == 1 and 0 < abs(total.get(ONE, 0)) <= SMALL
 
 
 # ------------------------------------------------------------------ what is equal

@@ -68,7 +68,7 @@ class _Reuser:
     def call(self, op: Call, block: Block) -> None:
         """Overwrite an operand, if one of them may be."""
         name = op.name + SUFFIX
-        if name not in ROWS or op.settings.get("via") == "math" or not isinstance(op.outs[0].type, Array):
+        if not computes_into(name) or op.settings.get("via") == "math" or not isinstance(op.outs[0].type, Array):
             return
         readers = self.places.readers.get(op.outs[0], [])
         if op.name == "negative" and len(readers) == 1 and isinstance(readers[0], Call) and readers[0].name in ADDING:
@@ -107,7 +107,7 @@ class _Reuser:
         """May the op ``made`` be done at the store, into the slice?"""
         value = made.outs[0]
         name = made.name if made.name.endswith(SUFFIX) else made.name + SUFFIX
-        if name not in ROWS or name in ONLY_AUGMENTED or made.settings.get("index") or made.settings.get("via") == "math":
+        if not computes_into(name) or name in ONLY_AUGMENTED or made.settings.get("index") or made.settings.get("via") == "math":
             return False
         if value in self.places.yielded or self.places.readers.get(value) != [store] or value is store.args[0]:
             return False
@@ -158,6 +158,11 @@ def into(made: Call, store: Call, augmented: bool) -> None:
     elif augmented:
         operands = [store.args[0], *operands[1:]]
     store.name, store.args, store.settings = name + SUFFIX, [store.args[0], *operands, *place], settings
+
+
+def computes_into(name: str) -> bool:
+    """Is there such a row that computes into memory, and not one of kernels alone?"""
+    return name in ROWS and "place" in ROWS[name].settings
 
 
 def is_slice(op: Call) -> bool:

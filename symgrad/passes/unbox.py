@@ -37,6 +37,8 @@ NUMBERS = frozenset({"ArithmeticError", "ValueError"})
 #: effects that may be had twice
 HARMLESS = frozenset({"check", "check_count", "raise_error"})
 NUMPY_FLOAT = Scalar("float", "f64")
+#: floats and complex numbers of fewer digits
+NARROW = frozenset({"f16", "f32", "c64"})
 #: an item of a tape that others read or write
 ELSEWHERE = Const("elsewhere")
 #: builtins that hand one of their operands back
@@ -194,6 +196,8 @@ class _Unboxer:
             return op.name in CHOICES
         if op.name in RISKY:
             return self.risky or op.name == "divide" and is_nonzero(op.args[1])
+        if is_widening(op):
+            return True
         return (
             op.name in PLAIN or self.risky and op.name in MATHS or op.name == "where" and all(isinstance(a.type, Scalar) for a in op.args)
         )
@@ -221,6 +225,8 @@ class _Unboxer:
         """The same for an elementwise op of scalars whose result is not unboxed."""
         if op.settings.get("via") == "math":
             return is_number(op.outs[0])
+        if any(getattr(a.type, "dtype", None) in NARROW for a in others):
+            return False  # beside which a Python float counts for no more than they are
         if any(is_numpy(a) and a not in self.unboxed for a in others):
             return True  # which decides how the op behaves
         if op.name in COMPARISONS:
@@ -238,6 +244,8 @@ class _Unboxer:
             for op in self.readers.get(current, ()):
                 if isinstance(op, Call) and op.name == "not_":
                     new += op.outs
+                elif isinstance(op, Call) and op.name == "where" and current is op.args[0] and isinstance(op.outs[0].type, Scalar):
+                    continue
                 elif isinstance(op, Call) and op.name not in FILLING or not isinstance(op, Call | If | For | While):
                     return False
             for group in self.groups_of.get(current, ()):
@@ -300,6 +308,8 @@ class _Unboxer:
                 done.append(op)
             elif op.name == "number" and op.args[0] in self.unboxed and op.outs[0].type == FLOAT:
                 table[op.outs[0]] = op.args[0]
+            elif op.outs[0] in self.unboxed and is_widening(op):
+                done += self.widened(op, table)
             elif op.outs[0] in self.leaves and op.outs[0] in self.unboxed:
                 done += unboxed_leaf(op)
             else:
@@ -309,6 +319,17 @@ class _Unboxer:
                     op.outs[0].type = BOOL
                 done.append(op)
         block.ops = done
+
+    def widened(self, op: Call, table: dict[Value, Operand]) -> list[Op]:
+        """A Python number that was to be one of NumPy's stays one; an integer becomes a float."""
+        (number,) = op.args
+        if isinstance(number, Const):
+            table[op.outs[0]] = Const(float(number.value))
+        elif number.type == FLOAT:
+            table[op.outs[0]] = number
+        else:
+            return [Call(op.outs, op.loc, "number", op.args, dict(ROWS["number"].settings))]
+        return []
 
     def plain(self, op: Call) -> None:
         """Spell arithmetic of Python floats."""
@@ -342,7 +363,14 @@ def is_leaf(op: Call) -> bool:
     row = ROWS[op.name]
     if row.consumes or row.effect or row.statement or op.name in USER_ROWS or op.settings.get("via") == "math":
         return False
+    if is_widening(op):
+        return False
     return is_element(op) or op.outs[0].type == NUMPY_FLOAT and op.name not in PLAIN | RISKY | MATHS | {"where", *EMPTYING}
+
+
+def is_widening(op: Call) -> bool:
+    """Does the op make one of NumPy's floats of a Python number?"""
+    return op.name == "cast" and op.settings["dtype"] == "f64" and is_number(op.args[0])
 
 
 def is_element(op: Call) -> bool:

@@ -25,6 +25,7 @@ from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.ir.core import Func, clone
+from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
@@ -88,8 +89,9 @@ def derivation(job: Job, read: Read) -> Derivation:
         return function_itself(job, read)
     job.check_output()
     job.stage("lowered", job.lowered.func)
-    primal = job.stage("simplified", simplify(job.lowered.func))
+    primal = simplify(job.lowered.func)
     seek_relations(job, primal, read)
+    primal = job.stage("simplified", in_elements(job, primal))
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active)
@@ -105,6 +107,11 @@ def untold(func: Func) -> Func:
     """A function of which nothing more is told."""
     func.notes = None
     return func
+
+
+def in_elements(job: Job, func: Func) -> Func:
+    """The function with its small arrays as numbers, where that is faster."""
+    return simplify(aggregates(func, bool(job.request.jit)))
 
 
 def costs(job: Job) -> Costs:
@@ -171,8 +178,9 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def function_itself(job: Job, read: Read) -> Derivation:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
     job.stage("lowered", job.lowered.func)
-    func = job.stage("simplified", simplify(clone(job.lowered.func)))
+    func = simplify(clone(job.lowered.func))
     seek_relations(job, func, read)
+    func = job.stage("simplified", in_elements(job, func))
     func = job.stage("optimized", simplify(func, OPTIMISE))
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."

@@ -19,7 +19,7 @@ from symgrad.ops import declare
 from symgrad.pipeline.stages import LOWER, OPTIMISE, SIMPLIFY
 
 HERE = Path(__file__).parent
-for rows in ("engine", "elementwise", "reductions", "arrays", "linalg", "constants", "into", "cells"):
+for rows in ("engine", "elementwise", "reductions", "arrays", "linalg", "constants", "into", "cells", "making", "joining", "kernel"):
     importlib.import_module(f"symgrad.ops.{rows}")
 
 
