@@ -267,7 +267,9 @@ def first_accumulation(op: Call, facts: Facts) -> Operand | Call | None:
     if not isinstance(g.type, Array) or g.type.dtype is None or g.type.dtype != getattr(op.outs[0].type, "dtype", None):
         return None
     whole = is_number(buffer, 0.0) or (isinstance(buffer, Value) and is_zeros(buffer, facts) and facts.count.get(buffer) == 1)
-    if not whole or not same_shape(g.type.shape, shape_of_type(op.outs[0].type)):
+    # a cotangent has its value's shape: what differs in name was found equal when the forward half broadcast it
+    alike = equal_shape if home is facts.body and op.outs[0] in facts.late else same_shape
+    if not whole or not alike(g.type.shape, shape_of_type(op.outs[0].type)):
         return None
     if facts.reshaped and g.type.layout not in ("C", "CF"):
         return None
