@@ -12,7 +12,7 @@ from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Locatio
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import reached_twice
-from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, objects_of, or_missing, places_in, rebuild
+from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
 
@@ -315,8 +315,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
     old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
     for k in dict.fromkeys([*first, *last]):
         if k in old or first.get(k) != last.get(k):  # an item that stays the same object keeps its memory
-            form = merge(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end), anew=True)
-            form = form if k in first and k in last else or_missing(form)
+            form = merged_item(ctx.skeleton(first.get(k, MISSING), head.state), ctx.skeleton(last.get(k, MISSING), end))
             old[k] = merge(old[k], form, anew=True) if k in old else form
     return plan.add(plan.heap, key, tuple(old.items()))
 

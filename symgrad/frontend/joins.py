@@ -136,8 +136,10 @@ class Joining:
         return tuple((k, self.item(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in dict.fromkeys([*first, *second]))
 
     def item(self, a: Binding, b: Binding, name: str) -> Binding:
+        if a != b:
+            a, b = settled(a, self.then.state), settled(b, self.orelse.state)
         alone = [x for x in (a, b) if x != MISSING]
-        if len(alone) == 2 or isinstance(inner_of(alone[0]), Obj):
+        if len(alone) != 1 or isinstance(inner_of(alone[0]), Obj):
             return self.binding(a, b, name)
         form = or_missing(merge(self.form(self.then, a), self.form(self.orelse, b)))
         return self.of_form(a, b, name, form)

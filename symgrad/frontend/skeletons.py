@@ -197,6 +197,12 @@ def maybe(inner: Skeleton, absent: Binding) -> Skeleton:
     return Skeleton("maybe", items=(inner,), same=absent)
 
 
+def merged_item(a: Skeleton, b: Skeleton) -> Skeleton:
+    """The form that covers both of an item of an object, which may be missing."""
+    made = merge(a, b, anew=True)
+    return or_missing(made) if NOTHING in (a, b) else made
+
+
 def or_missing(form: Skeleton) -> Skeleton:
     """The form of an attribute or key that is there on some paths only."""
     return Skeleton("broken", same=DIFFERENT) if form.form == "maybe" and form.same != MISSING else maybe(form, MISSING)
@@ -213,7 +219,7 @@ def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
             return None
     if one.same[2] != two.same[2]:
         return None
-    return Skeleton("object", items=tuple(merge(x, y, True) for x, y in zip(one.items, two.items, strict=True)), same=one.same)
+    return Skeleton("object", items=tuple(merged_item(x, y) for x, y in zip(one.items, two.items, strict=True)), same=one.same)
 
 
 def _of_any_length(form: Skeleton) -> Skeleton | None:

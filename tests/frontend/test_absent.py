@@ -227,6 +227,20 @@ def sets_that_grow(x):
     return total
 
 
+def objects_whose_attributes_come_later(x):
+    total = 0.0
+    held = Holder()
+    for v in x:
+        if hasattr(held, "k"):
+            total += v * held.k
+            held = Holder()
+        elif v > 0:
+            held = Holder()
+            held.k = v
+            total += 10.0 * v
+    return total
+
+
 def keys_that_hold_none(x):
     held, total = {}, 0.0
     for v in x:
@@ -253,8 +267,18 @@ def derivative_taken_inside(x):
     return total
 
 
-RIGHT = [sets_that_grow, keys_that_hold_none, sums_by_what_was_met, key_of_a_later_round, attribute_of_a_later_round, attribute_of_a_branch, key_of_a_branch, tuple_beside_an_exception,
-         derivative_taken_inside]  # fmt: skip
+RIGHT = [
+    objects_whose_attributes_come_later,
+    sets_that_grow,
+    keys_that_hold_none,
+    sums_by_what_was_met,
+    key_of_a_later_round,
+    attribute_of_a_later_round,
+    attribute_of_a_branch,
+    key_of_a_branch,
+    tuple_beside_an_exception,
+    derivative_taken_inside,
+]
 
 
 @BOTH
@@ -285,6 +309,18 @@ def two_names_of_what_a_branch_makes(x):
     return held.value * x[1]
 
 
+def a_key_that_is_missing_or_none_or_a_number(x):
+    held, total = {}, 0.0
+    for v in x:
+        if "k" in held:
+            held["k"] = 1.0
+            total += v
+        elif v < 0:
+            held["k"] = None
+            total += 10 * v
+    return total
+
+
 def how_many_keys(x):
     held = {}
     for v in x:
@@ -301,7 +337,7 @@ def all_the_keys(x):
     return sum(v * v for v in held.values())
 
 
-@pytest.mark.parametrize("f", [two_names_of_what_a_branch_makes, how_many_keys, all_the_keys])
+@pytest.mark.parametrize("f", [two_names_of_what_a_branch_makes, a_key_that_is_missing_or_none_or_a_number, how_many_keys, all_the_keys])
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)
