@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import inspect
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -74,8 +75,21 @@ def load_module(name: str) -> ModuleType:
         sys.path.remove("")
 
 
-def arguments(options: argparse.Namespace, module: ModuleType, name: str) -> tuple[Any, ...] | None:
-    """The arguments to try the function with: ``--args``, else what the module gives, else None."""
+def arguments(options: argparse.Namespace, module: ModuleType, name: str, function: Any) -> tuple[Any, ...] | None:
+    """The arguments to try the function with, which fit it."""
+    made = arguments_given(options, module, name)
+    if made is not None and callable(function) and not isinstance(function, type):
+        try:
+            inspect.signature(function).bind(*made)
+        except TypeError as error:
+            raise Usage(f"the arguments do not fit {name}: {error}") from None
+        except ValueError:
+            pass  # no signature is known, of a builtin function
+    return made
+
+
+def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) -> tuple[Any, ...] | None:
+    """What ``--args`` says, else what the module gives, else None."""
     if options.args is not None:
         try:
             made = eval(f"({options.args},)", {**vars(module), "np": np})
@@ -111,7 +125,7 @@ def own_source(function: Any) -> str:
 def show(options: argparse.Namespace) -> int:
     """Print the function, its value and gradient, and the generated source (or IR)."""
     module, name, function = load(options.target)
-    args = arguments(options, module, name)
+    args = arguments(options, module, name, function)
     derived = derive(function, options)
     given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     call = () if options.sig is not None or args is None else args
@@ -138,7 +152,7 @@ def show(options: argparse.Namespace) -> int:
 def explain(options: argparse.Namespace) -> int:
     """Print what becomes of each line of the function, and why."""
     module, name, function = load(options.target)
-    args = arguments(options, module, name)
+    args = arguments(options, module, name, function)
     given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     text = derive(function, options).explain(*(() if options.sig is not None or args is None else args), **given)
     print(json.dumps({"target": options.target, "explanation": text}, indent=2) if options.json else text.rstrip())
@@ -148,7 +162,7 @@ def explain(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace) -> int:
     """Compare the gradients with differences."""
     module, name, function = load(options.target)
-    args = arguments(options, module, name)
+    args = arguments(options, module, name, function)
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
     made = compare_grads(function, args, options.order, wrt=asked(options), directions=options.directions)

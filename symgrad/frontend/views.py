@@ -122,13 +122,20 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:
         return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
     root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
-    by_rows = root in ("C", "CF") and type_.layout in ("C", "CF")
+    by_rows = root in ("C", "CF") and (type_.layout in ("C", "CF") or is_piece_of_vector(ctx, args[0]))
     if name in ("reshape", "ravel") and by_rows and set(settings.get("order", "C") or "C") <= {"C"}:
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
         return Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
     if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
         return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None
+
+
+def is_piece_of_vector(ctx: Lowering, ref: Ref) -> bool:
+    """Is it a slice of a vector without gaps?  Its elements lie one after the other, as those of the vector do."""
+    steps = [step.operands[2] if step.spec == "s" else None for step in ref.path]
+    slices = all(isinstance(step, Const) and step.value in (None, 1) for step in steps)
+    return slices and getattr(ctx.state.memory[ref.location].type, "rank", None) == 1
 
 
 def is_surely_copied(type_: Array) -> bool:

@@ -78,6 +78,7 @@ def test_check(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "f"], 2),
         (["check", "{}:wrong"], 2),
         (["show", "{}:loss", "--args", "1 +"], 2),
+        (["show", "{}:loss", "--args", "1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0"], 2),
     ],
 )
 def test_exit_codes(program: str, command: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
