@@ -22,6 +22,7 @@ class Access:
     handle: Value
     writes: bool
     index: Index | None
+    adds: bool = False  #: is what is written a sum with what was there?
 
 
 @dataclass(eq=False, slots=True)
@@ -107,7 +108,7 @@ def own_accesses(op: Op) -> list[Access]:
     if op.name == "take":
         return element(args[0], args[1:], False) + wholes(args[1:])
     if op.name in ("set_at", "add_at"):
-        return element(args[0], args[2:], True) + wholes(args[1:])
+        return element(args[0], args[2:], True, op.name == "add_at") + wholes(args[1:])
     if op.name == "let" or ROWS[op.name].consumes:
         assert isinstance(args[0], Value)
         return [Access(args[0], True, None), *wholes(args[1:])]
@@ -121,8 +122,8 @@ def stored_to(op: Op) -> Value | None:
     return None
 
 
-def element(handle: Operand, index: Sequence[Operand], writes: bool) -> list[Access]:
-    return [Access(handle, writes, tuple(index))] if isinstance(handle, Value) else []
+def element(handle: Operand, index: Sequence[Operand], writes: bool, adds: bool = False) -> list[Access]:
+    return [Access(handle, writes, tuple(index), adds)] if isinstance(handle, Value) else []
 
 
 def wholes(operands: Iterable[Operand]) -> list[Access]:

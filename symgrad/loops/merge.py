@@ -100,12 +100,22 @@ class Merging:
                     done[place:] = order
                     substitute(op.body, {op.index: other.index})
                     other.body.ops += op.body.ops
+                    checked = theirs.checks
                     for inner in op.body.ops:
                         theirs.add(inner)
+                    if theirs.checks and not checked:
+                        self.join_again(done, next(k for k, (one, _) in enumerate(done) if one is other))
                     return True
             if theirs.checks and conflict(theirs, own):
                 return False
         return False
+
+    def join_again(self, done: list[tuple[Op, Summary]], place: int) -> None:
+        """Put a nest that may be left since something was put into it into one before it, if it may be merged with that now."""
+        op, own = done[place]
+        before = done[:place]
+        if isinstance(op, For) and self.joined(op, own, before):
+            done[: place + 1] = before
 
     def meets(self, a: For, b: For) -> bool:
         """Have the two an inner loop over the same range?"""
@@ -135,16 +145,22 @@ class Merging:
         return [*before, target, *after]
 
     def may_join(self, first: For, theirs: Summary, second: For, own: Summary) -> bool:
-        """Does each round of the second need of the first only the same round?"""
+        """Does each round of the second need of the first only the same round?
+
+        Two loops that may be left do not run in vector registers anyway: they may become one although arrays in it may overlap,
+        or are added to at different places.
+        """
+        scalar = theirs.checks and own.checks
         written = theirs.written | own.written
         shared = theirs.touched & own.touched & written
         for handle in shared:
-            if not self.same_round(theirs.of(handle), first.index, own.of(handle), second.index):
+            mine, others = theirs.of(handle), own.of(handle)
+            if not (scalar and all(a.adds for a in (*mine, *others))) and not self.same_round(mine, first.index, others, second.index):
                 return False
         if theirs.defined & own.used or runs_in_registers(first, second) or runs_in_registers(second, first):
             return False
         inner = any(op.blocks for op in first.body.ops) or any(op.blocks for op in second.body.ops)
-        return inner or self.stays_light(theirs, own)
+        return inner or scalar or self.stays_light(theirs, own)
 
     def same_round(self, mine: list[Access], index: Value, others: list[Access], other_index: Value) -> bool:
         """Is there an axis along which all accesses move alike with the loop?"""

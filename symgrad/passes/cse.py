@@ -1,7 +1,7 @@
 """Computes once what stands twice in a scope. Works in place.
 
-Ops with an effect are left alone, and so are results whose memory is written to, or of which two
-would be handed to the caller: there each needs its own.
+Ops with an effect are left alone, but for checks of numbers that were passed before. So are results whose memory is written to,
+or of which two would be handed to the caller: there each needs its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from symgrad.passes.facts import Facts, has_memory
 
 #: calls that may give another object each time
 DISTINCT = frozenset({"opaque", "opaque_pure", "tape", "slots", "slots_like", "list_of"})
+#: calls that do nothing but raise, unless their operands, which are numbers, are as they should be
+CHECKS = frozenset({"check_index", "check_equal", "check_less", "check_at_least"})
 COMMUTATIVE = frozenset({"add", "multiply"})
 
 
@@ -69,7 +71,7 @@ class _Merger:
     def key(self, op: Call) -> Hashable | None:
         """Equal for ops that compute the same; None for those that must each run."""
         row = ROWS[op.name]
-        if row.effect or row.consumes or row.statement or op.name in DISTINCT or not op.outs:
+        if op.name not in CHECKS and (row.effect or row.consumes or row.statement or op.name in DISTINCT or not op.outs):
             return None
         operands: Iterable[Hashable] = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
         if op.name in COMMUTATIVE and op.args[0] is not op.args[1] and all(a.type.is_number for a in op.args):
@@ -86,7 +88,7 @@ class _Merger:
         return True
 
     def merge(self, first: Call, second: Call) -> None:
-        if self.func.notes is not None and first.loc.line != second.loc.line and not ROWS[second.name].cheap:
+        if self.func.notes is not None and second.outs and first.loc.line != second.loc.line and not ROWS[second.name].cheap:
             name = second.outs[0].name or second.name
             self.func.notes.add("passes", "moved", second.loc, f"is what line {first.loc.line} computes", name=name)
         for a, b in zip(first.outs, second.outs, strict=True):
