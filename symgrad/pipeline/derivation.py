@@ -30,6 +30,7 @@ from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
 from symgrad.passes.lift import lifted
+from symgrad.passes.paired import paired
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seeds_of
@@ -91,7 +92,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     job.stage("lowered", job.lowered.func)
     primal = simplify(job.lowered.func)
     seek_relations(job, primal, read)
-    primal = job.stage("simplified", in_elements(job, primal))
+    primal = job.stage("simplified", in_elements(job, in_products(job, primal)))
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active)
@@ -112,6 +113,11 @@ def untold(func: Func) -> Func:
 def in_elements(job: Job, func: Func) -> Func:
     """The function with its small arrays as numbers, where that is faster."""
     return simplify(aggregates(func, bool(job.request.jit)))
+
+
+def in_products(job: Job, func: Func) -> Func:
+    """The function with one product of matrices in the place of many of vectors, for kernels."""
+    return simplify(func, (paired, dce)) if job.request.jit else func
 
 
 def costs(job: Job) -> Costs:
@@ -180,7 +186,7 @@ def function_itself(job: Job, read: Read) -> Derivation:
     job.stage("lowered", job.lowered.func)
     func = simplify(clone(job.lowered.func))
     seek_relations(job, func, read)
-    func = job.stage("simplified", in_elements(job, func))
+    func = job.stage("simplified", in_elements(job, in_products(job, func)))
     func = job.stage("optimized", simplify(func, OPTIMISE))
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."

@@ -51,7 +51,9 @@ def test_a_pass_run_twice_changes_nothing_more(name: str, before: str, after: st
     assert show(run(parse(once))) == once
 
 
-TELLING = sorted({"lift"} | {run.__name__ for run in (*SIMPLIFY, *OPTIMISE, *LOWER)} - {"dce"})  # what nobody reads is nobody's loss
+TELLING = sorted(
+    {"lift", "paired"} | {run.__name__ for run in (*SIMPLIFY, *OPTIMISE, *LOWER)} - {"dce"}
+)  # what nobody reads is nobody's loss
 
 
 @pytest.mark.parametrize("name", TELLING)
