@@ -132,7 +132,7 @@ def wholes(operands: Iterable[Operand]) -> list[Access]:
 
 def is_apart(op: Op) -> bool:
     """Does the op make an array of which LLVM is told that it overlaps no other?"""
-    return isinstance(op, Call) and op.name in ("empty", "zeros") and op.settings["dtype"] == "f64" and bool(op.args)
+    return isinstance(op, Call) and op.name in ("empty", "zeros") and bool(op.args)
 
 
 def conflict(first: Summary, second: Summary) -> bool:

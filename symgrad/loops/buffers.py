@@ -25,10 +25,10 @@ def buffers(block: Block, writer: Writer) -> None:
 
 
 def unaliased(block: Block) -> None:
-    """Have LLVM told, where arrays of float64 are made, that they overlap nothing; works in place."""
+    """Have LLVM told, where arrays are made, that they overlap nothing; works in place."""
     for op in block.ops:
         if isinstance(op, Call) and is_apart(op):
-            op.name, op.settings = f"new_{op.name}", {}
+            op.name = f"new_{op.name}"
         for inner in op.blocks:
             unaliased(inner)
 

@@ -22,6 +22,11 @@ def _shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return ShapeOf(tuple(dim(k) for k in range(len(types))))
 
 
+def _new_text(name: str, rank: int, dtype: str) -> str:
+    shape = "shape" if rank == 1 else "(*shape,)"
+    return f"{name}({shape})" if dtype == "f64" else f"{name}({shape}, dtype)"
+
+
 # a sum whose terms may be added in any order, so that it runs in vector registers
 constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y")), emit="plus(x, y)", cheap=True)
 for _name in ("larger", "smaller"):
@@ -76,12 +81,12 @@ constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="d
 constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="trigamma_of(x)")
 constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
 
-# new arrays of float64, known to overlap nothing
+# new arrays, known to overlap nothing
 for _name in ("new_empty", "new_zeros"):
     constant(
-        f"{_name}(*shape)",
-        lambda types, settings, dim: Array("f64", given_shape(types, dim), "C"),
-        emit=lambda settings, types, name=_name: f"{name}(shape)" if len(types) == 1 else f"{name}((*shape,))",
+        f'{_name}(*shape, dtype="f64")',
+        lambda types, settings, dim: Array(settings["dtype"], given_shape(types, dim), "C"),
+        emit=lambda settings, types, name=_name: _new_text(name, len(types), settings["dtype"]),
     )
 
 # places for arrays, before these are made

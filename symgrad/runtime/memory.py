@@ -13,29 +13,30 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_new_ref
+from numba.core.typing.npydecl import parse_dtype
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array, populate_array
 
-#: bytes of a float64, and what its arrays are aligned to
-WIDTH, ALIGNMENT = 8, 32
+#: what arrays are aligned to, in bytes
+ALIGNMENT = 32
 
 
-def new_empty(shape: Any) -> Any:
-    """``np.empty(shape)``.
+def new_empty(shape: Any, dtype: Any = np.float64) -> Any:
+    """``np.empty(shape, dtype)``.
 
     >>> new_empty((2, 3)).shape
     (2, 3)
     """
-    return np.empty(shape)
+    return np.empty(shape, dtype)
 
 
-def new_zeros(shape: Any) -> Any:
-    """``np.zeros(shape)``.
+def new_zeros(shape: Any, dtype: Any = np.float64) -> Any:
+    """``np.zeros(shape, dtype)``.
 
     >>> new_zeros(2)
     array([0., 0.])
     """
-    return np.zeros(shape)
+    return np.zeros(shape, dtype)
 
 
 @type_callable(new_empty)
@@ -43,11 +44,12 @@ def new_zeros(shape: Any) -> Any:
 def type_of_new(context: Any) -> Any:
     """numba's type of an array that is made, and of its shape: extents of as many bits as an address."""
 
-    def typer(shape: Any) -> Any:
+    def typer(shape: Any, dtype: Any = None) -> Any:
+        item, given = (types.float64, ()) if dtype is None else (parse_dtype(dtype), (dtype,))
         if isinstance(shape, types.Integer):
-            return types.Array(types.float64, 1, "C")(types.intp)
+            return types.Array(item, 1, "C")(types.intp, *given)
         if isinstance(shape, types.UniTuple) and isinstance(shape.dtype, types.Integer):
-            return types.Array(types.float64, shape.count, "C")(types.UniTuple(types.intp, shape.count))
+            return types.Array(item, shape.count, "C")(types.UniTuple(types.intp, shape.count), *given)
         return None
 
     return typer
@@ -77,12 +79,12 @@ def passed_on(module: Any, name: str, result: Any) -> Any:
     return function
 
 
-def allocator(context: Any, module: Any, rank: int) -> Any:
-    """A function that takes extents and returns memory for so many numbers; none if they are negative, or too many."""
+def allocator(context: Any, module: Any, rank: int, width: int) -> Any:
+    """A function that takes extents and returns memory for so many numbers of some bytes; none if they are negative, or too many."""
     size, address = ir.IntType(64), ir.IntType(8).as_pointer()
-    function, body = of_module(module, f"symgrad_allocate_{rank}", address, [size] * rank)
+    function, body = of_module(module, f"symgrad_allocate_{rank}_{width}", address, [size] * rank)
     if body is not None:
-        wanted, wrong = ir.Constant(size, WIDTH), ir.Constant(ir.IntType(1), 0)
+        wanted, wrong = ir.Constant(size, width), ir.Constant(ir.IntType(1), 0)
         for extent in function.args:
             product = body.smul_with_overflow(wanted, extent)
             wanted = body.extract_value(product, 0)
@@ -99,27 +101,30 @@ def made(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -
     The address passes through a function whose result, as that of ``malloc``, overlaps nothing; a second function is shown it,
     since whoever frees the memory has it too.
     """
-    (given,) = args
-    extents = cgutils.unpack_tuple(builder, given) if isinstance(signature.args[0], types.UniTuple) else [given]
-    owner = builder.call(allocator(context, builder.module, len(extents)), extents)
+    extents = cgutils.unpack_tuple(builder, args[0]) if isinstance(signature.args[0], types.UniTuple) else [args[0]]
+    item = context.get_data_type(signature.return_type.dtype)
+    width = context.get_abi_sizeof(item)
+    owner = builder.call(allocator(context, builder.module, len(extents), width), extents)
     with builder.if_then(cgutils.is_null(builder, owner), likely=False):
         context.call_conv.return_user_exc(builder, MemoryError, ())
     address = ir.IntType(8).as_pointer()
     found = builder.call(passed_on(builder.module, "symgrad_alone", address), [context.nrt.meminfo_data(builder, owner)])
     builder.call(passed_on(builder.module, "symgrad_shown", ir.VoidType()), [found])
-    strides = [ir.Constant(ir.IntType(64), WIDTH)]
+    strides = [ir.Constant(ir.IntType(64), width)]
     for extent in reversed(extents[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
     if cleared:
         cgutils.memset(builder, found, builder.mul(strides[0], extents[0]), 0)
     array = make_array(signature.return_type)(context, builder)
-    data = builder.bitcast(found, ir.DoubleType().as_pointer())
+    data = builder.bitcast(found, item.as_pointer())
     populate_array(array, data=data, shape=extents, strides=strides, itemsize=strides[-1], meminfo=owner)
     return impl_ret_new_ref(context, builder, signature.return_type, array._getvalue())
 
 
 @lower_builtin(new_empty, types.Integer)
 @lower_builtin(new_empty, types.UniTuple)
+@lower_builtin(new_empty, types.Integer, types.Any)
+@lower_builtin(new_empty, types.UniTuple, types.Any)
 def make_empty(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``new_empty``."""
     return made(context, builder, signature, args, cleared=False)
@@ -127,6 +132,8 @@ def make_empty(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @lower_builtin(new_zeros, types.Integer)
 @lower_builtin(new_zeros, types.UniTuple)
+@lower_builtin(new_zeros, types.Integer, types.Any)
+@lower_builtin(new_zeros, types.UniTuple, types.Any)
 def make_zeros(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``new_zeros``."""
     return made(context, builder, signature, args, cleared=True)

@@ -37,6 +37,29 @@ def test_what_they_hold() -> None:
     assert (made.shape, made.dtype, made.flags.c_contiguous, made.flags.writeable) == ((4, 1, 2), np.float64, True, True)
 
 
+@njit(error_model="numpy")
+def of_other_dtypes(n: int) -> Any:
+    """Arrays whose elements are of 8, 1 and 4 bytes."""
+    places = new_empty((n, 2), np.int64)
+    flags = new_zeros((n,), np.bool_)
+    narrow = new_zeros(n, np.float32)
+    for i in range(n):
+        places[i, 0], places[i, 1] = i, -i
+        flags[i] = flags[i] or i > 2
+        narrow[i] += 0.5 * i
+    return places, flags, narrow
+
+
+@pytest.mark.parametrize("n", [0, 1, 9])
+def test_arrays_of_other_dtypes(n: int) -> None:
+    index = np.arange(n)
+    expected = np.stack((index, -index), axis=1), index > 2, (0.5 * index).astype(np.float32)
+    for one, other in zip(of_other_dtypes(n), expected, strict=True):
+        assert one.dtype == other.dtype
+        assert one.flags.c_contiguous
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("n", [0, 1, 5])
 @pytest.mark.parametrize("size", [0, 1, 7, 1000])
 def test_loops_over_them_compute_the_same(n: int, size: int) -> None:
