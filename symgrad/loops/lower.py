@@ -130,15 +130,13 @@ class Lowering(Context):
     def settle(self, op: Op, k: int, frame: Frame) -> None:
         """Recipes that read what the op will overwrite get memory before it, and those that a loop would compute again and again."""
         written = {self.facts.find((v, False)) for v in stored_by(op)}
-        store = self.env.get(op.args[0]) if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value) else None
         for value, form in list(frame.alive.items()):
             if frame.last.get(value, -1) < k or form.memory is not None:
                 del frame.alive[value]
                 continue
             later = frame.last[value] > k or bool(op.blocks)
             again = isinstance(op, For | While) and form.cost > 0 and reads_inside(op, value)
-            clash = later and bool(written & form.reads()) and not (isinstance(store, Form) and not self.overlap(store, form))
-            if clash or again:
+            if later and written & form.reads() or again:
                 if not slots.saved_now(self, value, form):
                     self.give_memory(form, value, value.name)
                 del frame.alive[value]

@@ -1,9 +1,6 @@
 """Products of all pairs of rows, or columns, of matrices in two loops -> one product of matrices before them. Works in place.
 
-    for i in range(m):                                  p = z.T @ z
-        for j in range(i, m):                           for i in range(m):
-            c[i, j] = z[:, i] @ z[:, j]       ->            for j in range(i, m):
-                                                                c[i, j] = p[i, j]
+    for i in range(m): for j in range(i, m): c = z[:, i] @ z[:, j]    ->    p = z.T @ z; for i ...: for j ...: c = p[i, j]
 
 Run before differentiating, so that the adjoint is products of matrices too. Only where the loops go through at least half of all pairs.
 """
