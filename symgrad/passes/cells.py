@@ -351,4 +351,4 @@ def is_number(operand: Operand) -> bool:
     return isinstance(operand.type, Scalar) and operand.type.kind in ("float", "int")
 
 
-__all__ = ["cells"]
+__all__ = ["STORES", "cells", "indices", "is_cell", "only_floats"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symgrad.ir.core import Func
+from symgrad.passes.between import between
 from symgrad.passes.borrow import borrow
 from symgrad.passes.cancel import cancel
 from symgrad.passes.cells import cells
@@ -57,6 +58,7 @@ def lowering(plain: bool) -> tuple[Pass, ...]:
         borrow,
         unbox if plain else unbox_plainly,
         cells,
+        between,
         counters,
         dce,
         *((strips,) if plain else ()),

@@ -274,3 +274,29 @@ def test_a_name_that_a_loop_binds_anew_keeps_its_reads() -> None:
 
     assert "x_cells" not in derived.source(x, 3, optimize="speed")
     symgrad.check_grads(rebound, (x, 3), wrt=("x",))
+
+
+def tridiagonal(u: Any, k: float, steps: int) -> Any:
+    n = u.shape[0]
+    u = u.copy()
+    for _ in range(steps):
+        c, d = np.zeros(n), np.zeros(n)
+        c[0], d[0] = -k / (1.0 + 2.0 * k), u[0] / (1.0 + 2.0 * k)
+        for i in range(1, n):
+            m = 1.0 + 2.0 * k + k * c[i - 1]
+            c[i] = -k / m
+            d[i] = (u[i] + k * d[i - 1]) / m
+        u[n - 1] = d[n - 1]
+        for i in range(n - 2, -1, -1):
+            u[i] = d[i] - c[i] * u[i + 1]
+    return np.sum(u * u)
+
+
+def test_lists_stay_lists_between_loops() -> None:
+    derived = symgrad.grad(tridiagonal, wrt=("u", "k"))
+    u = np.array([0.5, -1.0, 2.0, 0.25, 1.0])
+    text = derived.source(u, 0.4, 2, optimize="speed")
+
+    symgrad.check_grads(tridiagonal, (u, 0.4, 2), wrt=("u", "k"))
+    assert text.count("np.array(") == 2
+    assert "d_grad[t_2] += u_grad[t_2]" in text.replace("t_1", "t_2").replace("t_3", "t_2")

@@ -1,0 +1,112 @@
+"""Leaves lists what loops made lists of cells, where nothing but cells is read and written between the loops. Works in place.
+
+d = np.array(d)                 ->      d[n] += u[n]
+d[n] += u[n]
+d = d.tolist()
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute
+from symgrad.ir.types import Array
+from symgrad.ops.cells import nested
+from symgrad.ops.declare import ROWS
+from symgrad.passes.cells import STORES, indices, is_cell, only_floats
+from symgrad.passes.facts import halves_kept, holds
+from symgrad.passes.places import Places
+from symgrad.passes.telling import tell
+
+#: rows that make an array of a list, or one of zeros that may begin as a list
+MAKING = frozenset({"array_of_cells", "array_of_lists", "zeros_of"})
+
+
+def between(func: Func) -> Func:
+    """Leave lists lists between loops, in place."""
+    if holds(func, "to_list", "array_of_cells", "array_of_lists"):
+        with halves_kept(func):
+            _Between(func).block(func.body)
+        only_floats(func.body)
+    return func
+
+
+class _Between:
+    """One walk through a function."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.places = Places.of(func)
+
+    def block(self, block: Block) -> None:
+        table: dict[Value, Operand] = {}
+        for op in block.ops:
+            for inner in op.blocks:
+                self.block(inner)
+            if isinstance(op, Call) and op.name in MAKING and getattr(op.outs[0].type, "dtype", None) == "f64":
+                self.array(op, block, table)
+        if table:
+            block.ops = [op for op in block.ops if not (op.outs and op.outs[0] in table)]
+            substitute(self.func.body, table)
+
+    def array(self, made: Call, block: Block, table: dict[Value, Operand]) -> None:
+        """Let one array stay, or be, a list."""
+        chain = self.chain(made, block)
+        if chain is None:
+            return
+        stores, reads, last = chain
+        source, type_ = made.args[0], made.outs[0].type
+        assert isinstance(source, Value)
+        assert isinstance(type_, Array)
+        rank = type_.rank
+        if made.name == "zeros_of":
+            if last is None or rank != 1:
+                return
+            made.name, made.settings, made.outs[0].type = "zeros_list", {}, nested(1)
+        elif not (self.is_read_only(source) if last is None and not stores else self.places.readers[source] == [made]):
+            return
+        else:
+            table[made.outs[0]] = source
+        tell(self.func.notes, made, "stays a list between loops, as only cells of it are read and written there", made.outs[0])
+        for op in reads:
+            op.name, op.settings = f"cell{rank}", dict(ROWS[f"cell{rank}"].settings)
+        for op in stores:
+            op.args = [*op.args[:2], *indices(op)]
+            op.name, op.settings, op.outs[0].type = f"{STORES[op.name]}{rank}", {}, nested(rank or 1)
+        if last is not None:
+            table[last.outs[0]] = last.args[0]
+
+    def chain(self, made: Call, block: Block) -> tuple[list[Call], list[Call], Call | None] | None:
+        """The stores to an array of its own block, the reads, and what makes a list of it at last; None if more is done with it."""
+        stores: list[Call] = []
+        reads: list[Call] = []
+        current, last = made.outs[0], None
+        while True:
+            following: Call | None = None
+            if current in self.places.yielded or last is not None:
+                return None
+            for op in self.places.readers.get(current, ()):
+                rank = current.type.rank if isinstance(current.type, Array) else 0
+                if not isinstance(op, Call) or op.args[0] is not current or current in op.args[1:]:
+                    return None
+                if op.name == "item" and is_cell(op, rank or 0):
+                    reads.append(op)
+                    continue
+                if self.places.above[op][0] is not block or following is not None:
+                    return None
+                if op.name != "to_list" and not (op.name in STORES and is_cell(op, rank or 0)):
+                    return None
+                following = op
+            if following is None:
+                return (stores, reads, None) if reads and not stores else None
+            if following.name == "to_list":
+                return stores, reads, following
+            stores.append(following)
+            current = following.outs[0]
+
+    def is_read_only(self, value: Value) -> bool:
+        """Does a list stay as it is, so that it may be read whenever an array made of it was?"""
+        return value not in self.places.yielded and all(
+            isinstance(op, Call) and (op.name in MAKING or op.name.startswith("cell")) for op in self.places.readers.get(value, ())
+        )
+
+
+__all__ = ["between"]
