@@ -126,6 +126,35 @@ def the_first_power_of_a_matrix_is_the_matrix(x):
 
 
 @right
+def parameters_unpacked_as_matrices_are_views(x):
+    th = x * 1.0
+    w = th[:4].reshape(2, 2)
+    b = th[4:6]
+    v = th[6:].reshape(1, -1)
+    w[0, 1] = b[0] * 3
+    b *= w[1]
+    v[0, 1:] += th[:2]
+    w.T[0] *= th[7]
+    return np.sum(th**2) + np.sum(w @ w) * np.sum(v)
+
+
+@right
+def a_matrix_of_the_first_parameters(x):
+    w = x[:4].reshape(2, 2)
+    b = x[4:6]
+    x[0] = 3 * b[0]
+    return np.sum(w @ b) + w[0, 0]
+
+
+@right
+def ravel_of_a_piece_is_the_piece(x):
+    th = x.copy()
+    r = th[2:6].ravel()
+    r[0] = 7 * x[0]
+    return np.sum(th**2)
+
+
+@right
 def moved_axes_are_views(x):
     y = x.reshape(3, 3).copy()
     np.moveaxis(y, 0, 1)[0] = 2.0 * x[4]

@@ -289,6 +289,18 @@ def assert_in_try_finally(x):
 
 
 @right
+def items_beside_fewer_and_chosen_ones(x):
+    total = 0.0
+    for a, b in itertools.zip_longest(x[:2], x[:3], fillvalue=x[3]):
+        total = total * 0.5 + a * b
+    for v in itertools.compress(x, [1, 0, 1, 0]):
+        total += v**2
+    for a, b in itertools.zip_longest([x[0]], (1.0, 2.0), fillvalue=3.0):
+        total *= a + b
+    return total
+
+
+@right
 def matrices_put_in_order_along_an_axis(x):
     m = x.reshape(2, 2).copy()
     m.sort(axis=0)

@@ -57,7 +57,8 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
     ctx.builder.loc = ctx.loc(node)
     try:
         if lower is None:
-            raise UnsupportedSyntax(f"{statement_word(node)} cannot be differentiated", ctx.loc(node))
+            instead = "write it beside the function" if isinstance(node, ast.ClassDef) else None
+            raise UnsupportedSyntax(f"{statement_word(node)} cannot be differentiated", ctx.loc(node), instead)
         return bool(lower(ctx, node, rest))
     except Raised:
         assert ctx.state.dead

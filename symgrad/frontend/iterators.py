@@ -18,7 +18,7 @@ from symgrad.frontend.context import SPECIAL, Lowering, callee, special
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.iterate import append, check_since, items_of, iterated, known_items
 from symgrad.frontend.memory import Index, load
-from symgrad.frontend.operands import unwrap
+from symgrad.frontend.operands import known_value, unwrap
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
 
@@ -52,6 +52,13 @@ def is_long(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
 
 
+def is_chosen(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
+    """Does ``itertools.compress`` keep what stands beside this?"""
+    if not (known := known_value(binding)):
+        raise UnsupportedSyntax("what itertools.compress keeps is not known while compiling", ctx.loc(node), "index with a mask")
+    return bool(known[0])
+
+
 def _combined(function: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if (said := in_loops(ctx, function, args, kwargs, node)) is not None:
@@ -62,7 +69,11 @@ def _combined(function: Any) -> Any:
             if known is None and not isinstance(arg, Num):
                 raise UnsupportedSyntax(f"itertools.{function.__name__} needs items whose number is known", ctx.loc(node))
             lists.append(unwrap(arg) if known is None else known)
-        options = {k: unwrap(v) for k, v in kwargs.items()}
+        options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
+        if function is itertools.zip_longest:
+            options = {"fillvalue": kwargs.get("fillvalue", Static(None))}
+        elif function is itertools.compress:
+            lists[1] = [is_chosen(ctx, item, node) for item in lists[1]]
         made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in function(*lists, **options)]
         return Iter("items", tuple(made))
 
@@ -70,7 +81,7 @@ def _combined(function: Any) -> Any:
 
 
 for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
-                  itertools.chain, itertools.pairwise):  # fmt: skip
+                  itertools.chain, itertools.pairwise, itertools.zip_longest, itertools.compress):  # fmt: skip
     SPECIAL[_function] = _combined(_function)
 
 
