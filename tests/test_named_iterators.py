@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -239,6 +240,27 @@ def functions_in_a_list_read_the_last_value(x):
     made = [lambda v: v * x[k] for k in range(3)]
     by_key = {k: (lambda v: v * x[k]) for k in (0, 1)}
     return made[0](x[0]) * made[1](x[1]) + by_key[0](x[2])
+
+
+@right
+def counted_beside(x):
+    s = 0.0
+    for i, v in zip(itertools.count(1), x):
+        s += i * v
+    for k, v in zip(itertools.repeat(x[0]), x):
+        s += k * v
+    for v, i in zip(x, itertools.count(0.5, 0.5)):
+        s += i * v
+    for v, i, c in zip((x[0], 2.0), itertools.count(x[1], x[2]), "ab"):
+        s += i * v * (c == "b")
+    return s + sum(a * b for a, b in zip(itertools.count(2, -1), x)) + dict(zip("ab", itertools.count()))["b"] * x[0]
+
+
+@refused
+def count_twice(x):
+    c = itertools.count(1)
+    s = sum(i * v for i, v in zip(c, x))
+    return s + sum(i * v for i, v in zip(c, x))
 
 
 @pytest.mark.parametrize("jit", [False, True])

@@ -22,7 +22,7 @@ from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
-from symgrad.ops.composed.iterating import Walk
+from symgrad.ops.composed.iterating import Walk, counting, repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,34 @@ def plain(ctx: Lowering, items: Items) -> Items:
     return Items((ZERO, count, ONE), item)
 
 
+def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operand], Binding] | None:
+    """What item of ``itertools.count`` or ``itertools.repeat`` stands at a place; None for what has an end."""
+    if not isinstance(part, Generator):
+        return None
+    given, function = dict(part.bound), getattr(part.frame.source, "function", None)
+    if function is not counting and not (function is repeat and given["times"] == Static(None)):
+        return None
+    if ctx.state.heap[part.key]:
+        raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
+    ctx.state.heap[part.key] = (("spent", Static(True)),)
+    if function is repeat:
+        return lambda index: given["object"]
+    start, step = ctx.read(given["start"], node), ctx.read(given["step"], node)
+    return lambda index: Num(ctx.call("add", start, ctx.call("multiply", index, step)))
+
+
 def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
+    endless = [without_end(ctx, p, node) for p in parts]
+    if any(endless) and not all(endless):
+        made = over_zip(ctx, tuple(p for p, item in zip(parts, endless, strict=True) if item is None), node)
+
+        def woven(items: Binding, index: Operand) -> Binding:
+            others = iter(items.items if isinstance(items, Tup) else ())
+            return Tup(tuple(next(others) if item is None else item(index) for item in endless))
+
+        if isinstance(made, list):
+            return [woven(items, Const(k)) for k, items in enumerate(made)]
+        return Items(made.bounds, lambda index: woven(made.item(index), index))
     inner = [items_of(ctx, p, node) for p in parts]
     if any(isinstance(i, list) for i in inner):
         shortest = min(len(i) for i in inner if isinstance(i, list))
