@@ -504,7 +504,7 @@ def a_function_of_the_last_round(x):
     return t + f()
 
 
-@refused
+@right
 def calls_that_are_counted(x):
     count = [0]
 
