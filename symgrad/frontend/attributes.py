@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Step, Tup
-from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
@@ -24,6 +24,7 @@ from symgrad.frontend.rows import apply_row
 from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
+from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
 

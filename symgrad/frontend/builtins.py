@@ -16,7 +16,7 @@ from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import either, has_item
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, OneOf, Ref, Static, Step, Tup
-from symgrad.frontend.context import SPECIAL, Lowering, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import gathered
@@ -26,6 +26,7 @@ from symgrad.frontend.operands import array_of, as_array, known_value, static_ke
 from symgrad.frontend.operators import binary, own_method, truth
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked
+from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const, Value
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown

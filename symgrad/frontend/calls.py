@@ -16,7 +16,7 @@ from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
-from symgrad.frontend.context import SPECIAL, Lowering, callee, expression
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_declared, call_function, is_declared
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.expressions import elements
@@ -31,6 +31,7 @@ from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_cla
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
+from symgrad.frontend.tables import SPECIAL, callee, expression
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.ir.core import Const

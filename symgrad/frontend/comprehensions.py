@@ -8,12 +8,13 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Num, Obj, Static
-from symgrad.frontend.context import Frame, Lowering, expression
+from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.iterate import append, indices_of, items_of
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.tables import expression
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import Const, Value
 from symgrad.ops.composed.iterating import first_value, first_value_or

@@ -1,9 +1,4 @@
-"""The state of lowering one program: where ops go, what names are bound to, which function is being read.
-
-Every construct is lowered by a function in one of five tables, filled by the modules beside this one:
-``STATEMENTS`` and ``EXPRESSIONS`` by node, ``CALLS`` by what a binding is, ``METHODS`` by the kind of owner
-and name, ``SPECIAL`` by the callable itself. ``Lowering``, which they share, looks them up.
-"""
+"""The state of lowering one program: where ops go, what names are bound to, which function is being read."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ import enum
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
@@ -38,6 +33,18 @@ from symgrad.frontend.known import TESTS, Decided
 from symgrad.frontend.members import plain
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.source import Source
+from symgrad.frontend.tables import (
+    CALLS,
+    EXPRESSIONS,
+    METHODS,
+    SPECIAL,
+    STATEMENTS,
+    callee,
+    expression,
+    method,
+    special,
+    statement,
+)
 from symgrad.ir.core import Block, Const, Func, If, Operand, Value
 from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Type, Unknown
 from symgrad.location import NOWHERE, Loc
@@ -102,60 +109,12 @@ class Raised(Exception):
     """The path that is being lowered surely raises here: what is left of the statement is never reached."""
 
 
-Lower = Callable[["Lowering", Any], Binding]
-LowerStatement = Callable[["Lowering", Any, list[ast.stmt]], bool | None]
-Special = Callable[["Lowering", list[Binding], dict[str, Binding], ast.AST], Binding]
-Call = Callable[["Lowering", Any, list[Binding], dict[str, Binding], ast.AST], Binding]
-Method = Callable[["Lowering", Any, list[Binding], ast.AST], Binding]
-Entered = TypeVar("Entered", bound=Callable[..., Any])
-
 #: the codes of a path: it goes on, or how it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
 RESULT = "%return"  #: the variable of each frame that holds what it returns
 
 ROUNDS = 400  #: rounds of loops that are written out, in all
-EXPRESSIONS: dict[type[ast.AST], Lower] = {}
-STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
-CALLS: dict[type[Binding], Call] = {}
-METHODS: dict[tuple[str, str], Method] = {}
-#: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
-SPECIAL: dict[Any, Special] = {}
-
-
-def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:
-    """Enter a function into a table of constructs."""
-
-    def enter(function: Entered) -> Entered:
-        table.update(dict.fromkeys(keys, function))
-        return function
-
-    return enter
-
-
-def expression(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
-    """Enter a function into the table of expressions."""
-    return entered(EXPRESSIONS, *kinds)
-
-
-def statement(*kinds: type[ast.AST]) -> Callable[[LowerStatement], LowerStatement]:
-    """Enter a function into the table of statements."""
-    return entered(STATEMENTS, *kinds)
-
-
-def callee(*kinds: type[Binding]) -> Callable[[Call], Call]:
-    """Enter a function into the table of what can be called."""
-    return entered(CALLS, *kinds)
-
-
-def method(kind: str, *names: str) -> Callable[[Method], Method]:
-    """Enter a function into the table of methods: of a list, a dict or an array."""
-    return entered(METHODS, *((kind, name) for name in names))
-
-
-def special(*callables: Any) -> Callable[[Special], Special]:
-    """Enter a function into the table of special calls."""
-    return entered(SPECIAL, *callables)
 
 
 @dataclass

@@ -9,8 +9,9 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.tables import special
 from symgrad.frontend.targets import store_attribute
 from symgrad.ir.types import Array, List, Scalar
 

@@ -6,7 +6,8 @@ import ast
 
 from symgrad.errors import UnknownFunction
 from symgrad.frontend.bindings import Binding, External, Frozen, Static
-from symgrad.frontend.context import Lowering, callee
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.tables import callee
 from symgrad.ops.composed.distributions import DISTRIBUTIONS, RAISED, name_of, raised
 
 __all__ = ["call_distribution", "distribution_of"]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import SPECIAL, Lowering, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
+from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
-from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, is_dict, new_set
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
+from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
-from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import as_array, known_value, unwrap
 from symgrad.frontend.rows import RESULTS, apply_row, call_row
+from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
 from symgrad.ir.types import Array, Extent, same_extent
 from symgrad.ops import spelling

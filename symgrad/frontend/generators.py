@@ -11,8 +11,9 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Generator, HeapKey, Num, Ref, Static
-from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised, expression
+from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
+from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
 

@@ -14,11 +14,12 @@ from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, State, Static, Tup, View
 from symgrad.frontend.builtins import fold, list_
-from symgrad.frontend.context import SPECIAL, Lowering, callee, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.iterate import append, check_since, items_of, iterated, known_items
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import known_value, unwrap
+from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
 

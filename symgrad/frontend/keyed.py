@@ -10,10 +10,11 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
 from symgrad.frontend.builtins import dict_
-from symgrad.frontend.context import Lowering, method, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
+from symgrad.frontend.tables import method, special
 from symgrad.ir.core import ZERO, Const
 
 Args = list[Binding]

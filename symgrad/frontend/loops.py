@@ -9,11 +9,12 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, Tup, View
-from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised, statement
+from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
 from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of, iterated
 from symgrad.frontend.operators import truth
+from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
 

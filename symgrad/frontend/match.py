@@ -10,11 +10,12 @@ from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
-from symgrad.frontend.context import Lowering, statement
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 

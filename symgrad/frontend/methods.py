@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.context import METHODS, Lowering, method
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
@@ -26,6 +26,7 @@ from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
+from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling

@@ -11,12 +11,13 @@ import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, Raised, callee, is_float
+from symgrad.frontend.context import Lowering, Raised, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
+from symgrad.frontend.tables import callee
 from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import Array, Scalar
 

@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
 from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, expression
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
@@ -22,6 +22,7 @@ from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.several import asked, each
+from symgrad.frontend.tables import expression
 from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.ops import spelling

@@ -11,13 +11,14 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.builtins import len_, list_
-from symgrad.frontend.context import Lowering, special
+from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
 from symgrad.frontend.iterate import items_of, known_items
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary, comparison, truth
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.tables import special
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List
 from symgrad.ops.composed.sequences import least_by, most_by, ordered_by

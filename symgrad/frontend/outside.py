@@ -14,8 +14,9 @@ from symgrad.abstraction import abstract_value, symbol_of
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
-from symgrad.frontend.context import Captured, Lowering, Recapture, expression
+from symgrad.frontend.context import Captured, Lowering, Recapture
 from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Static as StaticArgument

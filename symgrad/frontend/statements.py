@@ -19,7 +19,7 @@ from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
-from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering, statement
+from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, proceed, run
@@ -29,6 +29,7 @@ from symgrad.frontend.memory import check_axes, delete_item, index_of, load, sto
 from symgrad.frontend.once import named_iterator
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
+from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
 from symgrad.ir.core import Call, Const
 from symgrad.ir.types import Array, List

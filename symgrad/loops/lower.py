@@ -165,6 +165,8 @@ class Lowering(Context):
             bail_out(self.writer.build, self.writer.call("not_", test))
         elif op.name == "check_count":
             bail_out(self.writer.build, self.writer.call("not_equal", *map(self.number, op.args[:2])))
+        elif op.name == "bail_out":
+            bail_out(self.writer.build, self.number(op.args[0]))
         elif op.name == "raise_error":
             bail_out(self.writer.build, TRUE)
         elif rule is not None:

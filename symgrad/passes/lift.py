@@ -23,20 +23,12 @@ NOTHING: frozenset[str] = frozenset()
 PLACES = frozenset({"LookupError"})
 
 
-def lift(func: Func) -> Func:
-    """Move what loops compute alike in each round before them, in place."""
-    lifted(func, True)
+def lift(func: Func, guarded: bool = True) -> Func:
+    """Move what loops compute alike in each round before them, in place; ``guarded``: may that be something that can raise?"""
+    if holds(func, For, While):
+        with halves_kept(func):
+            _Lifter(func, guarded and may_start_again(func)).block(func.body)
     return func
-
-
-def lifted(func: Func, guarded: bool) -> bool:
-    """The same; is there anything to move?  ``guarded``: may it be something that can raise?"""
-    if not holds(func, For, While):
-        return False
-    with halves_kept(func):
-        lifter = _Lifter(func, guarded and may_start_again(func))
-        lifter.block(func.body)
-    return lifter.any
 
 
 class _Lifter:
@@ -46,7 +38,6 @@ class _Lifter:
         self.func, self.risky = func, risky
         self.facts = Facts(func)
         self.doubtful = set(Unbound.of(func.body).sides)
-        self.any = False
 
     def block(self, block: Block) -> None:
         """Move ops out of the loops of a block."""
@@ -75,7 +66,6 @@ class _Lifter:
             self.func.guarded |= raised(op)
             if self.func.notes is not None and (is_work(op) or op.outs[0].name):
                 self.func.notes.add("passes", "moved", op.loc, f"computed once, before the loop of line {loop.loc.line}", name=called(op))
-        self.any = self.any or bool(found)
         return found
 
     def alike(self, block: Block, inside: set[Value]) -> dict[Value, Call]:
@@ -154,4 +144,4 @@ def subscripted(op: Call) -> frozenset[str]:
     return found
 
 
-__all__ = ["lift", "lifted"]
+__all__ = ["lift"]

@@ -2,7 +2,8 @@
 
     for i in range(m): for j in range(i, m): c = z[:, i] @ z[:, j]    ->    p = z.T @ z; for i ...: for j ...: c = p[i, j]
 
-Run before differentiating, so that the adjoint is products of matrices too. Only where the loops go through at least half of all pairs.
+Run before differentiating, so that the adjoint is products of matrices too. Only where the loops go through at least half of all pairs,
+and the products are finite, which ``Func.guarded`` sees to.
 """
 
 from __future__ import annotations
@@ -148,6 +149,10 @@ def product(func: Func, call: Call, first: Line, second: Line) -> list[Op]:
         left = first.matrix if first.axis == 0 else build.call("view", first.matrix, index=".T")
         right = second.matrix if second.axis == 1 else build.call("view", second.matrix, index=".T")
         whole = build.call("matmul", left, right, hint="products")
+        # pairs that the loops leave out are multiplied by zero: where that is not zero, the function runs as it was read
+        nothing = build.call("sum", build.call("multiply", whole, Const(0.0)))
+        build.call_many("bail_out", build.call("not_equal", nothing, Const(0.0)))
+    func.guarded |= {"ArithmeticError"}
     tell(func.notes, call, "the products of all pairs are one product of matrices before the loops", whole)
     call.name, call.args, call.settings = "take", [whole, first.number, second.number], {"index": "ii"}
     return made.ops

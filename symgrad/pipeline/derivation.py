@@ -24,12 +24,12 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
-from symgrad.ir.core import Func, clone
+from symgrad.ir.core import Call, Func, clone, walk
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
-from symgrad.passes.lift import lifted
+from symgrad.passes.lift import lift
 from symgrad.passes.paired import paired
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
@@ -55,11 +55,11 @@ class Derivation:
     result: str = ""
     doc: str = ""
     program: Callable[[], Lowered] | None = None
-    unlifted: Callable[[], Derivation] | None = None  #: the same of the function as it was read, if loops of this one compute less
+    as_read: Callable[[], Derivation] | None = None  #: the same of the function as it was read, if this is of another form of it
 
     def readable(self) -> Derivation:
         """That of the function as it was read."""
-        return self if self.unlifted is None else self.unlifted()
+        return self if self.as_read is None else self.as_read()
 
     def kernel(self, job: Job) -> Kernel | Pair:
         """The texts for numba; raises OutOfReach for what has none."""
@@ -92,32 +92,44 @@ def derivation(job: Job, read: Read) -> Derivation:
     job.stage("lowered", job.lowered.func)
     primal = simplify(job.lowered.func)
     seek_relations(job, primal, read)
-    primal = job.stage("simplified", in_elements(job, in_products(job, primal)))
+    primal = job.stage("simplified", primal)
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active)
     check_active(job, primal, wrt, active)
     make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
-    if not lifted(primal, guarded=not job.request.pullback):
-        return make(job, primal)
-    unlifted = cache(lambda: make(replace(job, stages=dict(job.stages)), untold(clone(job.stages["simplified"]))))
-    return replace(make(job, job.stage("lifted", simplify(primal, (cse, dce)))), unlifted=unlifted)
+    return of_best_form(job, primal, make)
+
+
+def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
+    """What is made of a function in the form that is best for it; of the function as it was read, when it is asked for."""
+    before = outline(func)
+    func = prepared(job, func)
+    if outline(func) == before:
+        return make(job, func)
+    as_read = cache(lambda: make(replace(job, stages=dict(job.stages)), untold(clone(job.stages["simplified"]))))
+    return replace(make(job, job.stage("prepared", func)), as_read=as_read)
+
+
+def prepared(job: Job, func: Func) -> Func:
+    """The function in the form whose derivative runs fastest: for kernels with one product of matrices in the place of many of
+    vectors, small arrays as numbers where that is faster, and before loops what their rounds compute alike."""
+    jit, guarded = bool(job.request.jit), not job.request.pullback
+    if jit and guarded:
+        func = simplify(func, (paired, dce))
+    func = simplify(aggregates(func, jit))
+    return simplify(lift(func, guarded), (cse, dce))
+
+
+def outline(func: Func) -> list[object]:
+    """What a function does in which order, to tell whether a pass has changed it."""
+    return [(op.name if isinstance(op, Call) else type(op), len(op.outs)) for op in walk(func.body)]
 
 
 def untold(func: Func) -> Func:
     """A function of which nothing more is told."""
     func.notes = None
     return func
-
-
-def in_elements(job: Job, func: Func) -> Func:
-    """The function with its small arrays as numbers, where that is faster."""
-    return simplify(aggregates(func, bool(job.request.jit)))
-
-
-def in_products(job: Job, func: Func) -> Func:
-    """The function with one product of matrices in the place of many of vectors, for kernels."""
-    return simplify(func, (paired, dce)) if job.request.jit else func
 
 
 def costs(job: Job) -> Costs:
@@ -186,7 +198,11 @@ def function_itself(job: Job, read: Read) -> Derivation:
     job.stage("lowered", job.lowered.func)
     func = simplify(clone(job.lowered.func))
     seek_relations(job, func, read)
-    func = job.stage("simplified", in_elements(job, in_products(job, func)))
+    return of_best_form(job, job.stage("simplified", func), itself)
+
+
+def itself(job: Job, func: Func) -> Derivation:
+    """The text of a function without a derivative."""
     func = job.stage("optimized", simplify(func, OPTIMISE))
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STAGES: dict[str, str] = {
     "lowered": "the function as the frontend has read it",
     "simplified": "what is differentiated",
-    "lifted": "the same, with what the rounds of a loop compute alike before it, if there is any",
+    "prepared": "the same in the form whose derivative runs fastest, if that is another one",
     "adjoint": "both halves as they are made",
     "optimized": "what is emitted",
     "forward": "of a pullback: the half that gives the result and what is kept",

@@ -110,3 +110,23 @@ def test_pairs_of_what_changes_and_few_of_all_pairs(function: Any) -> None:
     check_targets(function, calls, jit=True)
 
     assert "product_into(products" not in symgrad.grad(function, wrt=("x", "w"), jit=True).source(*calls[0])
+
+
+def all_but_the_first_two(x, w):
+    s = w[0, 0]
+    for i in range(2, x.shape[0]):
+        for j in range(i, x.shape[0]):
+            s += np.sin(x[i] @ x[j])
+    return s
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_finite_in_pairs_that_are_left_out_changes_nothing() -> None:
+    x, w = R.standard_normal((12, 3)), R.standard_normal((2, 3))
+    for place in (0, 1, 5):
+        x[place, 1] = np.inf
+        found, expected = (symgrad.value_and_grad(all_but_the_first_two, wrt=("x", "w"), jit=jit)(x, w) for jit in (True, False))
+        assert "product_into(products" in symgrad.grad(all_but_the_first_two, wrt=("x", "w"), jit=True).source(x, w)
+        for one, other in zip((found[0], *found[1]), (expected[0], *expected[1]), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+        assert np.isfinite(found[1][0][3:]).all() == (place < 2)

@@ -30,7 +30,7 @@ def code(text: str) -> str:
 
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group == "aggregates"], ids=lambda p: p.name)
 def test_no_small_array_is_left_in_the_loop(program: Any) -> None:
-    text = symgrad.grad(program.function, program.wrt).source(*program.arguments(program.sizes[0]))
+    text = symgrad.grad(program.function, program.wrt).source(*program.arguments(program.sizes[0]), optimize="speed")
     whole = program.function.__name__ in ("read_as_a_whole_now_and_then", "named_by_a_counter")
 
     assert ("np.array([" in code(text)) is whole
@@ -108,9 +108,9 @@ def test_strange_arguments_give_what_arrays_give(
 
 
 def test_division_by_zero_warns_where_it_is_read_and_raises_nowhere() -> None:
-    text = symgrad.grad(rotated).source(0.4, 2)
+    text = symgrad.grad(rotated).source(0.4, 2, optimize="speed")
 
-    assert "np.float64(" in text
+    assert "except (ArithmeticError, ValueError)" in text
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         assert np.isnan(symgrad.grad(rotated)(0.0, 2))
@@ -125,7 +125,7 @@ def test_what_does_not_pay_stays_and_says_why() -> None:
         return y[0]
 
     check_grads(sorted_each_time, (0.3, 3), wrt=0)
-    assert "np.array([" in code(symgrad.grad(sorted_each_time).source(0.3, 3))
+    assert "np.array([" in code(symgrad.grad(sorted_each_time).source(0.3, 3, optimize="speed"))
     assert "a small array stays one" in symgrad.grad(sorted_each_time).explain(0.3, 3)
     assert "each a number of its own" in symgrad.grad(stepped).explain(np.array([0.3, 0.2]), 2.0, 4)
 

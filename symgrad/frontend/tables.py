@@ -1,0 +1,63 @@
+"""The tables of constructs, filled by the modules beside this one.
+
+``STATEMENTS`` and ``EXPRESSIONS`` go by the node, ``CALLS`` by what a binding is, ``METHODS`` by the kind of owner and name,
+``SPECIAL`` by the callable itself. ``Lowering``, which they share, looks them up.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from symgrad.frontend.bindings import Binding
+
+Lowering = Any  #: the state, which is above the tables
+Lower = Callable[[Lowering, Any], Binding]
+LowerStatement = Callable[[Lowering, Any, list[ast.stmt]], bool | None]
+Special = Callable[[Lowering, list[Binding], dict[str, Binding], ast.AST], Binding]
+Call = Callable[[Lowering, Any, list[Binding], dict[str, Binding], ast.AST], Binding]
+Method = Callable[[Lowering, Any, list[Binding], ast.AST], Binding]
+Entered = TypeVar("Entered", bound=Callable[..., Any])
+
+EXPRESSIONS: dict[type[ast.AST], Lower] = {}
+STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
+CALLS: dict[type[Binding], Call] = {}
+METHODS: dict[tuple[str, str], Method] = {}
+#: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
+SPECIAL: dict[Any, Special] = {}
+
+
+def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:
+    """Enter a function into a table of constructs."""
+
+    def enter(function: Entered) -> Entered:
+        table.update(dict.fromkeys(keys, function))
+        return function
+
+    return enter
+
+
+def expression(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:
+    """Enter a function into the table of expressions."""
+    return entered(EXPRESSIONS, *kinds)
+
+
+def statement(*kinds: type[ast.AST]) -> Callable[[LowerStatement], LowerStatement]:
+    """Enter a function into the table of statements."""
+    return entered(STATEMENTS, *kinds)
+
+
+def callee(*kinds: type[Binding]) -> Callable[[Call], Call]:
+    """Enter a function into the table of what can be called."""
+    return entered(CALLS, *kinds)
+
+
+def method(kind: str, *names: str) -> Callable[[Method], Method]:
+    """Enter a function into the table of methods: of a list, a dict or an array."""
+    return entered(METHODS, *((kind, name) for name in names))
+
+
+def special(*callables: Any) -> Callable[[Special], Special]:
+    """Enter a function into the table of special calls."""
+    return entered(SPECIAL, *callables)
