@@ -19,7 +19,7 @@ from differences import derivative, direction_for, double, inner, leaves, same
 from programs import PROGRAMS, Program
 
 import symgrad
-from symgrad.runtime import support
+from symgrad.runtime import special, support
 from symgrad.runtime.find import find
 from symgrad.runtime.load import load
 
@@ -104,7 +104,7 @@ def test_the_text_to_read_computes_the_same(program: Program) -> None:
     gradient = derived(*program.arguments(program.sizes[0]))
     text = derived.source(optimize="read")
     space = dict(derived.compiled().__globals__)
-    space.update({name: find(name) for name in vars(support) if name in text and name not in space})
+    space.update({name: find(name) for module in (support, special) for name in vars(module) if name in text and name not in space})
     given = inspect.signature(program.function).bind(*program.arguments(program.sizes[0]))
     given.apply_defaults()
     read = load(text, derived.compiled().__name__, space)(*given.args, **given.kwargs)

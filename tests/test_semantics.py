@@ -474,10 +474,10 @@ def a_function_returned_by_a_value(x):
 
 @right
 def another_function_in_the_next_round(x):
-    f = lambda a: a * 2  # noqa: E731
+    f = lambda a: a * 0.2  # noqa: E731
     for i in range(3):
         x = x * f(x[i])
-        f = lambda a: a * 3  # noqa: E731
+        f = lambda a: a * 0.3  # noqa: E731
     return f(x[1])
 
 

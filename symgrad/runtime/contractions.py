@@ -28,6 +28,7 @@ def layout_of_contraction(subscripts: str) -> tuple[tuple[int, ...], tuple[int, 
 def contraction(a: Any, b: Any, subscripts: str) -> Any:
     """``np.einsum`` of two arrays, as a product of stacks of matrices; all axes that are summed are found in both.
 
+    >>> import numpy as np
     >>> contraction(np.ones((2, 3)), np.arange(12.0).reshape(2, 3, 2), "ij,ijk->ik")
     array([[ 6.,  9.],
            [24., 27.]])
