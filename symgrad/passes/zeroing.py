@@ -112,9 +112,11 @@ class _Zeroing:
         readers = [self.places.holder(op, block) for op in self.places.readers.get(zero.outs[0], ())]
         first = min((self.places.number[op] for op in readers if op is not None), default=last + 1)
         if first > last:
-            ahead = [op for op in block.ops if self.places.number.get(op, last + 1) > last and op is not zero]
-            block.ops.remove(zero)
-            block.ops.insert(block.ops.index(ahead[0]) if ahead else len(block.ops), zero)
+            ops, number = block.ops, self.places.number
+            here = ops.index(zero)
+            place = next((k for k in range(here + 1, len(ops)) if number.get(ops[k], last + 1) > last), len(ops))
+            ops.insert(place, zero)
+            del ops[here]
             tell(self.notes, zero, "a slice of it is set to zero only when it was read for the last time, so that it need not be copied")
 
 
