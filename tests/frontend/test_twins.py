@@ -156,5 +156,5 @@ def test_a_loop_stays_a_loop() -> None:
 
     source = symgrad.grad(filtered).source(np.ones(50))
     assert len(source.splitlines()) < 40
-    assert "s_array_" in source
+    assert "s_array_grad" in source
     assert "reversed(range" in source
