@@ -22,7 +22,7 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Valu
 from symgrad.ir.types import DTYPES
 from symgrad.ops import engine
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.indexing import steps
+from symgrad.ops.indexing import steps, subscript
 from symgrad.ops.into import SUFFIX
 
 VECTOR = ("arctan", "arctan2", "cbrt", "cos", "exp", "log", "power", "sin", "tan", "tanh")
@@ -213,18 +213,8 @@ def resolved(index: str, operands: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         if step.startswith("."):
             yield step[1:], [next(given) for _ in range(count)]
             continue
-        items: list[Any] = []
-        for letter in step:
-            match letter:
-                case "i":
-                    items.append(next(given))
-                case "s":
-                    items.append(slice(next(given), next(given), next(given)))
-                case "n":
-                    items.append(None)
-                case "e":
-                    items.append(Ellipsis)
-        yield "", items[0] if len(items) == 1 else tuple(items)
+        items = subscript(step, given)
+        yield "", items[0] if len(items) == 1 else items
 
 
 def step_into(x: Any, name: str, argument: Any) -> Any:

@@ -6,28 +6,18 @@ from __future__ import annotations
 import enum
 import math
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from verdicts import Verdicts
 
 import symgrad
 from symgrad.errors import SymgradError
 
 X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
-RIGHT: list[Callable[..., Any]] = []
-REFUSED: list[Callable[..., Any]] = []
-
-
-def right(function: Callable[..., Any]) -> Callable[..., Any]:
-    RIGHT.append(function)
-    return function
-
-
-def refused(function: Callable[..., Any]) -> Callable[..., Any]:
-    REFUSED.append(function)
-    return function
+VERDICTS = Verdicts()
+right, refused = VERDICTS.right, VERDICTS.refused
 
 
 # ------------------------------------------------------------------ indices beyond the ends
@@ -462,7 +452,7 @@ def gradient_by_differences(f: Any, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("jit", [False, True])
-@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_right(f: Any, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if jit:
         pytest.importorskip("numba")
@@ -479,7 +469,7 @@ def test_right(f: Any, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
             break  # other layouts and precisions of kernels have tests of their own
 
 
-@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_refused, ids=lambda f: f.__name__)
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError) as refusal:
         symgrad.grad(f)(X)

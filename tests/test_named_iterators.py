@@ -10,23 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from verdicts import Verdicts, check_right
 
 import symgrad
 from symgrad.errors import SymgradError
 
 X = np.array([0.9, 1.3, 0.7, 1.6])
-RIGHT: list[Callable[..., Any]] = []
-REFUSED: list[Callable[..., Any]] = []
-
-
-def right(function: Callable[..., Any]) -> Callable[..., Any]:
-    RIGHT.append(function)
-    return function
-
-
-def refused(function: Callable[..., Any]) -> Callable[..., Any]:
-    REFUSED.append(function)
-    return function
+VERDICTS = Verdicts()
+right, refused = VERDICTS.right, VERDICTS.refused
 
 
 @right
@@ -264,17 +255,12 @@ def count_twice(x):
 
 
 @pytest.mark.parametrize("jit", [False, True])
-@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:
-    if jit:
-        pytest.importorskip("numba")
-    value, gradient = symgrad.value_and_grad(f, jit="auto" if jit else False)(X)
-    wanted = [(f(X + s) - f(X - s)) / 2e-6 for s in 1e-6 * np.eye(len(X))]
-    assert value == pytest.approx(f(X), rel=1e-12)
-    np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-7)
+    check_right(f, X, jit)
 
 
-@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_refused, ids=lambda f: f.__name__)
 def test_what_would_be_other_items_is_refused(f: Callable[..., Any]) -> None:
     f(X)  # it is a good program
     with pytest.raises(SymgradError) as caught:

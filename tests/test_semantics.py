@@ -5,28 +5,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from verdicts import Verdicts
 
 import symgrad
 from symgrad.errors import SymgradError
 
 X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
-RIGHT: list[Callable[..., Any]] = []
-REFUSED: list[Callable[..., Any]] = []
-
-
-def right(function: Callable[..., Any]) -> Callable[..., Any]:
-    RIGHT.append(function)
-    return function
-
-
-def refused(function: Callable[..., Any]) -> Callable[..., Any]:
-    REFUSED.append(function)
-    return function
+VERDICTS = Verdicts()
+right, refused = VERDICTS.right, VERDICTS.refused
 
 
 # ------------------------------------------------------------------ order
@@ -608,7 +598,7 @@ def test_a_name_that_no_round_binds_has_no_value(jit: bool) -> None:
 
 
 @pytest.mark.parametrize("jit", [False, True])
-@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_right(f: Any, jit: bool) -> None:
     if jit:
         pytest.importorskip("numba")
@@ -618,7 +608,7 @@ def test_right(f: Any, jit: bool) -> None:
     assert gradient == pytest.approx(np.array([(f(X + s) - f(X - s)) / 2e-6 for s in steps]), abs=1e-6)
 
 
-@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", VERDICTS.to_be_refused, ids=lambda f: f.__name__)
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)

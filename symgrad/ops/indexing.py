@@ -9,7 +9,7 @@ A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -37,6 +37,20 @@ def steps(index: str) -> tuple[tuple[str, int], ...]:
             made.append((name, int(count or 0)))
         else:
             made.append((step, sum(OPERANDS[c] for c in step)))
+    return tuple(made)
+
+
+def subscript(step: str, operands: Iterable[Any]) -> tuple[Any, ...]:
+    """What NumPy is given for an index step with these operands.
+
+    >>> subscript("isn", [2, 1, None, None])
+    (2, slice(1, None, None), None)
+    """
+    given = iter(operands)
+    made: list[Any] = []
+    for letter in step:
+        own = [next(given) for _ in range(OPERANDS[letter])]
+        made.append(own[0] if letter == "i" else slice(*own) if letter == "s" else None if letter == "n" else ...)
     return tuple(made)
 
 

@@ -17,7 +17,7 @@ from symgrad.ir.core import Call, Const, Op, Operand, Value
 from symgrad.ir.types import FLOAT, Array, List, Object, Scalar, Type, kind_of
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
-from symgrad.ops.indexing import steps
+from symgrad.ops.indexing import steps, subscript
 from symgrad.ops.shapes import dtype_of
 
 #: how many elements an array may have: a matrix of three rows and columns
@@ -170,19 +170,8 @@ def cells(x: Parts, index: str, operands: Sequence[Operand]) -> Parts:
 
 def place(step: str, numbers: list[Any]) -> tuple[Any, ...]:
     """One subscript; the ellipsis keeps a view of a single element an array."""
-    given = iter(numbers)
-    items: list[Any] = []
-    for letter in step:
-        match letter:
-            case "i":
-                items.append(next(given))
-            case "s":
-                items.append(slice(next(given), next(given), next(given)))
-            case "n":
-                items.append(None)
-            case "e":
-                items.append(...)
-    return tuple(items) if "e" in step else (*items, ...)
+    items = subscript(step, numbers)
+    return items if "e" in step else (*items, ...)
 
 
 def methods(x: Parts, step: str, numbers: list[Any]) -> Parts:
