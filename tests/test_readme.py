@@ -33,7 +33,7 @@ def test_the_first_two_commands_install_and_run_by_themselves() -> None:
     commands = re.findall(r"^    (.+)$", README, re.MULTILINE)
 
     assert commands[0] == "python -m pip install . && python -m symgrad show examples/rosenbrock.py:loss"
-    assert commands[1] == 'python -m pip install ".[test]" && python -m pytest'
+    assert commands[1] == 'python -m pip install ".[test]" && python -m pytest -n 2'
 
 
 def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:

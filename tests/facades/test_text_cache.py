@@ -303,11 +303,25 @@ def test_source_that_changes_while_it_runs_is_not_believed(place: Path, runs: li
     cache.sources()
     files = cache.own_files()
     monkeypatch.setattr(cache, "own_files", lambda: (*files[1:], (files[0][0], 1, 2, 3, 4)))
+    cache.files_after.cache_clear()
     for _ in range(2):
         assert symgrad.grad(new("def f(x): return x * x"), jit=True)(3.0) == 6.0
+    cache.files_after.cache_clear()
 
     assert runs == ["f", "f"]
     assert not keys(place)
+
+
+def test_source_that_changes_when_all_of_it_has_been_imported_is_not_looked_at(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert symgrad.grad(new("def f(x): return x * x"), jit=True)(3.0) == 6.0
+    kept = keys(place)
+    monkeypatch.setattr(cache, "own_files", lambda: ())
+    assert symgrad.grad(new("def f(x): return x * x * x"), jit=True)(3.0) == 27.0
+    assert keys(place) > kept
+
+    monkeypatch.setitem(cache.sys.modules, "symgrad.another", symgrad)
+    assert symgrad.grad(new("def f(x): return x * x + x"), jit=True)(3.0) == 7.0
+    assert len(keys(place)) == 2 * len(kept), "nobody knows from which files the new module is"
 
 
 def test_what_only_this_process_knows_is_not_kept(place: Path, runs: list[str]) -> None:
