@@ -92,7 +92,7 @@ def tell_plan(plan: Plan) -> None:
     if notes is None:
         return
     for value in sorted(plan.saved, key=plan.layout.order.__getitem__):
-        if value not in plan.shapes:
+        if value not in plan.demands.shapes:
             name = called(value, plan.layout.op_of(value))
             notes.add("plan", "saved", loc_of(plan, value), f"{why(plan, value)}; {how(plan, value)}", name=name)
             tell_trace(plan, notes, value)
@@ -151,7 +151,7 @@ def why(plan: Plan, value: Value) -> str:
 
 def needed(plan: Plan, value: Value) -> str:
     """The lines whose derivatives read a value."""
-    return lines_that_need({line_at(scope.block.ops, time // 2) for scope, time in plan.required.get(value, ())})
+    return lines_that_need({line_at(scope.block.ops, time // 2) for scope, time in plan.demands.required.get(value, ())})
 
 
 def lines_that_need(lines: set[int]) -> str:
@@ -190,7 +190,7 @@ def dearer(plan: Plan, value: Value) -> str:
     op = plan.layout.op_of(value)
     if not isinstance(op, Call) or not 0 < plan.costs.of(op) < NEVER or not isinstance(value.type, Array | Scalar):
         return ""
-    if not all(plan.can(a, *demand) for a in op.args for demand in plan.required.get(value, ())):
+    if not all(plan.can(a, *demand) for a in op.args for demand in plan.demands.required.get(value, ())):
         return ""
     return f", which costs less than {called(value, op) if value.name is None else op.name} again"
 

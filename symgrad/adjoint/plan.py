@@ -1,31 +1,28 @@
 """Decides how each value of the forward half that the backward half reads is to be had there.
 
-Alive, the reversed index, still standing in an array, computed again, undone, carried backwards, or saved: in this order. Times
-count backwards: op ``k`` of a block is reversed at time ``2k``, its store is undone just before.
+Alive, the reversed index, still standing in an array, computed again, undone, carried backwards, or saved: in this order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
 
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, WHOLE, Costs
+from symgrad.adjoint.demands import Demand, Demands
 from symgrad.adjoint.memory import UNDO, Memory, Trace, has_memory, rank_cost
 from symgrad.adjoint.regions import Regions, stored_values
-from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, substitute
+from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Dim, Scalar, same_shape
-from symgrad.ir.unbound import Unbound
+from symgrad.ir.types import Array, Dim, Scalar
 from symgrad.ops.declare import ROWS
 
 READS = frozenset({"take", "list_take"})
 
 MOST = 2000  #: how many pairs of a store and a reading are looked at
 
-Demand = tuple[Scope, int]  #: where, and at what time there, a value is read
 States = dict[Value, dict[Call | None, None]]  #: states of buffers, each with the ops that read a part of it; None: all of it is read
 
 
@@ -49,9 +46,7 @@ class Plan:
     func: Func
     layout: Layout
     memory: Memory
-    top: Scope
-    scopes: dict[Block, Scope]
-    turns: dict[Op, int]
+    demands: Demands
     means: Means = MEANS[0]
     costs: Costs = INTERPRETED
     lasting: set[Value] = field(default_factory=set)  #: classes of memory that are not turned back, as others read them later
@@ -61,94 +56,18 @@ class Plan:
     traces: dict[Value, Trace] = field(default_factory=dict)
     wanted: set[Value] = field(default_factory=set)
     undone: list[Call] = field(default_factory=list)
-    required: dict[Value, list[Demand]] = field(default_factory=dict)
     known: dict[tuple[Value, Scope, int], bool] = field(default_factory=dict)
-    reversed_ops: dict[tuple[Block, int], Scope] = field(default_factory=dict)
-    reversals: dict[Block, Scope] = field(default_factory=dict)
-    shapes: dict[Value, Value] = field(default_factory=dict)
     stored: dict[Value, Call] = field(default_factory=dict)  #: values that a store puts into an array as they are
     captured: dict[Call, list[Value]] = field(default_factory=dict)  #: those that are read back just before the store is undone
     regions: Regions = field(init=False)
-    unbound: Unbound = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.unbound = Unbound.of(self.func.body)
-
-    # ---------------------------------------------------------------- what is read
 
     def make(self) -> Plan:
         """Decide everything."""
-        for scope in list(self.live(self.top)):
-            self.reversals[scope.block] = scope
-            self.shape_sources(scope)
-            self.demands(scope)
         self.stored = stored_values(self.func, self.layout) if self.means.forwarding else {}
         self.choose_undone()
         self.decide()
         self.undo()
         return self
-
-    def live(self, scope: Scope) -> Iterator[Scope]:
-        """The scopes that are left after pruning."""
-        yield scope
-        for op in scope.reverse.ops:
-            for inner in op.blocks:
-                child = self.scopes[inner]
-                child.op = op
-                self.reversed_ops[scope.block, child.position] = child
-                yield from self.live(child)
-
-    def shape_sources(self, scope: Scope) -> None:
-        """Ask for the shape only of what is there, or else for the shape itself."""
-        table: dict[Value, Operand] = {}
-        for op in list(scope.reverse.ops):
-            if not isinstance(op, Call) or op.name != "shape_of" or op.args[0] not in self.layout.places:
-                continue
-            source = op.args[0]
-            assert isinstance(source, Value)
-            other = source if self.alive(source) else self.alike(source)
-            if other is not None:
-                op.args = [other]
-            else:
-                table[op.outs[0]] = self.shape(source, op)
-                scope.reverse.ops.remove(op)
-        substitute(scope.reverse, table)
-
-    def alike(self, value: Value) -> Value | None:
-        """Something of the same shape that is still there."""
-        if not isinstance(value.type, Array):
-            return None
-        for other in self.layout.places:
-            if isinstance(other.type, Array) and same_shape(other.type.shape, value.type.shape) and self.alive(other):
-                made = self.layout.op_of(other)
-                if self.layout.places[other][0] is self.func.body and not isinstance(made, If) and other not in self.unbound.sides:
-                    return other
-        return None
-
-    def shape(self, value: Value, op: Call) -> Value:
-        """A stand-in for the shape of a value, computed where the value is."""
-        for made, source in self.shapes.items():
-            if source is value:
-                return made
-        made = Value(op.outs[0].type, f"{value.name}_shape" if value.name else "shape")
-        self.shapes[made] = value
-        self.layout.places[made] = self.layout.places[value]
-        self.layout.order[made] = self.layout.order[value] + 0.5
-        return made
-
-    def demands(self, scope: Scope) -> None:
-        """Note what the ops of a reversed block read of the forward half."""
-        for op in scope.reverse.ops:
-            for value in op.operands:
-                time = 2 * self.turns[op] + (0 if isinstance(op, Call) else 1)
-                self.demand(value, scope, time)
-        for value in scope.reverse.yields:
-            self.demand(value, scope, -2)
-
-    def demand(self, value: Operand, scope: Scope, time: int) -> None:
-        """Note one reading."""
-        if isinstance(value, Value) and value in self.layout.places:
-            self.required.setdefault(value, []).append((scope, time))
 
     # ---------------------------------------------------------------- what can be had for nothing
 
@@ -166,8 +85,8 @@ class Plan:
         """``can`` without the memory."""
         if value in self.saved or value in self.joins or self.alive(value):
             return True
-        if value in self.shapes:
-            return self.can(self.shapes[value], scope, time)
+        if value in self.demands.shapes:
+            return self.can(self.demands.shapes[value], scope, time)
         if self.undoable(value):
             return self.in_interval(value, scope, time)
         scope, time = self.home(value, scope, time)
@@ -189,7 +108,7 @@ class Plan:
 
     def alive(self, value: Value) -> bool:
         """Is it simply still there?"""
-        return self.layout.static(self.layout.places[value][0]) and not self.memory.overwritten(value)
+        return self.demands.alive(value)
 
     def is_index(self, value: Value) -> bool:
         """Is it the index of a ``for``?"""
@@ -238,7 +157,7 @@ class Plan:
 
     def at_hand(self, operand: Value) -> bool:
         """Is a number there, or to be there for others too?"""
-        return operand not in self.layout.places or operand in self.saved or operand in self.required or self.alive(operand)
+        return operand not in self.layout.places or operand in self.saved or operand in self.demands.required or self.alive(operand)
 
     # ---------------------------------------------------------------- what still stands in an array
 
@@ -252,7 +171,7 @@ class Plan:
         last = self.regions.last_with(access)
         if last is None or self.memory.find(last) in self.traces or not (last in self.saved or self.alive(last)):
             return None
-        scope = self.reversals.get(self.layout.places[access.outs[0]][0])
+        scope = self.demands.reversals.get(self.layout.places[access.outs[0]][0])
         if scope is None:
             return None
         ends = (2 * len(scope.block.ops), -2)
@@ -269,7 +188,7 @@ class Plan:
         if self.memory.find(last) in self.traces or self.weight(last) > self.weight(value):
             return False
         self.saved.add(last)
-        if all(self.can(value, *demand) for demand in self.required[value]):
+        if all(self.can(value, *demand) for demand in self.demands.required[value]):
             return True
         self.saved.remove(last)
         self.known.clear()
@@ -338,10 +257,10 @@ class Plan:
     def depending(self, root: Value) -> tuple[list[Value], list[Value]]:
         """The values read that can be had, and those of them that can be had only if this class is turned back."""
         self.known.clear()
-        having = [v for v, where in self.required.items() if all(self.can(v, *d) for d in where)]
+        having = [v for v, where in self.demands.required.items() if all(self.can(v, *d) for d in where)]
         trace = self.traces.pop(root)
         self.known.clear()
-        needy = [v for v in having if not all(self.can(v, *d) for d in self.required[v])]
+        needy = [v for v in having if not all(self.can(v, *d) for d in self.demands.required[v])]
         self.traces[root] = trace
         self.known.clear()
         return having, needy
@@ -378,7 +297,11 @@ class Plan:
         """The states that going back does not come to: behind a loop or branch that is not reversed."""
         behind = []
         for (block, value), index in trace.moved.items():
-            if block not in self.reversals or not isinstance(block.ops[index], Call) and (block, index) not in self.reversed_ops:
+            if (
+                block not in self.demands.reversals
+                or not isinstance(block.ops[index], Call)
+                and (block, index) not in self.demands.reversed_ops
+            ):
                 behind.append(value)
         return trace.before(behind)
 
@@ -387,7 +310,7 @@ class Plan:
         found: States = {}
         self.captured = {}
         for value in values:
-            for scope, time in self.required.get(value, ()):
+            for scope, time in self.demands.required.get(value, ()):
                 self.collect(value, scope, time, found, set())
         return found
 
@@ -403,8 +326,8 @@ class Plan:
         if operand in seen:
             return
         seen.add(operand)
-        if operand in self.shapes:
-            self.collect(self.shapes[operand], scope, time, found, seen)
+        if operand in self.demands.shapes:
+            self.collect(self.demands.shapes[operand], scope, time, found, seen)
             return
         scope, time = self.home(operand, scope, time)
         if self.is_index(operand) or self.is_carried(operand) or self.standing(operand) is not None:
@@ -428,14 +351,15 @@ class Plan:
         self.known.clear()
         todo: list[tuple[float, int, Value]] = []
         seen = 0
-        while todo or seen < len(self.required):
-            for value in islice(self.required, seen, None) if seen < len(self.required) else ():  # looking at one may require others
+        while todo or seen < len(self.demands.required):
+            fresh = islice(self.demands.required, seen, None) if seen < len(self.demands.required) else ()
+            for value in fresh:  # looking at one may require others
                 heappush(todo, (self.layout.order[value], seen, value))
                 seen += 1
             _, _, value = heappop(todo)
             if self.is_read_back(value) and self.carriable(value):
                 self.known.clear()
-            elif not all(self.can(value, scope, time) for scope, time in self.required[value]):
+            elif not all(self.can(value, scope, time) for scope, time in self.demands.required[value]):
                 self.known.clear()
                 if not self.settle(value) and not self.joinable(value) and not self.carriable(value):
                     self.save(value)
@@ -446,8 +370,8 @@ class Plan:
         whole = op.args[0] if isinstance(op, Call) and op.name == "view" else None
         if isinstance(whole, Value) and whole not in self.saved and is_nearly(value, whole) and not self.memory.overwritten(whole):
             self.saved.add(whole)
-            if all(self.can(value, *demand) for demand in self.required[value]):
-                self.saved -= {shape for shape, source in self.shapes.items() if source is whole}
+            if all(self.can(value, *demand) for demand in self.demands.required[value]):
+                self.saved -= {shape for shape, source in self.demands.shapes.items() if source is whole}
                 return
             self.saved.remove(whole)
             self.known.clear()
@@ -467,15 +391,15 @@ class Plan:
             return False
         outer, index, op = self.layout.owners[block]
         assert isinstance(op, If)
-        scope = self.reversed_ops.get((outer, index))
+        scope = self.demands.reversed_ops.get((outer, index))
         if scope is None or scope.parent is None or self.undoable(value):
             return False
         for k, yielded in enumerate(block.yields):
             if yielded is value and not self.undoable(out := op.outs[k]):
                 where = (scope.parent, 2 * index + 1)
-                if out in self.required or self.can(out, *where) or self.carriable(out) or self.joinable(out):
+                if out in self.demands.required or self.can(out, *where) or self.carriable(out) or self.joinable(out):
                     self.joins[value] = (op, k)
-                    self.required.setdefault(out, []).append(where)
+                    self.demands.required.setdefault(out, []).append(where)
                     return True
         return False
 
@@ -486,13 +410,13 @@ class Plan:
             return False
         outer, index, op = self.layout.owners[block]
         assert isinstance(op, For | While)
-        scope = self.reversed_ops.get((outer, index))
+        scope = self.demands.reversed_ops.get((outer, index))
         if scope is None or scope.parent is None:
             return False
         for k, slot in enumerate(op.carried):
             if block.yields[k] is value and slot in self.saved and not self.undoable(value) and not self.undoable(op.outs[k]):
                 self.carried.add((op, k))
-                self.required.setdefault(op.outs[k], []).append((scope.parent, 2 * index + 1))
+                self.demands.required.setdefault(op.outs[k], []).append((scope.parent, 2 * index + 1))
                 return True
         return False
 
@@ -501,7 +425,7 @@ class Plan:
         before: tuple[int, ...] | None = None
         while before != (before := self.size()):
             self.known.clear()
-            states = self.states(list(self.required))
+            states = self.states(list(self.demands.required))
             self.undone = []
             self.wanted = set()  # what was saved meanwhile is not wanted any more
             for root in self.traces:
@@ -514,14 +438,14 @@ class Plan:
 
     def size(self) -> tuple[int, ...]:
         """A measure that no longer changes when all is settled."""
-        return (len(self.required), len(self.saved), len(self.joins), len(self.carried), len(self.wanted), len(self.undone))
+        return (len(self.demands.required), len(self.saved), len(self.joins), len(self.carried), len(self.wanted), len(self.undone))
 
     def require_paths(self, store: Call) -> None:
         """The operands of a store's path are read when it is undone."""
         block, index = self.layout.places[store.outs[0]]
-        scope = self.reversals[block]
+        scope = self.demands.reversals[block]
         for operand in path_of(store):
-            self.demand(operand, scope, 2 * index + 1)
+            self.demands.add(operand, scope, 2 * index + 1)
 
 
 def is_float(value: Operand) -> bool:

@@ -60,7 +60,7 @@ class Saver:
     made: dict[Value, int] = field(default_factory=dict)  #: the op after which a tape is full, as its place in the block
 
     def __post_init__(self) -> None:
-        self.presence = Presence(self.plan.unbound, self.plan.layout, self.after)
+        self.presence = Presence(self.plan.demands.unbound, self.plan.layout, self.after)
 
     def call(self, where: list[Op], model: Op | None, name: str, *args: Operand, hint: str | None = None, **settings: object) -> Value:
         """Build one op into a list."""
@@ -73,7 +73,7 @@ class Saver:
         order = self.plan.layout.order
         for value in sorted(self.plan.saved, key=order.__getitem__):
             self.save_value(value)
-        for value in self.plan.shapes:
+        for value in self.plan.demands.shapes:
             if value not in self.plan.saved and self.plan.alive(value):
                 self.save_value(value)
         for store in sorted(self.plan.undone, key=lambda store: order[store.outs[0]]):
@@ -91,13 +91,13 @@ class Saver:
     def save_value(self, value: Value) -> None:
         """Keep a value as it is when it is defined."""
         block, index = self.plan.layout.places[value]
-        source = self.plan.shapes.get(value, value)
+        source = self.plan.demands.shapes.get(value, value)
         row = "shape_of" if source is not value else "copy" if self.plan.memory.overwritten(value) else None
-        if row is None and (self.plan.layout.static(block) or source not in self.plan.unbound.sides):
+        if row is None and (self.plan.layout.static(block) or source not in self.plan.demands.unbound.sides):
             self.kept_as(value, block, value)
             return
         where = self.after.setdefault((block, index), [])
-        if source not in self.plan.unbound.sides:
+        if source not in self.plan.demands.unbound.sides:
             assert row is not None
             self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), row, source, hint=value.name))
             return

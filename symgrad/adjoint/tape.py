@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, Costs
+from symgrad.adjoint.demands import Demands
 from symgrad.adjoint.memory import UNDO, Memory, has_memory
 from symgrad.adjoint.plan import MEANS, Means, Plan, path_of
 from symgrad.adjoint.save import Saver, TapeUse
@@ -39,7 +40,8 @@ def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op
     layout.enter(func.body)
     memory = Memory.of(func, layout)
     lasting = [v for v in (*func.body.args, *func.body.yields) if isinstance(v, Value) and has_memory(v.type)] if part else []
-    plan = Plan(func, layout, memory, top, scopes, turns, means, costs, {memory.find(v) for v in lasting}).make()
+    demands = Demands(func, layout, memory, scopes, turns).of(top)
+    plan = Plan(func, layout, memory, demands, means, costs, {memory.find(v) for v in lasting}).make()
     tell_plan(plan)
     work = Availability(plan, Saver(plan, Builder(taken=taken)), Builder(taken=taken))
     work.saver.save()
@@ -86,7 +88,7 @@ class Availability:
 
     def block(self, frame: Frame) -> None:
         """Complete one reversed block: undo each store at its turn, and resolve what is read."""
-        scope, turns = frame.scope, self.plan.turns
+        scope, turns = frame.scope, self.plan.demands.turns
         todo = list(scope.reverse.ops)
         for turn in range(len(scope.block.ops), -2, -1):
             frame.time = 2 * turn + 1
@@ -105,7 +107,7 @@ class Availability:
 
     def op(self, frame: Frame, op: Op) -> None:
         """Resolve the operands of an op, complete its blocks, append it."""
-        frame.time = 2 * self.plan.turns[op] + (not isinstance(op, Call))
+        frame.time = 2 * self.plan.demands.turns[op] + (not isinstance(op, Call))
         op.replace_operands([self.get(o, frame) for o in op.operands])
         if isinstance(op, For):
             self.loop(frame, op)
@@ -133,10 +135,10 @@ class Availability:
     def home(self, value: Value, frame: Frame) -> Block:
         """The block in whose reverse a value is had: its own. A shape is asked for where it is read if it is that of a buffer that
         is turned back or of a name that has no value everywhere."""
-        source = self.plan.shapes.get(value)
+        source = self.plan.demands.shapes.get(value)
         if source is None or value in self.plan.saved or value in self.saver.kept:
             return self.plan.layout.places[value][0]
-        here = self.plan.undoable(source) or source in self.plan.unbound.sides
+        here = self.plan.undoable(source) or source in self.plan.demands.unbound.sides
         return frame.scope.block if here else self.plan.layout.places[value][0]
 
     def found(self, value: Value, home: Block, frame: Frame) -> Operand:
@@ -153,8 +155,8 @@ class Availability:
             branch, k = plan.joins[value]
             assert frame.parent is not None
             return self.get(branch.outs[k], frame.parent)
-        if value in plan.shapes:
-            return self.again(frame, "shape_of", [plan.shapes[value]], {}, value)
+        if value in plan.demands.shapes:
+            return self.again(frame, "shape_of", [plan.demands.shapes[value]], {}, value)
         if plan.is_index(value):
             return frame.scope.reverse.args[0]
         op = plan.layout.op_of(value)
@@ -265,7 +267,7 @@ class Availability:
 
     def loop(self, frame: Frame, op: For) -> None:
         """Carry tapes, buffers that are turned back, and values that are carried backwards."""
-        scope = self.plan.scopes[op.body]
+        scope = self.plan.demands.scopes[op.body]
         inner = Frame(scope, frame)
         primal = frame.scope.block.ops[scope.position]
         assert isinstance(primal, For | While)
@@ -311,7 +313,7 @@ class Availability:
 
     def branch(self, frame: Frame, op: If) -> None:
         """Hand tapes and buffers into both sides, and join them after."""
-        sides = [Frame(self.plan.scopes[block], frame) for block in op.blocks]
+        sides = [Frame(self.plan.demands.scopes[block], frame) for block in op.blocks]
         primal = frame.scope.block.ops[sides[0].scope.position]
         assert isinstance(primal, If)
         states = self.states(primal)
