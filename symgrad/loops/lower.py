@@ -18,6 +18,7 @@ from symgrad.loops.checks import checks_first
 from symgrad.loops.columns import columns
 from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
 from symgrad.loops.contract import contract
+from symgrad.loops.finite import finite
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
 from symgrad.loops.ordering import sorted_once
@@ -63,7 +64,9 @@ def to_loops(func: Func) -> Func:
     strips(body, lowering.writer)
     columns(body, lowering.writer)
     unaliased(body)
-    made = dce(versions(made))
+    made = versions(made)
+    finite(made.body)
+    made = dce(made)
     checks_first(made.body)
     return made
 

@@ -26,6 +26,7 @@ from symgrad.loops.bound import bound
 from symgrad.loops.buffers import buffers
 from symgrad.loops.checks import checks_first
 from symgrad.loops.contract import contract
+from symgrad.loops.finite import finite
 from symgrad.loops.lower import to_loops
 from symgrad.loops.merge import merge
 from symgrad.loops.recalled import recalled
@@ -67,7 +68,7 @@ def on_body(run: Callable[[Block], None]) -> Callable[[Func], Func]:
 #: passes on their own; every other file shows the lowering
 PASSES: dict[str, Callable[[Func], Func]] = {
     "merge": in_place(merge), "contract": in_place(contract), "buffers": in_place(buffers), "versions": versions, "bound": bound,
-    "widths": widths, "checks": on_body(checks_first), "recalled": recalled,
+    "widths": widths, "checks": on_body(checks_first), "recalled": recalled, "finite": on_body(finite),
 }  # fmt: skip
 #: whose text is from before versions are given
 WRITTEN = ("merge", "contract", "buffers")
