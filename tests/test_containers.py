@@ -285,6 +285,19 @@ def of_a_set_with_what_depends_on_the_path(x):
     return x[1] * (1 in seen)
 
 
+@right
+def of_a_list_that_stays_empty_in_each_round(x):
+    total = 0.0
+    for v in x:
+        parts = []
+        if v > 0.8:
+            total = total + len(parts) + v
+            for _ in (1, 2):
+                total = total * v
+        total = total + v * v
+    return total + len(parts)
+
+
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:

@@ -39,7 +39,7 @@ def emit(func: Func, header: Header) -> Emitted:
     taken = {header.name, header.again.partition("(")[0]}
     for other in funcs:
         if other is not func:
-            headers[other] = plain_header(other, taken)
+            headers[other] = plain_header(other, taken | set(header.objects))
             taken.add(headers[other].name)
     hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
     names = Names(hidden - set(header.objects), find, dict(header.objects))

@@ -249,7 +249,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
         case "tuple", _:
             return [n for item in form.items for n in leaf_names(item, name)]
         case "object", (_, _, keys):
-            words = [f"{name}_{k}" if str(k).isidentifier() else name for k in keys or ("",)]
+            words = [name] if keys is None else [f"{name}_{k}" if str(k).isidentifier() else name for k in keys]
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
             return [f"has_{name}", *leaf_names(form.items[0], name)]

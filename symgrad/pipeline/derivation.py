@@ -36,12 +36,15 @@ from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
-from symgrad.pipeline.words import document, file_name, lines_of, parameter_text, passed_text
+from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed
 from symgrad.signature import Related, extent_words
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Callable[[str], Func], Surface], Kernel | Pair]
+
+#: what stands behind a function's name in the names of what is made beside it
+ENDS = ("", "_plain", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_backward_numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         order += range(count)
         whole = sequence((whole, lowered.result.items[1]), "(", ")")
     text = numbered(whole, iter(order))
-    name = f"{primal.name}_{'value_and_grad' if job.request.value else 'grad'}"
+    name = free_name(job, f"{primal.name}_{'value_and_grad' if job.request.value else 'grad'}", *ENDS)
     doc = document(job, "Gradient")
     own = partial(program, made, [text for _, text in lowered.inputs], whole, lowered, order)
     return Derivation(job, name, lambda job: emitted_for(job, made, name, text, doc), whole_kernel, text, doc, own)
@@ -207,7 +210,8 @@ def itself(job: Job, func: Func) -> Derivation:
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
     text = numbered(job.lowered.result, itertools.count())
-    return Derivation(job, func.name, lambda job: emitted_for(job, func, func.name, text, doc), whole_kernel, text, doc)
+    name = free_name(job, func.name, *ENDS)
+    return Derivation(job, name, lambda job: emitted_for(job, func, name, text, doc), whole_kernel, text, doc)
 
 
 def whole_kernel(in_loops: Callable[[str], Func], surface: Surface) -> Kernel:
@@ -227,7 +231,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """A pair of functions: forward gives the result and a closure over the residuals."""
-    name = primal.name
+    name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
     whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job))
     whole = job.stage("adjoint", expanded(whole))
     whole = doubts(tell_kept(simplify(whole, OPTIMISE)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,13 @@ def document(job: Job, what: str) -> str:
     where = job.source.loc(job.source.node)
     wrt = ", ".join(job.request.wrt)
     return f"{what} of {job.source.name} with respect to {wrt}.  Written by symgrad from {file_name(where)}:{where.line}."
+
+
+def free_name(job: Job, wish: str, *ends: str) -> str:
+    """A name that, with any of these ends, none of the user's objects has in the text: the function itself may be one of them."""
+    taken = job.lowered.objects
+    wishes = itertools.chain((wish,), (f"{wish}_{n}" for n in itertools.count(1)))
+    return next(name for name in wishes if not any(f"{name}{end}" in taken for end in ends))
 
 
 def file_name(where: Loc) -> str:
