@@ -205,7 +205,7 @@ class NotScalar(SymgradError):
 # ------------------------------------------------------------------ recorded tensors
 
 
-class FreedGraph(SymgradError, RuntimeError):
+class FreedGraph(SymgradError, RuntimeError, SystemError):
     """A second sweep through a record that the first one freed."""
 
     default_hint = "call the first backward with retain_graph=True"

@@ -11,7 +11,7 @@ from symgrad.eager.dump import dump
 from symgrad.eager.node import MODE, SWEEPS, Node, switch
 from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
-from symgrad.eager.tensor import Tensor
+from symgrad.eager.tensor import Tensor, holding
 from symgrad.errors import NotReached
 from symgrad.vocabulary.dispatch import STATIC
 
@@ -115,9 +115,9 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
         if tensor._node is None:
             accumulate(tensor, gradient._value)
         else:
-            tensor._grad = Tensor(gradient._value)
+            tensor._grad = holding(gradient._value)
     for part in unused_parts(record):
-        part._grad = Tensor(np.zeros_like(part._value))
+        part._grad = holding(np.zeros_like(part._value))
     if not retain_graph:
         for node in record.nodes:
             node.free()
@@ -126,7 +126,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
 def accumulate(tensor: Tensor, gradient: Array) -> None:
     """Add to ``grad``, in place."""
     if tensor._grad is None:
-        tensor._grad = Tensor(gradient)
+        tensor._grad = holding(gradient)
         tensor._grad._name = f"{tensor.name}@GRAD" if tensor._name else None
     else:
         tensor._grad._value = tensor._grad._value + gradient
@@ -134,7 +134,7 @@ def accumulate(tensor: Tensor, gradient: Array) -> None:
 
 def watched(record: Record, targets: list[tuple[Tensor, Tensor | None]]) -> dict[int, Tensor]:
     """Tensors inside the record, or targets, that keep their gradient or have hooks."""
-    ends = [t for t, _ in targets if t._node is not None and (t._retains or t._hooks)]
+    ends = [t for t, _ in targets if t._node is not None and (t._retains is not None or t._hooks)]
     return {id(t): t for t in [*record.inside, *ends]}
 
 
@@ -144,7 +144,7 @@ def unused_parts(record: Record) -> list[Tensor]:
     for node in record.nodes:
         for reference in (isinstance(node, Node) and node.parts) or ():
             part = reference()
-            if part is not None and part._retains and part._node is not None and part._node not in record.first:
+            if part is not None and part._retains is not None and part._node is not None and part._node not in record.first:
                 found[id(part)] = part
     return list(found.values())
 
@@ -215,7 +215,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
             found = {id(t): g for t, g in zip([*reached, *retained], made, strict=True)}
             kept = [(t, g) for t in inside.values() if (g := found[id(t)]) is not None]
         for tensor, gradient in kept:
-            tensor._grad = Tensor(gradient._value)
+            tensor._grad = holding(gradient._value)
     for place, tensor in enumerate(sources):
         if found.get(id(tensor)) is None and not allow_unused:
             raise NotReached(f"the {place}-th input does not appear in the backward graph; set allow_unused=True to get None for it")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.eager.tensor import Tensor, default_dtype
+from symgrad.eager.tensor import Tensor, default_dtype, holding
 from symgrad.errors import BadArgument
 from symgrad.runtime.random import RANDOM, generator, seed
 from symgrad.vocabulary.dispatch import CONSTANT, STATIC, extents
@@ -19,14 +19,14 @@ def chosen(dtype: Any) -> np.dtype[Any]:
 
 def made(array: Any) -> Any:
     """A tensor, or while programs are built a variable that is the same in every run."""
-    return CONSTANT[-1](array) if STATIC[0] else Tensor(array)
+    return CONSTANT[-1](array) if STATIC[0] else holding(array)
 
 
 def drawn(array: Any) -> Tensor:
     """A tensor of random numbers."""
     if STATIC[0]:
         raise BadArgument("random numbers would be the same in every run of a program", hint="draw them with NumPy, and feed them")
-    return Tensor(array)
+    return holding(array)
 
 
 def full(shape: Any, fill_value: float, dtype: Any = None, name: str | None = None) -> Any:

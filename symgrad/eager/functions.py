@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.node import MODE, Edge, LayerNode, switch
-from symgrad.eager.tensor import FLOATS, Tensor, fitted
+from symgrad.eager.tensor import FLOATS, Tensor, fitted, holding
 from symgrad.errors import BadArgument, Overwritten
 from symgrad.vocabulary.dispatch import STATIC
 
@@ -81,6 +81,9 @@ class PyLayer:
         """Compute, and record that the derivative is ``backward``'s."""
         if STATIC[0]:
             raise BadArgument("a PyLayer works on tensors", hint="call disable_static() first")
+        if MODE.enabled and any(holds_active(given) for given in (*args, *kwargs.values())):
+            what = f"{cls.__name__}.apply is given a list or dict that holds a tensor whose gradient is asked for"
+            raise BadArgument(what, hint="pass the tensors one by one")
         ctx = PyLayerContext()
         with switch(False):
             made = cls.forward(ctx, *args, **kwargs)
@@ -101,7 +104,7 @@ class PyLayer:
             if not isinstance(out, Tensor):
                 answers.append(out)
                 continue
-            answer = Tensor(out._value, out.dtype.kind not in FLOATS or any(out is other for other in ctx.stopped))
+            answer = holding(out._value, out.dtype.kind not in FLOATS or any(out is other for other in ctx.stopped))
             if not answer.stop_gradient:
                 answer._node, answer._slot = node, slot
             slot += 1
@@ -109,10 +112,16 @@ class PyLayer:
         return type(made)(answers) if several else answers[0]
 
 
+def holds_active(given: Any) -> bool:
+    """Is there a tensor inside a container, of which derivatives are asked?"""
+    parts = given.values() if isinstance(given, dict) else given if isinstance(given, list | tuple | set) else ()
+    return any(not part.stop_gradient if isinstance(part, Tensor) else holds_active(part) for part in parts)
+
+
 def gradients_of(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], results: list[Tensor],
                  given: dict[int, Tensor]) -> list[Tensor | None]:  # fmt: skip
     """What ``backward`` makes of gradients by the number of the result; as many as there are inputs, of their shapes."""
-    zeros = [Tensor(np.zeros_like(out._value)) if ctx.materialize else None for out in results]
+    zeros = [holding(np.zeros_like(out._value)) if ctx.materialize else None for out in results]
     made = cls.backward(ctx, *[given.get(slot, zero) for slot, zero in enumerate(zeros)])
     found = list(made) if isinstance(made, tuple | list) else [made]
     if len(found) != len(inputs):

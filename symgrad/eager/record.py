@@ -73,7 +73,7 @@ class Record:
     def noted(self, edge: Edge) -> None:
         """Enter a tensor that was used, if its gradient is to be kept or shown."""
         tensor = edge.tensor
-        if (tensor._retains or tensor._hooks) and tensor._node is not None:
+        if (tensor._retains is not None or tensor._hooks) and tensor._node is not None:
             if edge.node is not tensor._node:
                 raise Overwritten(f"{tensor.name} has hooks or keeps its gradient, but was changed in place since it was used")
             self.inside.append(tensor)

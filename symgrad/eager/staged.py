@@ -6,14 +6,14 @@ is whole when everything that was recorded after it has been gone through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.eager.node import Edge, GradientNode, LayerNode, switch
 from symgrad.eager.record import Record
-from symgrad.eager.tensor import Tensor, apply, fitted
+from symgrad.eager.tensor import Tensor, apply, fitted, holding
 from symgrad.errors import BadArgument
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
@@ -53,9 +53,9 @@ def seed_like(seed: Tensor, target: Tensor) -> Tensor:
 def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
     """The seed as a tensor in the shape of its target; ones if there is none."""
     if seed is None:
-        return Tensor(np.ones_like(target._value))
+        return holding(np.ones_like(target._value))
     if seed.stop_gradient:
-        return Tensor(np.array(seed._value, target.dtype).reshape(target._value.shape))
+        return holding(np.array(seed._value, target.dtype).reshape(target._value.shape))
     return seed_like(seed, target)
 
 
@@ -65,7 +65,7 @@ def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | No
     ends = [target for target, _ in targets]
     found = record.gradients(ends, wanted, [seed_array(seed, target) for target, seed in targets], cuts)
     if not create_graph:
-        return [None if gradient is None else Tensor(gradient) for gradient in found]
+        return [None if gradient is None else holding(gradient) for gradient in found]
     kept = [(tensor, gradient) for tensor, gradient in zip(wanted, found, strict=True) if gradient is not None]
     node = GradientNode([Edge(t) for t in ends], [Edge(t) for t, _ in kept], [seed_edge(s, t) for t, s in targets], [Edge(t) for t in cuts],
                         tuple([gradient for _, gradient in kept]))  # fmt: skip
@@ -75,16 +75,16 @@ def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | No
         if gradient is None:
             made.append(None)
             continue
-        answer = Tensor(gradient, False)
+        answer = holding(gradient, False)
         answer._node, answer._slot = node, slot
         slot += 1
         made.append(answer)
     return made
 
 
-def run_hooks(tensor: Tensor, gradient: Tensor) -> Tensor:
-    """What the hooks of a tensor make of its gradient."""
-    for hook in list((tensor._hooks or {}).values()):
+def run_hooks(tensor: Tensor, gradient: Tensor, hooks: Iterable[Callable[[Tensor], Tensor | None]]) -> Tensor:
+    """What hooks of a tensor make of its gradient."""
+    for hook in hooks:
         made = hook(gradient)
         if made is None:
             continue
@@ -101,13 +101,13 @@ def as_used(edge: Edge) -> Tensor:
 
 def result_of(node: Any, slot: int, value: Array) -> Tensor:
     """A tensor that stands for a result of something recorded."""
-    made = Tensor(value, False)
+    made = holding(value, False)
     made._node, made._slot = node, slot
     return made
 
 
 class Staged:
-    """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs as it came to their hooks."""
+    """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs."""
 
     def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], watched: Iterable[Tensor],
                  cuts: Sequence[Tensor] = (), create_graph: bool = False) -> None:  # fmt: skip
@@ -152,10 +152,13 @@ class Staged:
 
     def whole(self, tensor: Tensor, gradient: Tensor) -> Tensor:
         """The gradient of a tensor at which the sweep stops, as it flows on."""
-        if tensor._retains and tensor._node is not None:
-            self.before.append((tensor, gradient))
+        hooks = dict(tensor._hooks or {})
+        bound = 0 if tensor._retains is None else tensor._retains
         with switch(self.create_graph):
-            gradient = run_hooks(tensor, gradient)
+            gradient = run_hooks(tensor, gradient, [hook for key, hook in hooks.items() if key < bound])
+            if tensor._retains is not None and tensor._node is not None:
+                self.before.append((tensor, gradient))
+            gradient = run_hooks(tensor, gradient, [hook for key, hook in hooks.items() if key >= bound])
         if key_of(tensor) in self.wanted:
             self.found[key_of(tensor)] = gradient
         return gradient
@@ -204,4 +207,4 @@ class Staged:
                 self.receive(as_used(edge), part)
 
 
-__all__ = ["Staged", "engine_gradients", "run_hooks", "seed_array"]
+__all__ = ["Staged", "engine_gradients", "seed_array"]

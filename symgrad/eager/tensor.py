@@ -38,7 +38,7 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 class Tensor(Methods):
-    """An array of which is known how it was made.
+    """An array of which is known how it was made; a copy of what is given.
 
     ``stop_gradient`` True: no derivative is asked of it. ``grad`` is the sum of what ``backward`` found, None before.
 
@@ -62,18 +62,19 @@ class Tensor(Methods):
         "stop_gradient",
     )
     __array_priority__ = 100
+    stop_gradient: bool
+    persistable: bool
+    _name: str | None
+    _value: Array
+    _node: Recorded | None
+    _slot: int
+    _grad: Tensor | None
+    _hooks: dict[int, Callable[[Tensor], Tensor | None]] | None
+    _retains: int | None  #: None: the gradient is not kept, unless this is a leaf; else it is kept as it is before the hook of this number
+    _version: int
 
     def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
-        self._value = value
-        self.stop_gradient = stop_gradient
-        self.persistable = False
-        self._name = name
-        self._node: Recorded | None = None
-        self._slot = 0
-        self._grad: Tensor | None = None
-        self._hooks: dict[int, Callable[[Tensor], Tensor | None]] | None = None
-        self._retains = False
-        self._version = 0
+        begun(self, array_of(value), stop_gradient, name)
 
     # ---------------------------------------------------------------- what it is
 
@@ -131,8 +132,8 @@ class Tensor(Methods):
         self._grad = value
 
     def gradient(self) -> Array | None:
-        """The gradient as an array, or None."""
-        return None if self._grad is None else self._grad._value
+        """The gradient as an array of its own, or None."""
+        return None if self._grad is None else self._grad.numpy()
 
     def numpy(self) -> Array:
         """The values; writing to the array does not change the tensor."""
@@ -214,7 +215,7 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """The same values, without how they were made."""
-        return Tensor(self._value)
+        return holding(self._value)
 
     def clone(self) -> Tensor:
         """A copy that derivatives pass."""
@@ -222,8 +223,9 @@ class Tensor(Methods):
         return made
 
     def retain_grads(self) -> None:
-        """Let ``backward`` keep the gradient of this tensor, though it is not a leaf."""
-        self._retains = True
+        """Let ``backward`` keep the gradient of this tensor, though it is not a leaf, as the hooks that it has by now leave it."""
+        if self._retains is None:
+            self._retains = max(self._hooks or (), default=-1) + 1
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Hook:
         """Call ``hook(gradient)`` when the gradient of this tensor is known; what it returns, if not None, flows on instead."""
@@ -233,7 +235,7 @@ class Tensor(Methods):
             raise TypeError(f"a hook must be callable, {type(hook).__name__} is not")
         if self._hooks is None:
             self._hooks = {}
-        key = max(self._hooks, default=-1) + 1
+        key = max(max(self._hooks, default=-1) + 1, self._retains or 0)
         self._hooks[key] = hook
         return Hook(self, key)
 
@@ -268,6 +270,22 @@ class Tensor(Methods):
         self.become(stored(self, index, value))
 
 
+def begun(made: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
+    """A tensor that nothing was done to yet."""
+    made._value = value
+    made.stop_gradient = stop_gradient
+    made.persistable = False
+    made._name = name
+    made._node = made._grad = made._hooks = made._retains = None
+    made._slot = made._version = 0
+    return made
+
+
+def holding(value: Array, stop_gradient: bool = True) -> Tensor:
+    """A tensor of an array that nobody else writes to."""
+    return begun(Tensor.__new__(Tensor), value, stop_gradient, None)
+
+
 class Hook:
     """A registered hook; ``remove()`` takes it away."""
 
@@ -287,6 +305,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     values: list[Any] = []
     edges: list[Any] = []
     active = False
+    value: Any
     recording = MODE.enabled
     for given in inputs:
         if isinstance(given, Tensor):
@@ -300,7 +319,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
             value = None
         else:
             kind = type(given)
-            value = given if kind in NUMBERS else given.copy() if kind is np.ndarray and given.dtype != object else array_of(given)
+            value = given if kind in NUMBERS else float(given) if kind is np.float64 else own(given)
             edges.append(value)
         values.append(value)
     try:
@@ -309,8 +328,8 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
         raise misfit(function, values, settings, error) from error
     if not active:
         if type(made) is np.ndarray:
-            return Tensor(made)
-        return [Tensor(np.asarray(one)) for one in made] if isinstance(made, tuple) else Tensor(np.asarray(made))
+            return holding(made)
+        return [holding(np.asarray(one)) for one in made] if isinstance(made, tuple) else holding(np.asarray(made))
     several = isinstance(made, tuple)
     arrays = tuple(map(np.asarray, made)) if several else (made if type(made) is np.ndarray else np.asarray(made),)
     present = (True,) * len(values) if len(edges) == len(values) else tuple([value is not None for value in values])
@@ -318,13 +337,19 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     outs = []
     for slot, array in enumerate(arrays):
         if array.dtype.kind in FLOATS:
-            out = Tensor(array, False)
+            out = holding(array, False)
             out._node, out._slot = node, slot
         else:
-            out = Tensor(array)
+            out = holding(array)
             out._slot = slot
         outs.append(out)
     return outs if several else outs[0]
+
+
+def own(given: Any) -> Array:
+    """An array of its own of what is no tensor and no number."""
+    plain_array = type(given) is np.ndarray and given.dtype.isnative and given.dtype != object
+    return given.copy() if plain_array else array_of(given)
 
 
 def fitted(gradient: Any, like: Array, what: str) -> Tensor:
@@ -352,7 +377,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         variable = CONSTANT[-1](value)
         variable.stop_gradient = stop_gradient
         return variable  # type: ignore[no-any-return]
-    return Tensor(value, stop_gradient)
+    return holding(value, stop_gradient)
 
 
 def array_of(data: Any) -> Array:
@@ -360,7 +385,7 @@ def array_of(data: Any) -> Array:
     if isinstance(data, Tensor):
         value = data._value.copy()
     elif isinstance(data, np.ndarray | np.generic):
-        value = np.array(data)
+        value = np.array(data, data.dtype.newbyteorder("="))
     else:
         try:
             value = np.array(plain(data))

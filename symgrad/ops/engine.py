@@ -463,6 +463,8 @@ rule("may_share(x, y)", lambda types, settings, dim: types[1], emit="y", alias="
 constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True)
 # a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
 constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
+# a value in a block inside, which gradients find by its key
+rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out_grad")
 rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",

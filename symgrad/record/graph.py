@@ -6,7 +6,7 @@ old one, by the adjoint; the keys then stand for the values of the new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,8 @@ from symgrad.adjoint.activity import matters, may_be_active
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
-from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute
-from symgrad.ir.types import INT, Scalar, Type, join
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
+from symgrad.ir.types import INT, Array, Scalar, Type, join, same_extent
 from symgrad.ops.build import Builder, symbols
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.record.compiled import Compiled, Key, finished
@@ -30,6 +30,7 @@ class Graph:
     values: dict[Key, Operand] = field(default_factory=dict)
     objects: dict[str, Any] = field(default_factory=dict)  #: what the ops name that is no function of NumPy or ours
     params: list[Key] = field(default_factory=list)  #: the keys of the parameters, in order
+    labels: Set[Key] = frozenset()  #: the keys of values in blocks inside that cuts may name
 
     @property
     def block(self) -> Block:
@@ -59,6 +60,13 @@ class Graph:
             value.name = name
         self.values[key] = value
 
+    def label(self, keys: Iterable[Key]) -> None:
+        """Let those of some values that cuts may name be found, though they stand in a block inside."""
+        for key in keys:
+            value = self.values.get(key)
+            if key in self.labels and isinstance(value, Value):
+                self.values[key] = self.builder.call("label", value, hint=value.name, key=key)
+
     def type(self, key: Key) -> Type:
         """What is known of a value."""
         return self.values[key].type
@@ -77,6 +85,14 @@ class Graph:
         if isinstance(seed.type, Scalar) and not isinstance(target.type, Scalar):
             return self.builder.call("spread", seed, self.builder.call("shape_of", target))
         return seed
+
+    def agree(self, key: Key, other: Key, message: str) -> None:
+        """Let two arrays of one rank be refused, when they are there, if their shapes differ."""
+        types = [self.values[one].type for one in (key, other)]
+        for axis, (a, b) in enumerate(zip(*(t.shape or () for t in types if isinstance(t, Array)), strict=False)):
+            if not same_extent(a, b):
+                extents = [self.builder.call("extent", self.values[one], axis=axis) for one in (key, other)]
+                self.builder.call_many("check_count", *extents, Const(message))
 
     def zeros(self, key: Key) -> Operand:
         """Zeros like a value."""
@@ -130,7 +146,7 @@ class Graph:
                   cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
         """The gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
 
-        No derivative passes a value in ``cuts``. Inputs may be intermediate values: theirs is the total derivative.
+        No derivative passes what is in ``cuts``, or labelled so. Inputs may be intermediate values: theirs is the total derivative.
         """
         pairs = [(self.values[t], None if s is None else self.values[s]) for t, s in zip(targets, seeds, strict=True)]
         given = [self.ones(target) if seed is None else self.like(seed, target) for target, seed in pairs]
@@ -139,9 +155,14 @@ class Graph:
         ends = [self.values[t] for t in targets]
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, [*ends, *sources, *given]), table)
-        stopped = {v for key in cuts if isinstance(v := self.values[key], Value)}
+        cuts = frozenset(cuts)
+        stopped = {v for key in cuts if isinstance(v := self.values.get(key), Value)}
         for value in stopped:
             self.interpose(body, table[value], "barrier", len(ends))
+        for block in [inner for op in walk(body) for inner in op.blocks] if self.labels else ():
+            for op in list(block.ops):
+                if isinstance(op, Call) and op.name == "label" and op.settings["key"] in cuts:
+                    self.interpose(block, op.outs[0], "barrier", len(block.yields))
         places: dict[Value, int] = {}
         wanted = [v for key in inputs if isinstance(v := self.values[key], Value) and v not in stopped and may_be_active(v.type)]
         for value in dict.fromkeys(wanted):
@@ -166,7 +187,7 @@ class Graph:
         seed_values = body.yields[count : count + len(given)]
         table = dict(zip(body.args[before:], seed_values, strict=False))
         found = body.yields[count + len(given) :]
-        strip(body, table, found)
+        strip(body, PASSED, table, found)
         body.args = body.args[: len(self.params)]
         again = dict(zip(self.block.args, body.args, strict=True))
         news = body.yields[len(ends) : count]
@@ -200,6 +221,8 @@ class Graph:
         """
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, list(results)), table)
+        if self.labels:
+            strip(body, ("label",), {}, [])
         params = list(zip(self.params, body.args, strict=True))
         replaced: dict[Value, Operand] = {}
         for key in known:
@@ -214,12 +237,16 @@ class Graph:
         return finished(func, [key for key, _ in params], name, self.objects, kernel)
 
 
-def strip(body: Block, table: dict[Value, Operand], results: list[Operand]) -> None:
-    """Take out barriers and probes, and put what stands for them in their place."""
-    for op in body.ops:
-        if isinstance(op, Call) and op.name in ("barrier", "probe"):
-            table[op.outs[0]] = op.args[0]
-    body.ops = [op for op in body.ops if not (isinstance(op, Call) and op.name in ("barrier", "probe"))]
+PASSED = ("barrier", "probe")  #: ops that do nothing in the program
+
+
+def strip(body: Block, rows: Sequence[str], table: dict[Value, Operand], results: list[Operand]) -> None:
+    """Take out ops of some rows, in blocks inside too, and put what stands for them in their place."""
+    for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
+        gone = [op for op in block.ops if isinstance(op, Call) and op.name in rows]
+        if gone:
+            table.update({op.outs[0]: op.args[0] for op in gone})
+            block.ops = [op for op in block.ops if not (isinstance(op, Call) and op.name in rows)]
     body.yields, tail = [*body.yields, *results], len(results)
     substitute(body, table)
     results[:] = body.yields[len(body.yields) - tail :]

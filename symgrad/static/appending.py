@@ -54,6 +54,7 @@ def append(function: Any, *inputs: Any, **settings: Any) -> Any:
             samples.append(None)
             continue
         if isinstance(given, bool | int | float):
+            given = float(given) if isinstance(given, np.float64) else given
             names.append(Number(given))
             samples.append(given)
             continue

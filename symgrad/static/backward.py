@@ -192,6 +192,13 @@ def derived(program: Program, variable: Variable) -> bool:
     return variable.dtype.kind not in FLOATS
 
 
+def outermost(variables: Iterable[Variable]) -> None:
+    """Refuse variables of a branch or a loop: outside it they have no value."""
+    for variable in variables:
+        if variable.block.idx != 0:
+            raise BadArgument(f"{variable.name} belongs to a branch or a loop", hint="hand it out of there, and use what it is outside")
+
+
 def needs_static(function: str) -> None:
     """Refuse to append to a program while operations run at once."""
     assert in_static_mode(), f"{function} works on programs; call enable_static() first"
@@ -215,6 +222,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     kinds(loss, (Variable,), "loss", "append_backward")
     program = loss.program
     block = program.global_block()
+    outermost([loss])
     if not any(loss.name in writes(step) for step in block.steps):
         raise ValueError(f"loss.op is None: no operation of the program made {loss.name}")
     wanted = wanted_names(parameter_list)
@@ -272,7 +280,7 @@ def enter(
             made[name] = block.vars.get(word) or block.create_var(word, source.shape, source.dtype)
             made[name].shape, made[name].dtype = source.shape, source.dtype
     # what a later call stops is not stopped for this one: the cuts are those of now
-    stops = tuple(name for name in block.vars if name in cuts)
+    stops = tuple(name for name in dict.fromkeys(v.name for v in block.program.list_vars()) if name in cuts)
     block.steps.append(Gradient(tuple(targets), tuple(seeds), stops, {name: variable.name for name, variable in made.items()}))
     block.program.version += 1
     return made
@@ -296,11 +304,13 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
         raise ValueError("targets is empty")
     program = ends[0].program
     block = program.global_block()
-    if any(v.program is not program for v in [*ends, *starts]):
-        raise ValueError("targets and inputs belong to different programs")
+    seeds = seeds_for(ends, target_gradients)
+    given = [*ends, *starts, *(seed for seed in seeds if seed is not None)]
+    if any(v.program is not program for v in given):
+        raise ValueError("targets, inputs and target gradients belong to different programs")
+    outermost(given)
     if len({v.name for v in ends}) < len(ends):
         raise ValueError("a target stands twice in targets; give it a target gradient of 2 instead")
-    seeds = seeds_for(ends, target_gradients)
     cuts = cut_names(program, no_grad_set, "gradients")
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)
@@ -315,18 +325,24 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
 
 
 def dependent(program: Program, found: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
-    """Which variables the targets depend on; for gradients of gradients, which may be constant, the engine is asked."""
-    if not any(isinstance(step, Gradient) or isinstance(step, Apply) and step.operation.named for step in found.steps):
+    """Which variables the targets depend on; for gradients of gradients, which may be constant, and blocks inside the engine is asked."""
+    if not any(not isinstance(step, Apply) or step.operation.named for step in found.steps):
         return set(names)
-    graph = build(program, samples(program), [*targets, *names])
-    stops = [name for name in cuts if name in graph.values]
-    made = graph.gradients(targets, [at_first(graph, name) for name in names if name in graph.values], [None] * len(targets), stops)
+    graph = build(program, samples(program), [*targets, *names], cuts)
+    made = graph.gradients(targets, [at_first(graph, name) for name in names if name in graph.values], [None] * len(targets), cuts)
     return {name for name, value in zip(names, made, strict=True) if value is not None}
 
 
 def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: set[str]) -> Reach:
     """As ``reach``, but only what depends on some variables counts."""
     whole = reach(block, targets, cuts)
+    for step in whole.steps:
+        if isinstance(step, Gradient):
+            used = {name for name in step.pairs.values() if name in whole.variables}
+            for source, name in step.pairs.items():
+                if name in sources and used - {name} and any(source in writes(other) for other in block.steps):
+                    what = f"{name} and {min(used - {name})} were made together, so how one depends on the other is not known"
+                    raise BadArgument(what, hint="make them by two calls of gradients")
     varied = set(sources) & whole.variables
     for step in block.steps:
         if any(name in varied for name in passing(step)):

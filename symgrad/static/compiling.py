@@ -72,10 +72,11 @@ def written(program: Program) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str]) -> Graph:
-    """The graph of some variables, for inputs like these values."""
+def build(program: Program, values: Mapping[str, Any], wanted: Sequence[str], cuts: Iterable[str] = ()) -> Graph:
+    """The graph of some variables, for inputs like these values; ``cuts`` is what will be cut in it, beside what its gradients cut."""
     steps, names = needed(program, wanted)
-    graph = Graph()
+    stopped = {cut for step in steps if isinstance(step, Gradient) for cut in step.cuts}.union(cuts)
+    graph = Graph(labels=stopped - program.global_block().vars.keys())
     for place, (name, value) in enumerate(values.items()):
         if name in names:
             graph.values[FIRST, name] = graph.parameter(name, type_of(kind_of_value(value), place), plain(name))
@@ -107,30 +108,33 @@ def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
                 made = graph.apply(operation, [operand(graph, i) for i in inputs])
                 for name, value in zip(outputs, made, strict=True):
                     graph.name(name, value, plain(name))
+                graph.label(outputs)
             case Gradient(targets, seeds, cuts, pairs):
                 asked = {source: made for source, made in pairs.items() if made in names and source in graph.values}
-                stops = [cut for cut in cuts if cut in graph.values]
-                found = graph.gradients(targets, [at_first(graph, source) for source in asked], seeds, stops)
+                for target, seed in zip(targets, seeds, strict=True):
+                    if seed is not None:
+                        graph.agree(seed, target, f"the target gradient {seed} has another shape than {target}")
+                found = graph.gradients(targets, [at_first(graph, source) for source in asked], seeds, cuts)
                 for (source, name), gradient in zip(asked.items(), found, strict=True):
                     graph.values[name] = graph.zeros(source) if gradient is None else gradient
             case Branch(test, blocks, yields, outputs):
-                graph.branch(operand(graph, test), outputs, [branch_body(graph, b, y, names) for b, y in zip(blocks, yields, strict=True)])
+                graph.branch(operand(graph, test), outputs, [inner(graph, b, y, names) for b, y in zip(blocks, yields, strict=True)])
+                graph.label(outputs)
             case Loop(inits, carried, test, body, outputs):
-                graph.loop([operand(graph, i) for i in inits], carried, loop_part(graph, test[0], (test[1],), names),
-                           loop_part(graph, body[0], body[1], names), outputs)  # fmt: skip
+                graph.loop([operand(graph, i) for i in inits], carried, inner(graph, test[0], (test[1],), names, carried),
+                           inner(graph, body[0], body[1], names, carried), outputs)  # fmt: skip
+                graph.label(outputs)
 
 
-def branch_body(graph: Graph, block: Block, yields: Sequence[str | Number], names: set[str]) -> Any:
-    """A function that builds one side of a branch and gives what it hands out."""
+def inner(graph: Graph, block: Block, yields: Sequence[str | Number], names: set[str], carried: Sequence[str] = ()) -> Any:
+    """A function that builds one side of a branch, or a part of a loop, and gives what it hands out."""
 
     def make() -> list[Operand]:
+        graph.label(carried)
         replay(graph, block.steps, names | {n for n in yields if isinstance(n, str)})
         return [operand(graph, y) for y in yields]
 
     return make
-
-
-loop_part = branch_body
 
 
 def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str], updated: Sequence[str], kernel: bool = False) -> Compiled:
@@ -142,8 +146,9 @@ def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str]
 def samples(program: Program) -> dict[str, Any]:
     """Arrays like what may be fed: extents that are not known are 2."""
     made: dict[str, Any] = {}
+    results = {name for step in program.global_block().steps for name in writes(step)}
     for name, variable in program.global_block().vars.items():
-        if variable.is_data or variable.persistable or name in program.constants:
+        if variable.persistable or name not in results:
             made[name] = np.empty(tuple(2 if extent == -1 else extent for extent in variable.shape), variable.dtype)
     return made
 

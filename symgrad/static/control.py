@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.static.program import Branch, Loop, Number, Variable
+from symgrad.static.program import FLOATS, Branch, Loop, Number, Variable
 from symgrad.vocabulary import tensors
 
 
@@ -79,7 +79,7 @@ def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Cal
     yields = (tuple(map(named, first)), tuple(map(named, second)))
     words = tuple(out.name for out in outs)
     for out, a, b in zip(outs, first, second, strict=True):
-        out.stop_gradient = all(getattr(v, "stop_gradient", True) for v in (a, b))
+        out.stop_gradient = is_stopped(a) and is_stopped(b)
     reads = [pred.name, *outside(blocks[0]), *outside(blocks[1])]
     outer.step(Branch(pred.name, (blocks[0], blocks[1]), yields, words), "cond", list(dict.fromkeys(reads)), words)
     return rebuilt(found[0], list(outs))
@@ -132,8 +132,10 @@ def while_loop(
     if len(results) != len(flat):
         raise ValueError(f"the body gives {len(results)} values for {len(flat)} loop_vars")
     outs = [outer.create_var(program.names.new("while.tmp"), *common(v, r)) for v, r in zip(flat, results, strict=True)]
+    around = [body_block.var(name) for name in outside(body_block) if not any(name == v.name for v in carried)]
+    still = all(is_stopped(v) for v in [*flat, *around])
     for out, a, b in zip(outs, flat, results, strict=True):
-        out.stop_gradient = all(getattr(v, "stop_gradient", True) for v in (a, b)) or out.dtype.kind not in "fc"
+        out.stop_gradient = still or is_stopped(a) and is_stopped(b) or out.dtype.kind not in FLOATS
     names = tuple(v.name for v in carried)
     step = Loop(
         tuple(map(named, flat)), names, (test_block, test.name), (body_block, tuple(map(named, results))), tuple(o.name for o in outs)
@@ -145,11 +147,15 @@ def while_loop(
 
 
 def inner_variable(block: Any, value: Any) -> Variable:
-    """A carried value as a loop's blocks see it."""
+    """A carried value as a loop's blocks see it: in later rounds a derivative may pass it, though none passes what it starts with."""
     shape, dtype = (value.shape, value.dtype) if isinstance(value, Variable) else ((), np.asarray(value).dtype)
-    stopped = value.stop_gradient if isinstance(value, Variable) else True
-    made: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, stopped)
+    made: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, dtype.kind not in FLOATS)
     return made
+
+
+def is_stopped(value: Any) -> bool:
+    """Does no derivative pass it?"""
+    return value.stop_gradient if isinstance(value, Variable) else True
 
 
 def case(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.eager.tensor import Tensor
+from symgrad.eager.tensor import holding
 from symgrad.errors import BadArgument
 from symgrad.record.compiled import Compiled, Jit, available
 from symgrad.record.recipe import kind_of_value
@@ -66,7 +66,7 @@ class Executor:
             if use_prune:
                 raise BadArgument("use_prune=True is not supported", hint="run program.clone(for_test=True)")
             results = self.slowly(program, feed, fetch_list, scope, self.jit if jit is None else jit, key)
-        return results if return_numpy else [Tensor(array) for array in results]
+        return results if return_numpy else [holding(array) for array in results]
 
     def slowly(self, program: Any, feed: Any, fetch_list: Any, scope: Scope, jit: Jit, key: Any) -> list[Any]:
         """Run with every check; what was prepared is kept for runs like this one, under ``key`` for the next of them."""

@@ -348,7 +348,9 @@ def step_of(block: Block, page: Any) -> Step:
 
     kind = page.get("step")
     if kind == "gradient":
-        targets, cuts = ([known(block, n) for n in words(page, key)] for key in ("targets", "cuts"))
+        targets = [known(block, n) for n in words(page, "targets")]
+        cuts = words(page, "cuts")
+        need(all(any(name in other.vars for other in blocks) for name in cuts), "a gradient cuts what there is not")
         seeds = tuple(None if seed is None else known(block, seed) for seed in entries(page, "seeds"))
         pairs = [[known(block, n) for n in words({"pair": pair}, "pair")] for pair in entries(page, "pairs")]
         need(len(seeds) == len(targets) > 0 and all(len(pair) == 2 for pair in pairs), "a gradient is wrong")

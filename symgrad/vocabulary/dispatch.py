@@ -19,7 +19,9 @@ APPLY: dict[type | None, Callable[..., Any]] = {}
 
 
 def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
-    """Apply a NumPy function to tensors, or append it to the program of variables."""
+    """Apply a NumPy function to tensors, or append it to the program of variables; NumPy's float64 in settings is a Python float."""
+    if settings:
+        settings = {name: float(value) if type(value) is np.float64 else value for name, value in settings.items()}
     for given in inputs:
         kind = type(given)
         if kind in APPLY:

@@ -32,8 +32,10 @@ def spelled(index: Any) -> tuple[str, list[Any]]:
             words.append("None" if part is None else "...")
         elif isinstance(part, int | np.integer) and not isinstance(part, bool | np.bool_):
             words.append(str(int(part)))
-        elif isinstance(part, np.ndarray | list | bool | np.bool_) or type(part) in APPLY:
+        elif isinstance(part, np.ndarray | list | range | bool | np.bool_) or type(part) in APPLY:
             array = part if type(part) in APPLY else np.asarray(part)
+            if not isinstance(part, np.ndarray) and array.shape == (0,):
+                array = np.zeros(0, np.intp)
             if np.dtype(array.dtype).kind not in "iub":
                 raise TypeError(f"an index must hold integers or bools, not {array.dtype}")
             words.append(f"i{len(arrays)}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
@@ -54,6 +56,8 @@ class Methods:
     __and__, __or__ = binary("logical_and"), binary("logical_or")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and ufunc in OPERATORS and not kwargs:
+            return OPERATORS[ufunc](*inputs)  # an operator, the tensor on its right
         return called(ufunc, inputs, kwargs, True) if method == "__call__" else NotImplemented
 
     def __array_function__(self, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
@@ -98,6 +102,11 @@ class Methods:
         return network.sigmoid(self)  # type: ignore[attr-defined]
 
 
+#: what the operators of NumPy's arrays and scalars call
+OPERATORS = {
+    getattr(np, name): getattr(tensors, "powers" if name == "power" else name)
+    for name in ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul")
+}
 for method in NAMES:
     setattr(Methods, method, getattr(tensors, method))
 for method, function in FURTHER.items():

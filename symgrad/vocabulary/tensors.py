@@ -25,7 +25,7 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
 
 def kind(x: Any) -> str:
     """The kind of a tensor's dtype; that of a Python number, as a capital."""
-    return x.dtype.kind if hasattr(x, "dtype") else {bool: "B", int: "I", float: "F", complex: "C"}.get(type(x), "")
+    return NUMBERS.get(type(x)) or (x.dtype.kind if hasattr(x, "dtype") else "")
 
 
 def as_float(x: Tensor, dtype: Any = None) -> Tensor:
@@ -62,6 +62,8 @@ def arithmetic(function: Any, always: bool = False) -> Any:
     return promoted
 
 
+#: NumPy's float64 is a Python float: what ``np.sqrt(2)`` gives does not make a tensor wider
+NUMBERS = {bool: "B", int: "I", float: "F", np.float64: "F", complex: "C"}
 WHOLE = frozenset("biu")
 WHOLE_NUMBERS = frozenset("biuBI")
 FLOATING = (
@@ -86,7 +88,7 @@ globals().update(
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
     """``x ** y`` for a number or a tensor of exponents."""
     if isinstance(y, int | float):
-        return apply(f.pow, as_float(x) if isinstance(y, float) else x, factor=y)
+        return apply(f.pow, as_float(x) if isinstance(y, float) else x, factor=float(y) if isinstance(y, float) else y)
     return powers(x, y)
 
 

@@ -77,6 +77,94 @@ def test_a_loops_result_that_is_cut() -> None:
     assert Executor().run(main, {"x": X}, [found[0]], scope)[0] == pytest.approx(X * W**3)
 
 
+def stopped(value: Any) -> Any:
+    """The same variable, which no derivative passes."""
+    value.stop_gradient = True
+    return value
+
+
+STOPPED: dict[str, tuple[Callable[[Any, Any, Any], Any], list[float] | None, list[float] | None, list[float]]] = {
+    "in a branch": (lambda x, w, v: cond(t.sum(x) > -9.0, lambda: stopped(x * w) * v, lambda: v), None, None, list(X * W)),
+    "what a branch hands out": (lambda x, w, v: cond(t.sum(x) > -9.0, lambda: stopped(x * w), lambda: v) * v, None, None, list(X * W)),
+    "detached in a branch": (lambda x, w, v: cond(t.sum(x) > -9.0, lambda: (x * w).detach() * v, lambda: v), None, None, list(X * W)),
+    "in a loop": (lambda x, w, v: rounds(2, lambda h: stopped(h * w) + v, x), None, None, [1.0, 1.0]),
+    "what a loop carries": (lambda x, w, v: rounds(2, lambda h: stopped(h) * w + v, x), None, list(X * W + 2.0), [1.0, 1.0]),
+    "in a branch in a loop": (
+        lambda x, w, v: rounds(2, lambda h: cond(t.sum(h) > -99.0, lambda: stopped(h * w) * v, lambda: h), x), None, None, list(X * W**2 * 2.0),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(STOPPED))
+def test_stops_inside_count(name: str) -> None:
+    make, *expected = STOPPED[name]
+    main, startup, scope = Program(), Program(), static.Scope()
+    with program_guard(main, startup):
+        x = data("x", [2], "float64")
+        x.stop_gradient = False
+        w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
+        v = static.create_parameter([2], "float64", "v", default_initializer=Assign([2.0, 2.0]))
+        found = gradients(t.sum(make(x, w, v)), [x, w, v])
+    Executor().run(startup, scope=scope)
+    values = Executor().run(main, {"x": X}, [t.zeros_like(x) if g is None else g for g in found], scope)
+    for value, right in zip(values, expected, strict=True):
+        assert value == pytest.approx(np.zeros(2) if right is None else np.array(right))
+
+
+def test_each_call_has_its_own_stops_inside() -> None:
+    main, startup, scope = Program(), Program(), static.Scope()
+    inner: list[Any] = []
+
+    def square() -> Any:
+        inner.append(w * w)
+        return inner[0] * w
+
+    with program_guard(main, startup):
+        w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
+        loss = t.sum(cond(t.sum(w) > 0.0, square, lambda: w))
+        calls = [gradients(loss, w, no_grad_set=cut)[0] for cut in (None, inner, None)]
+        second = gradients(calls[1], w)[0]
+    copy = main.clone()
+    Executor().run(startup, scope=scope)
+    for program in (main, copy):
+        found = Executor().run(program, {}, [g.name for g in [*calls, second] if g is not None], scope)
+        assert found[0] == pytest.approx(3 * W**2)
+        assert found[1] == pytest.approx(W**2)
+        assert found[2] == pytest.approx(3 * W**2)
+        assert found[3] == pytest.approx(2 * W)
+    (fetched,) = Executor(jit=True).run(main, {}, [calls[1]], scope)
+    assert fetched == pytest.approx(W**2)
+
+
+def test_what_a_loop_carries_is_free_in_later_rounds() -> None:
+    main, startup, scope = Program(), Program(), static.Scope()
+    with program_guard(main, startup):
+        x, y = data("x", [], "float64"), data("y", [], "float64")
+        w = static.create_parameter([], "float64", "w", default_initializer=Assign(2.0))
+        turned = while_loop(lambda i, a, b, c: i < 4, lambda i, a, b, c: [i + 1, b * 2.0, c * 3.0, a], [zeros([], "int64"), x, y, w * w])
+        ((_, gradient),) = append_backward(turned[2])
+        still = while_loop(lambda i, a: i < 4, lambda i, a: [i + 1, a * y], [zeros([], "int64"), x])
+    assert still[1].stop_gradient
+    Executor().run(startup, scope=scope)
+    (found,) = Executor().run(main, {"x": 5.0, "y": 6.0}, [gradient], scope)
+    assert found == pytest.approx(18.0 * 4.0)
+
+
+def test_variables_of_a_block_inside_are_refused_outside() -> None:
+    inner: list[Any] = []
+
+    def square() -> Any:
+        inner.append(w * w)
+        return inner[0] * 2.0
+
+    with program_guard(Program(), Program()):
+        w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
+        loss = t.sum(cond(t.sum(w) > 0.0, square, lambda: w))
+        for call in (lambda: gradients(loss, inner), lambda: gradients(inner, w), lambda: append_backward(inner[0])):
+            with pytest.raises(ValueError, match="belongs to a branch or a loop"):
+                call()
+
+
 def refused() -> dict[str, tuple[Callable[[], Any], type[Exception], str]]:
     """Calls that are refused, by what is wrong with them."""
     x, i, many = data("x", [1], "float64"), data("i", [1], "int64"), data("many", [2], "float64")

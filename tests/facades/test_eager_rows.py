@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symgrad.eager import Tensor, backward, enable_grad, grad, no_grad, to_tensor
+from symgrad.eager import PyLayer, Tensor, backward, enable_grad, grad, no_grad, to_tensor
 from symgrad.static.mode import disable_static, enable_static
 from symgrad.vocabulary import network, tensors
 
@@ -604,3 +604,74 @@ def test_a_generator_runs_without_recording_and_its_user_with() -> None:
     assert closed == [True, True]
     assert not (x * x).stop_gradient
     assert [v.stop_gradient for v in no_grad(lambda: [x * x])()] == [True]
+
+
+def test_a_tensor_is_a_copy() -> None:
+    values = np.array([1.0, 2.0])
+    x = Tensor(values, stop_gradient=False)
+    y = (x * x).sum()
+    values[0] = 100.0
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    x.gradient()[0] = 7.0
+    assert x.grad.tolist() == [2.0, 4.0]
+    assert Tensor([1.0, 2.0]).shape == [2]
+
+
+def test_a_gradient_that_is_kept_after_some_hooks() -> None:
+    x = leaf(3.0)
+    y, z = x * x, x * 1.0
+    y.register_hook(lambda g: g * 10.0)
+    y.retain_grads()
+    y.register_hook(lambda g: g + 1.0)
+    z.retain_grads()
+    z.register_hook(lambda g: g * 0.0)
+    (y * 2.0 + z).backward()
+    assert (y.grad.tolist(), z.grad.tolist(), x.grad.tolist()) == ([20.0], [1.0], [126.0])
+
+
+def test_a_second_sweep_is_also_a_system_error() -> None:
+    x = leaf(3.0)
+    y = x * x
+    y.backward()
+    with pytest.raises(SystemError, match="retain_graph=True"):
+        y.backward()
+
+
+@pytest.mark.parametrize("given", [lambda x: [x], lambda x: {"x": x}, lambda x: ((1.0, x),)])
+def test_tensors_inside_arguments_of_a_py_layer_are_refused(given: Any) -> None:
+    class First(PyLayer):
+        @staticmethod
+        def forward(ctx: Any, xs: Any) -> Any:
+            return Tensor(np.ones(1))
+
+    with pytest.raises(ValueError, match="one by one"):
+        First.apply(given(leaf(1.0)))
+    assert First.apply(given(Tensor(np.ones(1)))).stop_gradient
+    with no_grad():
+        assert First.apply(given(leaf(1.0))).stop_gradient
+
+
+def test_numbers_of_numpy() -> None:
+    x, count = to_tensor([1.0, 2.0]), to_tensor([1, 2])
+    for c in (np.float64(2.0), np.float32(2.0), 2.0):
+        made = [x * c, c * x, x / c, c / x, x**c, c**x, c - x, count * c, c * count, c**count, count**c, tensors.clip(x, 0.0, c)]
+        assert {one.dtype for one in made} == {np.dtype("float32")}
+    assert (x * np.array(2.0)).dtype == (np.array(2.0) * x).dtype == np.float64
+
+
+def test_bytes_in_another_order() -> None:
+    x = to_tensor(np.array([1.0, 2.0], ">f8"), stop_gradient=False)
+    (x * x * np.array([1.0, 3.0], ">f8")).sum().backward()
+    assert x.grad.tolist() == [2.0, 12.0]
+
+
+@pytest.mark.parametrize("index", [[], (slice(None), []), range(0, 4, 2), (range(2), 1)])
+def test_indices_of_other_kinds(index: Any) -> None:
+    values = np.arange(20.0).reshape(4, 5)
+    x = Tensor(values, stop_gradient=False)
+    assert x[index].numpy().tolist() == values[index].tolist()
+    (x[index] * 2.0).sum().backward()
+    expected = np.zeros((4, 5))
+    expected[index] = 2.0
+    assert x.grad.tolist() == expected.tolist()

@@ -788,3 +788,54 @@ def test_what_is_made_of_cut_variables_alone_is_a_leaf() -> None:
     with Made() as made:
         (found,) = gradients(made.loss, [made.a], no_grad_set={"w"})
     assert made.run([found])[0] == pytest.approx(np.ones((2, 2)) * V)
+
+
+# ------------------------------------------------------------------ what is known only when it runs
+
+
+@pytest.mark.parametrize("shapes", [((3, 2), (1, 2)), ((1, 2), (3, 2)), ((2, 2), (3, 2))])
+def test_a_seed_of_another_shape_is_refused_when_it_is_fed(shapes: Any) -> None:
+    main = Program()
+    with program_guard(main):
+        x, seed = data("x", [-1, 2], "float64"), data("seed", [-1, 2], "float64")
+        x.stop_gradient = False
+        (found,) = gradients(x * x, x, seed)
+    for rows in (1, 3):
+        assert Executor().run(main, {"x": np.ones((rows, 2)), "seed": np.full((rows, 2), 2.0)}, [found])[0] == pytest.approx(4.0)
+    with pytest.raises(ValueError, match="another shape"):
+        Executor().run(main, {"x": np.ones(shapes[0]), "seed": np.ones(shapes[1])}, [found])
+
+
+def test_a_seed_of_another_program() -> None:
+    with Made() as other:
+        seed = other.b * 1.0
+    with Made() as made, pytest.raises(ValueError, match="different programs"):
+        gradients(made.b, made.w, seed)
+
+
+def test_gradients_of_gradients_with_respect_to_what_is_fed_by_name() -> None:
+    main = Program()
+    with program_guard(main):
+        z = main.global_block().create_var("z", [2], "float64")
+        (first,) = gradients(z * z * z, z)
+        (second,) = gradients(first, z)
+    found = Executor().run(main, {"z": np.array([1.0, 2.0])}, [first, second])
+    assert [value.tolist() for value in found] == [[3.0, 12.0], [6.0, 12.0]]
+
+
+def test_gradients_that_were_made_together() -> None:
+    with Made() as made:
+        pairs = append_backward(made.loss, [made.b, made.a, made.w])
+        with pytest.raises(ValueError, match="made together"):
+            gradients(pairs[2][1], pairs[1][1])
+        (found,) = gradients(tensors.sum(pairs[2][1] * pairs[2][1]), pairs[2][1])
+    assert made.run([found])[0] == pytest.approx(2 * W_GRAD)
+
+
+@pytest.mark.parametrize("make", [lambda x, c: x * c, lambda x, c: c * x, lambda x, c: x**c, lambda x, c: tensors.clip(x, -c, c)])
+def test_a_float_of_numpy_makes_nothing_wider(make: Any) -> None:
+    main = Program()
+    with program_guard(main):
+        out = make(data("x", [2], "float32"), np.sqrt(2.0))
+    (found,) = Executor().run(main, {"x": np.ones(2, "float32")}, [out])
+    assert found.dtype == out.dtype == np.float32
