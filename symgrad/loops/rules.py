@@ -27,6 +27,7 @@ from symgrad.loops import (
 )
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.writer import Writer
+from symgrad.loops.probabilities import PROBABILITIES
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.vector_text import VECTOR
 
@@ -42,7 +43,7 @@ PRICES = {
     **dict.fromkeys(
         ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "logaddexp", "sin", "cos", "tan", "arcsin", "arccos",
          "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sinc", "erf", "erfc", "gamma", "lgamma",
-         "digamma", "polygamma", "i0", "bessel_i", "power", "float_power", "log_of_base"),
+         "digamma", "polygamma", "i0", "bessel_i", "power", "float_power", "log_of_base", *PROBABILITIES),
         20,
     ),
 }  # fmt: skip
@@ -63,8 +64,16 @@ def logaddexp(writer: Writer, x: Operand, y: Operand) -> Operand:
     return call("add", top, call("vector_log1p", call("vector_exp", call("negative", difference))), via=None)
 
 
+def vectorised(name: str) -> Callable[..., Operand]:
+    """A function of probabilities, in a loop that can be vectorised."""
+    return lambda writer, *args: PROBABILITIES[name](writer.call, "vector_", *args)
+
+
 #: rows that are composed of functions that can be vectorised, for arrays of floats
-COMPOSED = {"logaddexp": logaddexp}
+COMPOSED: dict[str, Callable[..., Operand]] = {
+    "logaddexp": logaddexp,
+    **{name: vectorised(name) for name in PROBABILITIES if "ndtr" not in name},  # erfc is numba's
+}
 
 
 def pointwise(op: Call) -> bool:

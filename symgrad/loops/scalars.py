@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Scalar, Type
+from symgrad.loops.probabilities import FAR, PROBABILITIES
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
@@ -263,6 +264,14 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
     return settled(build, op, made)
 
 
+def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Functions of probabilities, said in others."""
+    floats = [build.call("cast", a, dtype="f64") for a in args]
+    if op.name == "log_ndtr":
+        bail_out(build, build.call("less", floats[0], FAR))
+    return settled(build, op, PROBABILITIES[op.name](build.call, "", *floats))
+
+
 def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The sign as two choices: of a zero it is 0.0 whatever the zero's own."""
     (x,) = args
@@ -406,6 +415,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
+    **dict.fromkeys(PROBABILITIES, composed),
     "clip": clipped,
     "number": converted,
     "invert": inverted,

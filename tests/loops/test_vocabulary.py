@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differences import derivative, direction_for, inner
-from scipy import linalg, special
+from scipy import linalg, special, stats
 from targets import agreed, both, same, stays
 
 import symgrad
@@ -254,6 +254,21 @@ def gamma_functions(x):
     return np.sum(special.gammaln(x + 3.0)) + np.sum(special.digamma(np.abs(x) + 0.2) ** 2) + math.lgamma(x[0] + 4.0)
 
 
+def probabilities(x, a):
+    y = special.expit(x)
+    numbers = special.ndtr(a) + special.log_ndtr(a) + special.expit(a) * special.log_expit(a) + special.xlogy(y[0], y[0] + a * a)
+    rows = special.ndtr(x) * special.log_expit(x) + special.log_ndtr(x) * special.logit(y) + special.xlog1py(y, x * x)
+    return numbers + np.sum(rows + special.entr(y)) + np.sum(special.rel_entr(y, x * x) - special.kl_div(x * x, y))
+
+
+def bought(spot, strikes):
+    total = 0.0
+    for strike in strikes:
+        first = np.log(spot / strike) / 0.2 + 0.1
+        total += spot * stats.norm.cdf(first) - strike * stats.norm.cdf(first - 0.2) + stats.norm.logcdf(first)
+    return total
+
+
 def matrix_by_hand(theta, y):
     z = y * 1.0
     for _ in range(3):
@@ -316,6 +331,8 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (looked_up, [(m(4),)]),
     (gathered_along, [(m(3),)]),
     (gamma_functions, [(m(5),)]),
+    (probabilities, [(m(5), 0.3), (m(1), -2.5)]),
+    (bought, [(1.1, np.array([0.9, 1.0, 1.3]))]),
     (matrix_by_hand, [(0.3, m(2))]),
     (gates, [(m(12, 4), m(4)), (m(3, 1), m(1))]),
 ]
@@ -331,7 +348,7 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
 
 @pytest.mark.parametrize(
     ("function", "calls"),
-    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, *SORTING)],
+    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, probabilities, bought, *SORTING)],
     ids=lambda c: getattr(c, "__name__", ""),
 )
 def test_kernels_do_it_themselves(function: Any, calls: list[tuple[Any, ...]]) -> None:
@@ -397,6 +414,34 @@ def test_sums_of_exponentials_are_those_of_numpy_at_their_ends() -> None:
             compiled, plain = both(added, np.array([one, 1.0]), np.array([other, 0.5]), wrt=(0, 1))
             assert same(compiled, plain), (one, other)
     assert stays(added, np.ones(3), np.zeros(3))
+
+
+ENDS = np.array([-np.inf, -800.0, -30.0, -1.0, -0.5, -0.0, 0.0, 1e-300, 1e-20, 0.1, 0.3, 0.4, 0.5, 0.65, 0.9, 1.0, 9.0, 800.0, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name", ["expit", "log_expit", "logit", "ndtr", "log_ndtr", "entr"])
+def test_functions_of_probabilities_are_those_of_scipy_at_their_ends(name: str) -> None:
+    inside = ENDS[2:-3] if "ndtr" in name else ENDS
+    function = symgrad.from_source(f"def f(x):\n    return special.{name}(x)\n", globals={"np": np, "special": special})
+    compiled = symgrad.grad(function, jit=True).primal
+    with np.errstate(all="ignore"):
+        wanted = function(inside)
+        np.testing.assert_allclose(compiled(inside), wanted, rtol=3e-14)
+        np.testing.assert_allclose([compiled(float(x)) for x in inside], wanted, rtol=3e-14)
+
+
+@pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div"])
+def test_functions_of_pairs_of_probabilities_are_those_of_scipy_at_their_ends(name: str) -> None:
+    x, y = map(np.ravel, np.meshgrid(ENDS, ENDS))
+    function = symgrad.from_source(f"def f(x, y):\n    return special.{name}(x, y)\n", globals={"np": np, "special": special})
+    compiled = symgrad.grad(function, jit=True).primal
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(compiled(x, y), function(x, y), rtol=3e-14)
+
+
+def test_a_probability_too_small_for_a_float_is_left_to_scipy() -> None:
+    function = symgrad.from_source("def f(x):\n    return special.log_ndtr(x)\n", globals={"np": np, "special": special})
+    assert symgrad.grad(function, jit=True).primal(-60.0) == special.log_ndtr(-60.0)
 
 
 def test_systems_of_triangles_are_known_as_such() -> None:

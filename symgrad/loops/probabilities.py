@@ -1,0 +1,98 @@
+"""Functions of SciPy that numba has not, said in those that it has, as SciPy computes them.
+
+Each takes ``call``, which appends a row and gives its value, and ``words``, what stands before the names of ``exp``, ``log`` and
+``log1p``: nothing for one number, ``vector_`` in loops that are to be vectorised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from symgrad.ir.core import Const, Operand
+
+Call = Callable[..., Operand]
+
+ZERO, ONE, HALF = Const(0.0), Const(1.0), Const(0.5)
+INFINITE = Const(math.inf)
+ROOT = Const(math.sqrt(0.5))
+FAR = Const(-36.0)  #: below, the probability of the tail is too small for a float, though its logarithm is not
+
+
+def expit(call: Call, words: str, x: Operand) -> Operand:
+    """The logistic function."""
+    return call("divide", ONE, call("add", ONE, call(f"{words}exp", call("negative", x))))
+
+
+def log_expit(call: Call, words: str, x: Operand) -> Operand:
+    """Its logarithm: the exponential is of what is negative."""
+    rest = call(f"{words}log1p", call(f"{words}exp", call("negative", call("abs", x))))
+    return call("subtract", call("where", call("less", x, ZERO), x, ZERO), rest)
+
+
+def logit(call: Call, words: str, x: Operand) -> Operand:
+    """The inverse; near a half by how far x is from it."""
+    plain = call(f"{words}log", call("divide", x, call("subtract", ONE, x)))
+    twice = call("multiply", Const(2.0), call("subtract", x, HALF))
+    near = call("subtract", call(f"{words}log1p", twice), call(f"{words}log1p", call("negative", twice)))
+    outside = call("logical_or", call("less", x, Const(0.3)), call("greater", x, Const(0.65)))
+    return call("where", outside, plain, near)
+
+
+def ndtr(call: Call, words: str, x: Operand) -> Operand:
+    """The distribution function of the normal distribution."""
+    return call("multiply", HALF, call("erfc", call("negative", call("multiply", x, ROOT)), via="math"))
+
+
+def log_ndtr(call: Call, words: str, x: Operand) -> Operand:
+    """Its logarithm: of the upper half by what is missing from 1."""
+    tail = call("multiply", HALF, call("erfc", call("multiply", call("abs", x), ROOT), via="math"))
+    upper = call(f"{words}log1p", call("negative", tail))
+    return call("where", call("less", x, ZERO), call(f"{words}log", tail), upper)
+
+
+def xlogy(call: Call, words: str, x: Operand, y: Operand) -> Operand:
+    """``x * log(y)``, 0 where x is and y is a number."""
+    return unless_zero(call, x, y, call("multiply", x, call(f"{words}log", y)))
+
+
+def xlog1py(call: Call, words: str, x: Operand, y: Operand) -> Operand:
+    """``x * log1p(y)``, 0 where x is and y is a number."""
+    return unless_zero(call, x, y, call("multiply", x, call(f"{words}log1p", y)))
+
+
+def unless_zero(call: Call, x: Operand, y: Operand, product: Operand) -> Operand:
+    """A product, 0 where its first factor is and y is not nan."""
+    return call("where", call("logical_and", call("equal", x, ZERO), call("equal", y, y)), ZERO, product)
+
+
+def entr(call: Call, words: str, x: Operand) -> Operand:
+    """``-x * log(x)``, 0 of 0, minus infinity below."""
+    product = call("negative", call("multiply", x, call(f"{words}log", x)))
+    rest = call("where", call("less", x, ZERO), Const(-math.inf), product)
+    return call("where", call("equal", x, ZERO), ZERO, rest)
+
+
+def rel_entr(call: Call, words: str, x: Operand, y: Operand) -> Operand:
+    """``x * log(x / y)``, 0 where x is and y is not below 0, infinite elsewhere."""
+    return divergence(call, x, y, call("multiply", x, call(f"{words}log", call("divide", x, y))), ZERO)
+
+
+def kl_div(call: Call, words: str, x: Operand, y: Operand) -> Operand:
+    """``x * log(x / y) - x + y``, y where x is 0 and y is not below, infinite elsewhere."""
+    product = call("multiply", x, call(f"{words}log", call("divide", x, y)))
+    return divergence(call, x, y, call("add", call("subtract", product, x), y), y)
+
+
+def divergence(call: Call, x: Operand, y: Operand, inside: Operand, at_zero: Operand) -> Operand:
+    """One thing where both are above 0, another where x is 0 and y is not below, infinite elsewhere; nan where one is nan."""
+    outside = call("where", call("logical_and", call("equal", x, ZERO), call("greater_equal", y, ZERO)), at_zero, INFINITE)
+    known = call("where", call("logical_and", call("greater", x, ZERO), call("greater", y, ZERO)), inside, outside)
+    some = call("add", x, y)
+    both = call("logical_and", call("equal", x, x), call("equal", y, y))
+    return call("where", both, known, some)
+
+
+PROBABILITIES: dict[str, Callable[..., Operand]] = {
+    f.__name__: f for f in (expit, log_expit, logit, ndtr, log_ndtr, xlogy, xlog1py, entr, rel_entr, kl_div)
+}
