@@ -53,7 +53,7 @@ FACE = "__init__"
 #: imported inside functions only, because they are slow to import: where, and what
 LAZY = {"sympy", "numba"}
 #: what only generated numba code imports, and nothing here
-FOR_NUMBA = {"runtime/folds.py", "runtime/memory.py", "runtime/matrices.py", "runtime/gammas.py", "runtime/orders.py", "runtime/vector.py",
+FOR_NUMBA = {"runtime/folds.py", "runtime/memory.py", "runtime/matrices.py", "runtime/gammas.py", "runtime/orders.py", "runtime/vector.py", "runtime/convolutions.py",
              "runtime/compiling.py", "runtime/lowering.py"}  # fmt: skip
 
 FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)

@@ -12,6 +12,7 @@ from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
 from symgrad.loops.matrices import as_matrix, bases, transposed
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.reductions import finish, reduce, sum_fold
+from symgrad.loops.scalars import if_zero
 
 
 def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
@@ -198,11 +199,32 @@ def over_matrix(lowering: Context, op: Call) -> Thing:
     return expanded(expanded(s, s.rank), s.rank)
 
 
+def slid(lowering: Context, op: Call) -> Thing:
+    """One vector along another, by a function that is compiled once."""
+    writer, dtype = lowering.writer, dtype_of(op)
+    forms = [lowering.materialised(a) for a in op.args[:2]]
+    if any(f.rank != 1 for f in forms):
+        raise OutOfReach(f"{op.name} of what are not vectors", op.loc)
+    (a, n), (v, m) = ((f.memory, f.extents[0]) for f in forms)
+    assert a is not None
+    assert v is not None
+    if op.name == "convolution":
+        for extent in (n, m):
+            if_zero(writer.build, extent)
+        extents: tuple[Operand, ...] = (writer.pure("subtract", writer.pure("add", n, m), ONE),)
+    else:
+        extents = lowering.extents(op.args[2])
+    out = writer.empty(dtype, extents, op.outs[0].name)
+    writer.whole(f"{op.name}_into", out, a, v)
+    return stored(writer, out, dtype, extents, frozenset({out}))
+
+
 RULES = {
     **dict.fromkeys(("matmul", "dot"), matmul),
     **dict.fromkeys(("matmul_left", "dot_left"), left),
     **dict.fromkeys(("matmul_right", "dot_right"), right),
     "outer": outer,
+    **dict.fromkeys(("convolution", "correlation"), slid),
     "solve": solve,
     **dict.fromkeys(("inv", "det", "slogdet", "cholesky", "cofactors"), library),
     **dict.fromkeys(("solve_triangular", "solve_transposed"), triangular),

@@ -26,8 +26,8 @@ from symgrad.loops import (
     tapes,
 )
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.writer import Writer
 from symgrad.loops.probabilities import PROBABILITIES
+from symgrad.loops.writer import Writer
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.vector_text import VECTOR
 

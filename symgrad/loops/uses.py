@@ -14,6 +14,7 @@ from symgrad.loops.accesses import Access, own_accesses
 #: ops that look at whole arrays, or store to them, without keeping them
 BORROWS = frozenset(
     {"product_into", "add_product", "inverse_into", "cofactors_into", "triangular_into", "solution_into", "determinant", "view"}
+    | {"convolution_into", "correlation_into"}
     | {"order_into", "sorted_into", "middle_into"}
     | {f"product_at{places}" for places in (1, 2, 3)}
 )

@@ -75,6 +75,8 @@ for _places in ("i", "i, j", "i, j, k"):
     )
 constant("triangular_into(out, a, b, lower, turned, *bases)", lambda types, settings, dim: types[0],
          emit="triangular_into(out, a, b, lower, turned)", statement=True, consumes=True)  # fmt: skip
+for _name in ("convolution_into", "correlation_into"):
+    constant(f"{_name}(out, a, v)", lambda types, settings, dim: types[0], emit=f"{_name}(out, a, v)", statement=True, consumes=True)
 for _name in ("order_into", "sorted_into", "middle_into"):
     constant(f"{_name}(out, x)", lambda types, settings, dim: types[0], emit=f"{_name}(out, x)", statement=True, consumes=True)
 constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="digamma_of(x)")

@@ -196,6 +196,7 @@ NUMPY = {
     "dot": ("a, b, out=None", "dot(a, b)"),
     "matmul": (f"a, b, {UFUNC}", "matmul(a, b)"),
     "outer": ("a, b, out=None", "outer(a, b)"),
+    "convolve": ("a, v, mode='full'", "convolution(a, v)"),
     "tensordot": ("a, b, axes=2", "tensordot(a, b, axes=axes)"),
     "reshape": ("a, /, shape, order='C', *, copy=None", "reshape(a, *shape)"),
     "ravel": ("a, order='C'", "ravel(a)"),

@@ -19,6 +19,7 @@ KERNEL = {
         ("product_into", "add_product", "inverse_into", "determinant", "cofactors_into", "triangular_into", "solution_into"),
         "symgrad.runtime.matrices",
     ),
+    **dict.fromkeys(("convolution_into", "correlation_into"), "symgrad.runtime.convolutions"),
     **dict.fromkeys(("order_into", "sorted_into", "middle_into"), "symgrad.runtime.orders"),
     **dict.fromkeys(("digamma_of", "trigamma_of"), "symgrad.runtime.gammas"),
 }

@@ -254,6 +254,15 @@ def gamma_functions(x):
     return np.sum(special.gammaln(x + 3.0)) + np.sum(special.digamma(np.abs(x) + 0.2) ** 2) + math.lgamma(x[0] + 4.0)
 
 
+def sharpened(x, width):
+    slope = np.exp(-0.5 * (np.arange(-2, 3) / width) ** 2)
+    guess = x * 0.5
+    for _ in range(3):
+        seen = np.convolve(guess, slope / slope.sum(), mode="same")
+        guess = guess * np.convolve(x / (1.0 + seen**2), slope[::-1], "same") + np.convolve(x, slope)[2:-2]
+    return np.sum(guess**2) + np.sum(np.correlate(x, slope[:2]) ** 2)
+
+
 def probabilities(x, a):
     y = special.expit(x)
     numbers = special.ndtr(a) + special.log_ndtr(a) + special.expit(a) * special.log_expit(a) + special.xlogy(y[0], y[0] + a * a)
@@ -331,6 +340,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (looked_up, [(m(4),)]),
     (gathered_along, [(m(3),)]),
     (gamma_functions, [(m(5),)]),
+    (sharpened, [(m(8), 0.9), (m(5), 1.4)]),
     (probabilities, [(m(5), 0.3), (m(1), -2.5)]),
     (bought, [(1.1, np.array([0.9, 1.0, 1.3]))]),
     (matrix_by_hand, [(0.3, m(2))]),
@@ -348,7 +358,7 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
 
 @pytest.mark.parametrize(
     ("function", "calls"),
-    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, probabilities, bought, *SORTING)],
+    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, sharpened, probabilities, bought, *SORTING)],
     ids=lambda c: getattr(c, "__name__", ""),
 )
 def test_kernels_do_it_themselves(function: Any, calls: list[tuple[Any, ...]]) -> None:
@@ -416,7 +426,9 @@ def test_sums_of_exponentials_are_those_of_numpy_at_their_ends() -> None:
     assert stays(added, np.ones(3), np.zeros(3))
 
 
-ENDS = np.array([-np.inf, -800.0, -30.0, -1.0, -0.5, -0.0, 0.0, 1e-300, 1e-20, 0.1, 0.3, 0.4, 0.5, 0.65, 0.9, 1.0, 9.0, 800.0, np.inf, np.nan])
+ENDS = np.array(
+    [-np.inf, -800.0, -30.0, -1.0, -0.5, -0.0, 0.0, 1e-300, 1e-20, 0.1, 0.3, 0.4, 0.5, 0.65, 0.9, 1.0, 9.0, 800.0, np.inf, np.nan]
+)
 
 
 @pytest.mark.parametrize("name", ["expit", "log_expit", "logit", "ndtr", "log_ndtr", "entr"])

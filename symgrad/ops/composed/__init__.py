@@ -74,7 +74,7 @@ from symgrad.ops.composed.sequences import (
     bisect_left,
     bisect_right,
     cast,
-    convolve,
+    convolve_within,
     correlate,
     cumulative_prod,
     cumulative_sum,
@@ -131,7 +131,7 @@ from symgrad.ops.composed.statistics import (
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
     np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
-    np.interp: interp, np.convolve: convolve, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
+    np.interp: interp, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
     np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
     np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
     np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
@@ -164,7 +164,8 @@ for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
 
 #: rows by name, and what says their calls with arguments that no row takes
 WIDER: dict[str, Callable[..., Any]] = {
-    "take_items": take_within, "choose": choose_within, "indices": sparse_indices, "var": var_about, "std": std_about,
+    "take_items": take_within, "choose": choose_within, "convolution": convolve_within,
+    "indices": sparse_indices, "var": var_about, "std": std_about,
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
-from symgrad.ops.composed.sequences import convolve
 
 
 def vander(x: Numbers, N: Any = None, increasing: Any = False) -> Any:
@@ -59,7 +58,7 @@ def poly(seq_of_zeros: Numbers) -> Any:
 def polymul(a1: Numbers, a2: Numbers) -> Any:
     """``np.polymul`` of vectors."""
     must(a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
-    return convolve(a1, a2)
+    return np.convolve(a1, a2)
 
 
 def polyder(p: Numbers) -> Any:

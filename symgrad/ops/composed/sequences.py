@@ -115,16 +115,10 @@ def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
     return interp_between(x % length, wider, np.concatenate([values[-1:], values, values[:1]]))
 
 
-def convolve(a: Numbers, v: Numbers, mode: str = "full") -> Any:
-    """``np.convolve``: the shorter vector slides over the longer."""
-    if a.shape[0] < v.shape[0]:
-        long, short = v, a
-    else:
-        long, short = a, v
-    n, m = long.shape[0], short.shape[0]
-    whole = np.zeros(n + m - 1, dtype=(a[:1] * v[:1]).dtype)
-    for k in range(m):
-        whole[k : k + n] += short[k] * long
+def convolve_within(a: Numbers, v: Numbers, mode: str = "full") -> Any:
+    """A part of ``np.convolve``: as long as the longer vector, or where the shorter one lies within it."""
+    whole = np.convolve(a, v)
+    n, m = max(len(a), len(v)), min(len(a), len(v))
     if mode == "full":
         return whole
     if mode == "same":

@@ -1,0 +1,63 @@
+"""table: one vector that slides along another. Each of the two rows is the other's cotangent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import Array, Dim, Extent, ShapeOf, Type
+from symgrad.ops.declare import rule
+from symgrad.ops.indexing import Extents
+from symgrad.ops.shapes import array_dtype, rank_of, shape_of
+
+__all__: list[str] = []
+
+
+def _vector(type_: Type) -> Extent:
+    shape = shape_of(type_)
+    if shape == ():
+        return 1
+    return shape[0] if shape is not None and len(shape) == 1 else Dim("?")
+
+
+def _dtype(types: list[Type]) -> str | None:
+    """That of a product of arrays; numbers of Python's count as arrays here, which says more than they do elsewhere."""
+    known = all(t.is_number and rank_of(t) != 0 for t in types)
+    return array_dtype(np.multiply, types) if known else None
+
+
+def _convolution_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Of the extents of both together, less one."""
+    dtype = _dtype(types)
+    a, v = (_vector(t) for t in types)
+    if isinstance(a, int):
+        a, v = v, a
+    if not isinstance(v, int):
+        return Array(dtype, (Dim("?"),), "C")
+    if isinstance(a, int):
+        return Array(dtype, (a + v - 1,), "C")
+    return Array(dtype, (Dim(a.symbol, a.offset + v - 1) if a.symbol != "?" else a,), "C")
+
+
+def _correlation_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Of the shape that is given."""
+    *numbers, shape = types
+    return Array(_dtype(numbers), shape.shape if isinstance(shape, ShapeOf) else None, "C")
+
+
+rule(
+    "convolution(a, v)",
+    _convolution_law,
+    emit="np.convolve(a, v)",
+    a_grad="reshape(correlation(out_grad, v, shape_of(ravel(a))), shape_of(a))",
+    v_grad="reshape(correlation(out_grad, a, shape_of(ravel(v))), shape_of(v))",
+)
+rule(
+    "correlation(g, v, shape)",
+    _correlation_law,
+    emit=lambda settings, types: "np.correlate(g, np.atleast_1d(v))" if rank_of(types[1]) == 0 else "np.correlate(g, v)",
+    g_grad="convolution(out_grad, v)",
+    v_grad="reshape(correlation(g, out_grad, shape_of(ravel(v))), shape_of(v))",
+    shape_grad=None,
+)
