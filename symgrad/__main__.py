@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -48,7 +49,7 @@ def load(target: str) -> tuple[ModuleType, str, Any]:
 
 
 def load_file(path: Path) -> ModuleType:
-    """A module from a file; its folder is on the path while it is read, as for a program."""
+    """A module from a file; its folder is on the path from then on, as for a program."""
     if not path.is_file():
         raise Usage(f"there is no file {path}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -59,20 +60,20 @@ def load_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
+    except SyntaxError as error:
+        raise Usage(f"{path} is not Python: {error}") from None
     return module
 
 
 def load_module(name: str) -> ModuleType:
     """A module by name; the current folder is on the path."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise Usage(f"{name!r} is not the name of a module")
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, SyntaxError) as error:
         raise Usage(str(error)) from None
-    finally:
-        sys.path.remove("")
 
 
 def arguments(options: argparse.Namespace, module: ModuleType, name: str, function: Any) -> tuple[Any, ...] | None:
@@ -97,7 +98,11 @@ def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) 
             raise Usage(f"--args {options.args!r}: {type(error).__name__}: {error}") from None
         return tuple(made)
     examples = getattr(module, EXAMPLES, {})
-    return tuple(examples[name]) if isinstance(examples, dict) and name in examples else None
+    if not isinstance(examples, dict) or name not in examples:
+        return None
+    if not isinstance(examples[name], tuple | list):
+        raise Usage(f"{EXAMPLES}[{name!r}] must be a tuple of arguments, not {type(examples[name]).__name__}")
+    return tuple(examples[name])
 
 
 def asked(options: argparse.Namespace) -> Any:
@@ -139,12 +144,15 @@ def show(options: argparse.Namespace) -> int:
     }
     if args is not None:
         facts |= {"arguments": args, "value": function(*args), "gradient": symgrad.grad(function, asked(options))(*args)}
+        if options.order > 1:
+            facts["derivative"] = derived(*args)
     if options.json:
-        print(json.dumps(facts, default=plain, indent=2))
+        print(json.dumps(plain(facts), indent=2))
         return 0
     print(facts["source"], "\n")
     if args is not None:
-        print(f"value:    {facts['value']!r}\ngradient: {facts['gradient']!r}\n")
+        print(f"value:    {facts['value']!r}\ngradient: {facts['gradient']!r}")
+        print(f"order {options.order}:  {facts['derivative']!r}\n" if options.order > 1 else "")
     print(text.rstrip())
     return 0
 
@@ -175,8 +183,15 @@ def check(options: argparse.Namespace) -> int:
 
 
 def plain(value: Any) -> Any:
-    """Arrays and what else JSON does not know."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+    """As JSON has it: arrays are lists, what it does not know is its text, infinities included."""
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else repr(key): plain(item) for key, item in value.items()}
+    known = value is None or type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
+    return value if known else repr(value)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -210,6 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = options.run
+    before = sys.path[:]
     try:
         return run(options)
     except Usage as error:
@@ -218,6 +234,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SymgradError as error:
         print(error, file=sys.stderr)
         return 1
+    finally:
+        sys.path[:] = before
 
 
 if __name__ == "__main__":

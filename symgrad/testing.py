@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from symgrad.abstraction import is_record, record_names
 from symgrad.api import grad, vjp
 from symgrad.errors import BadArgument
+from symgrad.frontend.source import from_source
 from symgrad.parameters import Wrt
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
@@ -46,18 +48,66 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
                   seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> list[Comparison]:  # fmt: skip
     """Compare the gradients up to ``order`` with differences, in random directions.
 
-    Without ``wrt``: every argument that holds floats.
+    Without ``wrt``: every argument that holds floats. Each further order is that of the inner product of the one before
+    with random numbers, unless it is one number.
     """
+    if order < 1 or directions < 1:
+        raise BadArgument(f"order={order} and directions={directions} compare nothing", hint="give at least 1 of both")
     args = tuple(args)
+    if any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()) and not isinstance(wrt, str):
+        function = written(function, [f"x{k}" for k in range(len(args))], kwargs, "made")
     names = tuple(i for i, value in enumerate(args) if count_floats(value)) if wrt is None else wrt
+    if names == ():
+        raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or say wrt")
     random = np.random.default_rng(seed)
     made = []
     for level in range(1, order + 1):
         for direction in range(directions):
             made.append(_compare(function, args, kwargs, names, level, direction, random, tolerance))
         if level < order:
-            function = grad(function, names)
+            function = grad(contracted(function, args, kwargs, random), names)
     return made
+
+
+def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:
+    """A function of the same parameters that gives one number: the inner product of the result with random numbers."""
+    result = function(*map(fresh, args), **fresh(kwargs))
+    if is_float(result) and np.ndim(result) == 0:
+        return function
+    seeds: list[Any] = []
+
+    def terms(value: Any, path: str) -> list[str]:
+        items = children(value)
+        if items is None:
+            if not is_float(value):
+                return []
+            seeds.append(random_like(value, random))
+            return [f"np.sum({path} * seeds[{len(seeds) - 1}])"]
+        keys = (
+            [f"[{key!r}]" for key in value]
+            if isinstance(value, dict)
+            else [f"[{k}]" for k in range(len(items))]
+            if isinstance(value, tuple | list)
+            else [f".{name}" for name in record_names(value)]
+        )
+        return [term for item, key in zip(items, keys, strict=True) for term in terms(item, path + key)]
+
+    total = " + ".join(terms(result, "made"))
+    if not total:
+        raise BadArgument("the result holds no float, so it has no derivative")
+    names = list(inspect.signature(function).parameters)[: len(args)]
+    return written(function, names, kwargs, total, seeds)
+
+
+def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str], result: str, seeds: Sequence[Any] = ()) -> Any:
+    """A function of parameters of these names that calls ``function``; ``result`` is what it gives of ``made``, what that has given."""
+    passed = ", ".join([*names, *(f"{name}={name}" for name in kwargs)])
+    text = f"""
+        def called({", ".join([*names, *("*" for _ in [*kwargs][:1]), *kwargs])}):
+            made = function({passed})
+            return {result}
+    """
+    return from_source(text, globals={"function": function, "seeds": seeds, "np": np})
 
 
 def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("rev",), *, wrt: Wrt = None,
@@ -149,12 +199,14 @@ def random_like(value: Any, random: np.random.Generator) -> Any:
 
 
 def by_key(value: Any, found: Any) -> Any:
-    """Nested lists that stand for a tree, with dicts where the tree has them."""
+    """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
     items = children(value)
     if items is None:
         return found
     made = [by_key(item, part) for item, part in zip(items, found, strict=True)]
-    return dict(zip(value, made, strict=True)) if isinstance(value, dict) else made
+    if isinstance(value, dict):
+        return dict(zip(value, made, strict=True))
+    return made if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), made, strict=True)))
 
 
 def moved(value: Any, tangent: Any, t: float) -> Any:

@@ -77,12 +77,12 @@ class Lowered:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; ``items`` of a tuple, list or dict, under ``keys``."""
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached."""
 
     text: str
     count: int
     items: tuple[Result, ...] = ()
-    keys: tuple[Any, ...] = ()  #: of a dict
+    how: tuple[str, ...] = ()  #: subscripts of a dict, attributes of a record; none where the items stand in order
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
@@ -283,7 +283,8 @@ class Attempt:
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
                 words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
                 text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
-                return Result(text, len(operands) - first, tuple(p for _, p in pairs), tuple(k for k, _ in pairs if key.kind == "dict"))
+                how = tuple(f"[{k!r}]" for k, _ in pairs) if key.kind == "dict" else ()
+                return Result(text, len(operands) - first, tuple(p for _, p in pairs), how)
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(repr(value).replace("{", "{{").replace("}", "}}"), 0)
         try:

@@ -113,8 +113,8 @@ def seed_places(output: Result, path: str = "") -> list[str]:
     """Where the seeds stand in what a pullback is given, which has the structure of the output: subscripts, one text for each leaf."""
     if not output.items:
         return [path] * output.count
-    keys = output.keys or range(len(output.items))
-    return [place for key, item in zip(keys, output.items, strict=True) for place in seed_places(item, f"{path}[{key!r}]")]
+    how = output.how or [f"[{place}]" for place in range(len(output.items))]
+    return [place for step, item in zip(how, output.items, strict=True) for place in seed_places(item, path + step)]
 
 
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:

@@ -125,11 +125,12 @@ class Job:
                 return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
             case "mapping":
                 pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
-                return Result("{{" + pairs + "}}", count, inner)
+                return Result("{{" + pairs + "}}", count, inner, tuple(f"[{n!r}]" for n in item.names))
         owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
         if item.form == "named":
             return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
-        return Result(f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})", count, inner)
+        text = f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})"
+        return Result(text, count, inner, tuple(f".{n}" for n in item.names))
 
     def class_name(self, kind: type) -> str:
         name, number = kind.__name__, 0

@@ -20,7 +20,16 @@ def loss(x, w):
 def wrong(x):
     return np.sum(np.linalg.eigvals(x).real)
 
-example_arguments = {"loss": (np.array([1.0, 2.0]), 3.0)}
+def cube(x):
+    return x * x * x
+
+def of_dict(p):
+    return p[3] * p[3]
+
+example_arguments = {"loss": (np.array([1.0, 2.0]), 3.0), "power": 3}
+
+def power(x):
+    return x
 """
 
 
@@ -63,6 +72,40 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["value"] == 15.0
 
 
+def test_json_of_what_json_does_not_know(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{program}:cube", "--args", "np.inf", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (facts["arguments"], facts["value"]) == (["inf"], "inf")
+    assert main(["show", f"{program}:of_dict", "--args", "{3: 2.0}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gradient"] == {"3": 4.0}
+
+
+def test_higher_orders_are_shown(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{program}:cube", "--args", "2.0", "--order", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "gradient: 12.0" in shown
+    assert "order 3:  6.0" in shown
+    assert main(["check", f"{program}:cube", "--args", "2.0", "--order", "3"]) == 0
+    assert main(["check", f"{program}:loss", "--order", "3"]) == 0
+
+
+@pytest.mark.parametrize("text", ["def f(x:\n    return x\n", "def f(x): return '\udcff'\n"])
+def test_a_file_that_is_not_python(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken_for_cli.py"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert main(["show", f"{path}:f"]) == 2
+    assert "is not Python" in capsys.readouterr().err
+
+
+def test_modules_beside_the_file_are_found_when_the_function_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "beside_for_cli.py").write_text("def g(x):\n    return x * x\n")
+    (tmp_path / "late_for_cli.py").write_text("def f(x):\n    import beside_for_cli\n    return beside_for_cli.g(x)\n")
+    before = sys.path[:]
+    assert main(["show", f"{tmp_path}/late_for_cli.py:f", "--args", "3.0"]) == 0
+    assert "gradient: 6.0" in capsys.readouterr().out
+    assert sys.path == before
+
+
 def test_check(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{program}:loss", "--order", "2"]) == 0
     assert "agrees" in capsys.readouterr().out
@@ -78,6 +121,11 @@ def test_check(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["show", "f"], 2),
         (["check", "{}:wrong"], 2),
         (["show", "{}:loss", "--args", "1 +"], 2),
+        (["show", "{}:loss", "--wrt", ""], 1),
+        (["show", "..relative:f"], 2),
+        (["check", "{}:loss", "--directions", "0"], 1),
+        (["check", "{}:cube", "--args", "2"], 1),
+        (["show", "{}:power"], 2),
         (["show", "{}:loss", "--args", "1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0"], 2),
     ],
 )
