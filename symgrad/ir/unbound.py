@@ -6,6 +6,7 @@ there, the loop begins with it. Python raises only where such a name is read.
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, If, Op, Operand, Undef, Value, While, walk
@@ -126,6 +127,44 @@ class Unbound:
             known += moved
 
 
+def present_in(body: Block, doubtful: Container[Value]) -> dict[Value, frozenset[Side]]:
+    """The sides of branches on which values are bound that are unbound elsewhere, where that is all it takes.
+
+    A branch of the backward half on the same tests then reads what one of the forward half has made.
+    """
+    made: dict[Value, frozenset[Side]] = {}
+    for op in body.ops:
+        for block in op.blocks:
+            made |= present_in(block, doubtful)
+        if isinstance(op, If):
+            for k, out in enumerate(op.outs):
+                if out in doubtful and (needed := _needed(op, k, made, doubtful)) is not None:
+                    made[out] = needed
+    return made
+
+
+def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Container[Value]) -> frozenset[Side] | None:
+    """The sides on which a result of a branch is bound, with those on which what the branch yields for it is, as seen from outside."""
+    absent = [is_absent(block.yields[k], op.outs[k].type) for block in op.blocks]
+    if sum(absent) != 1:
+        return None
+    place = absent.index(False)
+    block, given = op.blocks[place], op.blocks[place].yields[k]
+    sides = known.get(given) if isinstance(given, Value) and given in doubtful else frozenset[Side]()
+    if sides is None:
+        return None
+    seen = {y: out for y, out in zip(block.yields, op.outs, strict=True) if isinstance(y, Value)}
+    own = {out for inner in block.ops for out in inner.outs}
+    needed = {(op.test, place)}
+    for test, side in sides:
+        if isinstance(test, Value) and test in own:
+            if test not in seen:
+                return None
+            test = seen[test]
+        needed.add((test, side))
+    return frozenset(needed)
+
+
 def is_undefined(operand: Operand) -> bool:
     """Is it the operand that stands for no value?"""
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
@@ -137,4 +176,4 @@ def is_absent(operand: Operand, type_: Type) -> bool:
     return is_undefined(operand) or none and isinstance(type_, Array | Scalar | List | Tape | ShapeOf)
 
 
-__all__ = ["Unbound", "is_undefined"]
+__all__ = ["Side", "Unbound", "is_undefined", "present_in"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import BOOL, Array, List, Scalar, Tape, Type
-from symgrad.ir.unbound import Unbound, is_absent, is_undefined
+from symgrad.ir.unbound import Side, Unbound, is_absent, is_undefined, present_in
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder, symbols
 
@@ -25,6 +25,9 @@ def doubtful_values(func: Func) -> set[Value]:
 def bound(func: Func, unsure: set[Value] | None = None) -> Func:
     """Give every name a value on every path, in place, with a check where it may be read without one."""
     work = Bound(doubtful_values(func) if unsure is None else unsure)
+    for value, sides in present_in(func.body, work.unsure).items():
+        for side in sides:
+            work.present.setdefault(side, []).append((value, sides))
     if work.unsure or any(is_undefined(y) for y in func.body.yields):
         work.builder.taken = symbols(func)
         work.block(func.body, set())
@@ -35,9 +38,14 @@ def bound(func: Func, unsure: set[Value] | None = None) -> Func:
 
 @dataclass(slots=True)
 class Bound:
-    """The rewriting: which values may be unbound, and the bool beside each."""
+    """The rewriting: which values may be unbound, and the bool beside each.
+
+    ``present``: for a side of a branch, what is bound on it, with all the sides that this takes; ``sides`` are those around us.
+    """
 
     unsure: set[Value]
+    present: dict[Side, list[tuple[Value, frozenset[Side]]]] = field(default_factory=dict)
+    sides: set[Side] = field(default_factory=set)
     flags: dict[Value, Operand] = field(default_factory=dict)
     builder: Builder = field(default_factory=Builder)
 
@@ -102,8 +110,12 @@ class Bound:
 
     def branch(self, op: If, known: set[Value]) -> None:
         here = [o in self.unsure for o in op.outs]
-        for inner in op.blocks:
-            self.block(inner, set(known))
+        for place, inner in enumerate(op.blocks):
+            side = (op.test, place)
+            own = {side} - self.sides
+            self.sides |= own
+            self.block(inner, known | {value for value, sides in self.present.get(side, ()) if sides <= self.sides})
+            self.sides -= own
             self.close(inner, op.outs, here)
         op.outs += self.beside(op.outs)
         self.builder.append(op)
