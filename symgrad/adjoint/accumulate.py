@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.fit import conformed
+from symgrad.adjoint.fit import conformed, in_plane
 from symgrad.ir.core import Block, Const, Op, Operand, Value
-from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, same_shape
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, is_complex, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 
@@ -75,6 +75,11 @@ def loosened(type_: Type) -> Type:
     return UNKNOWN
 
 
+def zero_number(type_: Type) -> Const:
+    """The cotangent of a number on which nothing depends."""
+    return Const(0j) if is_complex(type_) else ZERO_GRAD
+
+
 def in_memory(type_: Type) -> bool:
     """May a value of this type be written to in place?"""
     return isinstance(type_, Array | List | Tape)
@@ -121,6 +126,7 @@ class Ledger:
 
     def contribute(self, scope: Scope, value: Value, new: Cotangent) -> None:
         """Add to the cotangent of ``value``."""
+        new = self.in_plane(new, value)
         old = self.get(scope, value)
         if old is None or is_zero(old):
             scope.table[value] = new
@@ -130,6 +136,11 @@ class Ledger:
         if not (old.loose and new.loose):
             old, new = self.settled(old, value), self.settled(new, value)
         scope.table[value] = self.sum(old, new, hinted(value))
+
+    def in_plane(self, grad: Cotangent, value: Value) -> Cotangent:
+        """A cotangent that was handed on from a complex value to a real one, or the other way round, as ``value``'s own."""
+        made = in_plane(self.builder, grad.value, value, hinted(value))
+        return grad if made is grad.value else Cotangent(made, in_memory(made.type), grad.mask)
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
         """Both together, in the memory of one of them if it may be written to."""
@@ -177,7 +188,7 @@ class Ledger:
         """Nothing, in the form that ``value``'s cotangent has."""
         match value.type:
             case Scalar():
-                return Const(0.0)
+                return zero_number(value.type)
             case Array(dtype=str()) if value not in self.nullable:
                 return self.zeros(self.builder.call("shape_of", value), value)
             case List():
@@ -231,7 +242,7 @@ class Ledger:
             grad = self.filled(grad)
             return self.settled(grad, value) if self.has_value(scope, value) else grad
         if isinstance(value.type, Scalar):
-            return Cotangent(ZERO_GRAD)
+            return Cotangent(zero_number(value.type))
         if self.has_value(scope, value):
             return Cotangent(self.zero(value), True)
         for model in self.models(value):

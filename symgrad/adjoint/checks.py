@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
 from symgrad.errors import CastStore, NoDerivative, UnknownFunction
-from symgrad.ir.core import Call, Const, Func, Op, Value, walk
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.core import Apply, Call, Const, Func, Op, Value, walk
+from symgrad.ir.types import Array, Box, List, Scalar, Type, Unknown, is_complex
+from symgrad.ops.complexes import RIGHT
 from symgrad.ops.spelling import CALLABLES
 
 #: rows that keep a call of something without a rule in its place
@@ -23,11 +24,12 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None
     known = [op for op in walk(func.body) if isinstance(op, Call) and op.name == "opaque_attribute"]
     methods = {op.outs[0]: f"method {op.settings['attribute']!r}" for op in known}
     for op in walk(func.body):
-        refuse_complex(op, active)
         if isinstance(op, Call):
             refuse_cast(op, varied)
             if any(out in active for out in op.outs):
                 refuse_unknown(op, varied, methods)
+        refuse_complex(op, varied, useful)
+    refuse_unsure(func, active)
 
 
 def refuse_cast(op: Call, varied: set[Value]) -> None:
@@ -39,10 +41,36 @@ def refuse_cast(op: Call, varied: set[Value]) -> None:
         )
 
 
-def refuse_complex(op: Op, active: set[Value]) -> None:
-    for out in op.outs:
-        if out in active and kind_of(out.type) == "complex":
-            raise NoDerivative("complex numbers that carry a derivative are not supported", op.loc, "write real and imaginary part apart")
+def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
+    """A derivative passes an op of complex numbers by a row that is right for them, or not at all; also if the row says it is zero."""
+    if isinstance(op, Apply) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
+        raise NoDerivative("complex numbers in a function that calls itself are not supported", op.loc, "write it as a loop")
+    if not isinstance(op, Call) or op.name in RIGHT or not any(a in varied for a in op.args):
+        return
+    if any(out in useful and may_be_active(out.type) for out in op.outs) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
+        raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "write real and imaginary part apart")
+
+
+def refuse_unsure(func: Func, active: set[Value]) -> None:
+    """Beside complex numbers it must be known of all that carries a derivative whether it is complex."""
+    if not any(is_complex(value.type) for value in active):
+        return
+    for op in walk(func.body):
+        for out in op.outs:
+            if out in active and is_unsure(out.type):
+                name = out.name or "a value"
+                what = f"whether {name} is complex is not known, and its derivative depends on it"
+                raise NoDerivative(what, op.loc, "make it complex from the start, for example with dtype=complex")
+
+
+def is_unsure(type_: Type) -> bool:
+    """May it be complex, or not?"""
+    match type_:
+        case Array(dtype=None) | Unknown() | Box():
+            return True
+        case List(item=item):
+            return is_unsure(item)
+    return False
 
 
 def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:

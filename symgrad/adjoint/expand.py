@@ -241,5 +241,5 @@ def keeps_float(value: Any) -> bool:
 
 def negated(builder: Builder, value: Any, hint: str | None = None) -> Any:
     """``-value``."""
-    known = number(value)
+    known = value if type(value) is complex else number(value)
     return -known if known is not None else builder.call("negative", operand(value), hint=hint)

@@ -1,4 +1,4 @@
-"""Sums a cotangent to the shape, and casts it to the dtype, of the value it belongs to.
+"""Puts a cotangent into the space of the value it belongs to: its shape, by summing, its dtype, and among real or complex numbers.
 
 What types decide is said with ``sum``; only where they do not, ``unbroadcast`` decides while running.
 """
@@ -6,9 +6,8 @@ What types decide is said with ``sum``; only where they do not, ``unbroadcast`` 
 from __future__ import annotations
 
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import Array, Extent, Scalar, Shape, is_plural, kind_of, same_extent, same_shape
+from symgrad.ir.types import Array, Extent, Scalar, Shape, is_plural, same_extent, same_shape
 from symgrad.ops.build import Builder
-from symgrad.ops.declare import ROWS
 
 
 def fitted(builder: Builder, grad: Operand, target: Operand, hint: str | None = None) -> Operand:
@@ -66,15 +65,23 @@ def summed(builder: Builder, grad: Operand, leading: int, axes: tuple[int, ...],
 
 def conformed(builder: Builder, grad: Operand, target: Value, hint: str | None = None) -> Operand:
     """``grad`` in ``target``'s kind and dtype, where both are known and differ."""
+    grad = in_plane(builder, grad, target, hint)
     have, want = getattr(grad.type, "dtype", None), getattr(target.type, "dtype", None)
-    if want in (None, "any") or have == want:
-        return grad
-    if isinstance(grad, Const) or have in (None, "any"):
-        return grad
-    if kind_of(have) == "complex" and kind_of(want) == "float" and "real" in ROWS:
-        grad = builder.call("real", grad, hint=hint)
-        if getattr(grad.type, "dtype", None) == want:
-            return grad
-    if kind_of(have) == "float" and kind_of(want) == "complex":
+    if want in (None, "any") or have == want or isinstance(grad, Const) or have in (None, "any"):
         return grad
     return builder.call("cast", grad, hint=hint, dtype=want)
+
+
+def in_plane(builder: Builder, grad: Operand, target: Value, hint: str | None = None) -> Operand:
+    """The cotangent of a complex number as a complex one; of what is real only the real part."""
+    have, want = (getattr(o.type, "kind", None) for o in (grad, target))
+    if have == want or "complex" not in (have, want) or None in (have, want):
+        return grad
+    if isinstance(grad, Const):
+        return Const(complex(grad.value) if want == "complex" else grad.value.real)
+    if want != "complex":
+        return builder.call("real_part", grad, hint=hint)
+    if isinstance(grad.type, Array) or getattr(grad.type, "dtype", None) not in (None, "any"):
+        dtype = getattr(target.type, "dtype", None)
+        return builder.call("cast", grad, hint=hint, dtype="c128" if dtype in (None, "any") else dtype)
+    return builder.call("number", grad, hint=hint, kind="complex")

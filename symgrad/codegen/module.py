@@ -102,7 +102,7 @@ class ModuleWriter:
     def allowed(self, module: str) -> bool:
         """May the saved file import the module?"""
         root = module.partition(".")[0]
-        return root in ("numpy", "math", "scipy") or module in self.modules or root in self.modules
+        return root in ("numpy", "math", "cmath", "scipy") or module in self.modules or root in self.modules
 
     def import_line(self, name: str, value: Any) -> str | None:
         """The import that gives a module or a function of one, if there is one."""

@@ -53,7 +53,8 @@ class Seed:
     given: str
     result: str
     shape: str | None  #: the variable that keeps the shape of a result that is an array
-    fits: bool  #: it is an array or a number, of floats
+    fits: bool  #: it is an array or a number, of floats or complex numbers
+    of_complex: bool = False
 
     @property
     def kept(self) -> list[str]:
@@ -63,7 +64,8 @@ class Seed:
     @property
     def fitted(self) -> str:
         """The seed as the backward half takes it."""
-        return f"fitting_seed({', '.join(filter(None, [self.given, self.shape]))})" if self.fits else self.given
+        words = [self.given, str(self.shape), "True"] if self.of_complex else filter(None, [self.given, self.shape])
+        return f"fitting_seed({', '.join(words)})" if self.fits else self.given
 
 
 @dataclass(slots=True)

@@ -130,6 +130,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return Num(Const(1))
             case "T" | "real" if type_.kind != "complex":
                 return owner
+            case "real" | "imag":
+                return Num(ctx.call(attr, ctx.read(owner)))
         return Bound(owner, attr)
     if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
         return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
@@ -153,6 +155,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
         case "real" if type_.kind in ("float", "int", "bool"):
             return owner
+        case "real" if type_.kind == "complex" and type_.shape is not None:
+            return apply_row(ctx, attr, [owner], {}, node)
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
     return Bound(owner, attr)

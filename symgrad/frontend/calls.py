@@ -27,6 +27,7 @@ from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
+from symgrad.frontend.operands import are_complex
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
@@ -178,7 +179,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return found(ctx, args, kwargs, node)
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
-    if (saying := composed(value)) is not None:
+    if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
         return call_function(ctx, saying, args, kwargs, node)
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)

@@ -19,6 +19,7 @@ from symgrad.frontend import (
     attributes,
     builtins,
     calls,
+    complexes,
     comprehensions,
     copying,
     expressions,
@@ -51,8 +52,8 @@ from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, re
 from symgrad.signature import Static as StaticArgument
 
 #: they fill the tables
-CONSTRUCTS = (attributes, builtins, calls, comprehensions, copying, expressions, factors, iterators, keyed, loops, match, operators,
-             ordering,              statements)  # fmt: skip
+CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, iterators, keyed, loops,
+              match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
 
 

@@ -19,7 +19,7 @@ from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import Array, Scalar, is_complex
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +57,12 @@ class Seeded(Binding):
 
 @callee(Seeded)
 def call_seeded(ctx: Lowering, held: Seeded, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    made = binary(ctx, ast.Mult, held.seed, ctx.apply(held.of, args, kwargs, node), node)
-    return made if isinstance(ctx.type_of(made), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [made], {}, node)
+    out = ctx.apply(held.of, args, kwargs, node)
+    if is_complex(ctx.type_of(held.seed)) and not is_complex(ctx.type_of(out)):
+        raise UnsupportedSyntax("a complex seed is given for a result that is real", ctx.loc(node), "take its real part")
+    made = binary(ctx, ast.Mult, held.seed, out, node)
+    made = made if isinstance(ctx.type_of(made), Scalar) else ctx.apply(Static(np.sum, "np.sum"), [made], {}, node)
+    return Num(ctx.call("real", ctx.read(made, node))) if is_complex(ctx.type_of(made)) else made
 
 
 @dataclass(slots=True)
@@ -275,6 +279,9 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
 def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
+    if is_complex(out.type):
+        raise NotScalar("the function differentiated here is complex, and a gradient is of a real number", ctx.loc(node),
+                        "return its real part or abs(...)")  # fmt: skip
 
 
 def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:

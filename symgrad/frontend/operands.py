@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import List, Scalar
+from symgrad.ir.types import List, Scalar, is_complex
 from symgrad.ops import spelling
 
 
@@ -47,6 +48,24 @@ def static_key(
         case Tup(items):
             return tuple(static_key(ctx, item, node, what, instead) for item in items)
     raise UnsupportedSyntax(f"{what} must be a literal", ctx.loc(node), f"use {instead} that are computed")
+
+
+def are_complex(ctx: Lowering, bindings: Iterable[Binding]) -> bool:
+    """Is any of them, or of what they hold, a complex number or an array of these?"""
+    for binding in bindings:
+        match binding:
+            case Num() | Ref():
+                found = is_complex(ctx.type_of(binding))
+            case Tup(items=items):
+                found = are_complex(ctx, items)
+            case Obj(key) if key.kind == "list":
+                content = ctx.state.heap[key]
+                found = are_complex(ctx, [content] if isinstance(content, Ref) else [b for _, b in content])
+            case _:
+                found = False
+        if found:
+            return True
+    return False
 
 
 def known_value(binding: Binding) -> list[Any]:

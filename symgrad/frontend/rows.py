@@ -10,12 +10,14 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import pinnable, row_operand, unwrap
+from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER
 from symgrad.ops.declare import ROWS
 
+#: rows that only look for elements
+PLACES = frozenset({"take_items", "choose", "indices"})
 #: rows of arrays that without an axis are of all elements in a row
 OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
@@ -52,7 +54,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         refusal.objects = dict(ctx.external_names)
         raise refusal from None
     except spelling.BindError as error:
-        if (wider := WIDER.get(spelled.row)) is not None:
+        if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in PLACES or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.ir.types import BOOL, COMPLEX, FLOAT, INT, UNDEFINED, UNKNOWN, Object, Type
+from symgrad.ir.types import BOOL, COMPLEX, FLOAT, INT, UNDEFINED, UNKNOWN, Object, Type, is_complex
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 
@@ -339,6 +339,15 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
     return made
 
 
+def holds_complex(func: Func, seen: frozenset[int] = frozenset()) -> bool:
+    """Is any value of a function, or of those that it applies, known to be complex?"""
+    values = [*func.body.args, *(v for op in walk(func.body) for v in (*op.outs, *(a for block in op.blocks for a in block.args)))]
+    if any(is_complex(v.type) for v in values) or any(is_complex(y.type) for y in func.body.yields):
+        return True
+    inner = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None and id(op.func) not in seen]
+    return any(holds_complex(one, seen | {id(func), id(one)}) for one in inner)
+
+
 def clone(func: Func, name: str | None = None) -> Func:
     """A copy of a function with fresh values."""
     copy = clone_block(func.body, {})
@@ -347,5 +356,5 @@ def clone(func: Func, name: str | None = None) -> Func:
 
 __all__ = [
     "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
-    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "substitute", "uses", "walk",
+    "Op", "Operand", "Undef", "Value", "While", "clone", "clone_block", "holds_complex", "substitute", "uses", "walk",
 ]  # fmt: skip

@@ -166,6 +166,18 @@ UNKNOWN, UNDEFINED = Unknown(), Undefined()
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 
 
+def is_complex(type_: Type) -> bool:
+    """May a value of this type be, or hold, a complex number, as far as its type says?"""
+    match type_:
+        case Scalar(kind=kind) | Array(kind=kind):
+            return kind == "complex"
+        case List(item=item):
+            return is_complex(item)
+        case Tape(items=items):
+            return any(map(is_complex, items))
+    return False
+
+
 def join_kind(a: Kind, b: Kind) -> Kind:
     return KINDS[max(KINDS.index(a), KINDS.index(b))]
 

@@ -18,6 +18,7 @@ from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, Shape, ShapeOf, Type
 from symgrad.location import NOWHERE, Loc
+from symgrad.ops.complexes import for_complex
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import Asked
 
@@ -57,11 +58,13 @@ class Builder:
 
     def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
         """Append an op that has several results, and return them."""
+        types = [a.type for a in args]
+        name, settings = for_complex(name, types, settings)
         row = ROWS[name]
         settings = {**row.settings, **settings}
-        made = row.law([a.type for a in args], settings, self.asked(args))
-        types = made if isinstance(made, tuple) else (made,)
-        outs = [Value(self.freshen(t), h) for t, h in zip(types, [*hints, *[None] * len(types)], strict=False)]
+        made = row.law(types, settings, self.asked(args))
+        results = made if isinstance(made, tuple) else (made,)
+        outs = [Value(self.freshen(t), h) for t, h in zip(results, [*hints, *[None] * len(results)], strict=False)]
         self.block.ops.append(Call(outs, self.loc, name, list(args), settings))
         self.note_extent(name, args, settings, outs[0] if outs else None)
         return outs

@@ -9,6 +9,7 @@ cotangent and sums over what was broadcast. One not given is the formula's, deri
 from __future__ import annotations
 
 import ast
+import cmath
 import math as python_math
 from collections.abc import Callable
 from functools import cache
@@ -16,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedArgument
-from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, join
+from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, is_complex, join
 from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
@@ -35,7 +35,7 @@ SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign
 @cache
 def evaluator(params: tuple[str, ...], text: str) -> Callable[..., Any]:
     """The function that a row's text says, to ask for dtypes."""
-    return eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math})  # type: ignore[no-any-return]
+    return eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math, "cmath": cmath})  # type: ignore[no-any-return]
 
 
 def spell(partial: str) -> str:
@@ -75,6 +75,8 @@ def texts(
     """The row's text, and the text for its settings."""
     plain = emit or f"np.{name}({', '.join(params)})"
     table = {"numpy": numpy or plain, "math": math or plain, "scipy": scipy or plain}
+    if math:
+        table["cmath"] = math.replace("math.", "cmath.")
 
     def choose(settings: dict[str, Any]) -> str:
         return table.get(settings.get("via") or "", plain)
@@ -199,10 +201,12 @@ def _share_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _imaginary_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    """Zeros; what is complex has another derivative."""
-    if getattr(types[0], "kind", None) == "complex":
-        raise UnsupportedArgument("the imaginary part of complex numbers is not supported")
+    """Zeros; complex numbers have another row."""
     return elementwise_law(lambda s: np.imag)(types, settings, dim)
+
+
+def _real_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.real" if is_complex(types[0]) else "np.real(x)"
 
 
 def _frexp_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
@@ -346,7 +350,7 @@ elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_
 rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="ldexp(mantissa_grad, -exponent)")
 elementwise("ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
-rule("real(x)", elementwise_law(lambda s: np.real), emit="np.real(x)", alias="view", cheap=True, linear="x", x_grad="out_grad")
+rule("real(x)", elementwise_law(lambda s: np.real), emit=_real_text, alias="view", cheap=True, linear="x", x_grad="out_grad")
 constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip

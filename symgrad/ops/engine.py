@@ -21,6 +21,7 @@ from symgrad.ir.types import (
     Tape,
     Type,
     Unknown,
+    is_complex,
     join,
     kind_of,
     same_shape,
@@ -84,15 +85,16 @@ def _zeros_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 def _spread(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = types[1].shape if isinstance(types[1], ShapeOf) else None
-    dtype = getattr(types[0], "dtype", None)
-    return Array("f64" if dtype in (None, "any") and isinstance(types[0], Scalar) else dtype, shape)
+    if isinstance(types[0], Scalar) and types[0].dtype in (None, "any"):
+        return Array("c128" if types[0].kind == "complex" else "f64", shape)
+    return Array(getattr(types[0], "dtype", None), shape)
 
 
 def _unbroadcast(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     grad, shape = types[0], types[1]
     dtype = getattr(grad, "dtype", None)
     if isinstance(shape, ShapeOf) and shape.shape == () and not settings["array"]:
-        return Scalar(kind_of(dtype), dtype) if dtype and dtype != "any" else Scalar("float", "any")
+        return Scalar(kind_of(dtype), dtype) if dtype and dtype != "any" else Scalar("complex" if is_complex(grad) else "float", "any")
     return Array(None if dtype == "any" else dtype, shape.shape if isinstance(shape, ShapeOf) else None)
 
 
@@ -211,7 +213,7 @@ def _array_of_text(settings: dict[str, Any], types: list[Type]) -> str:
     """The sums of cotangents in a list may be numbers of Python's, which NumPy takes for wide ones."""
     if settings["dtype"] is not None:
         return "np.array(l, dtype)"
-    narrow = {"f32": "np.float32", "f16": "np.float16"}.get(str(getattr(_leaf(types[0]), "dtype", None)))
+    narrow = {"f32": "np.float32", "f16": "np.float16", "c64": "np.complex64"}.get(str(getattr(_leaf(types[0]), "dtype", None)))
     return f"np.array(l, {narrow})" if narrow else "np.array(l)"
 
 
@@ -341,13 +343,13 @@ def _list_add_text(settings: dict[str, Any], types: list[Type]) -> str:
 def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
     item = types[0].item if isinstance(types[0], List) else UNKNOWN
     if isinstance(item, Scalar):
-        return "[0.0] * len(l)"
+        return "[0j] * len(l)" if is_complex(types[0]) else "[0.0] * len(l)"
     return "[np.zeros_like(item) for item in l]" if is_surely_array(item) else "zeros_as(l)"
 
 
 def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
     if isinstance(types[0], Scalar):
-        return "0.0"
+        return "0j" if is_complex(types[0]) else "0.0"
     return "np.zeros_like(x)" if is_surely_array(types[0]) else "zeros_as(x)"
 
 

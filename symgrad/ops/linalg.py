@@ -167,7 +167,7 @@ def subscripts_of(text: str) -> tuple[list[str], str]:
 def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     labels, out = subscripts_of(settings["subscripts"])
     shapes = [shape_of(t) for t in types]
-    dtype = _product_dtype(types) if len(types) > 1 else dtype_of(types[0])
+    dtype = _product_dtype(types[:2]) if len(types) > 1 else dtype_of(types[0])
     if len(types) > 2:
         for t in types[2:]:
             dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
@@ -235,6 +235,10 @@ for _count in range(1, MOST_EINSUM + 1):
 # ------------------------------------------------------------------ solving
 
 
+#: what gives the dtype of sizes
+REAL = "np.real(1.0 * x / 1)"
+
+
 def _float_dtype(types: list[Type], text: str = "1.0 * x / 1") -> str | None:
     one = dtype_of(types[0])
     return None if one is None else array_dtype(evaluator(("x",), text), [Array(one, (1,))])
@@ -268,8 +272,8 @@ def _det_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _slogdet_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    one = _det_law(types, settings, dim)
-    return one, one
+    shape = shape_of(types[0])
+    return _det_law(types, settings, dim), array_or_scalar(_float_dtype(types, REAL), None if shape is None else shape[:-2])
 
 
 def _least(shape: Any) -> Extent:
@@ -286,7 +290,7 @@ def _svd_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
         return Array(dtype, None), Array(dtype, None), Array(dtype, None)
     *stack, rows, columns = shape
     least = _least(shape)
-    return Array(dtype, (*stack, rows, least)), Array(dtype, (*stack, least)), Array(dtype, (*stack, least, columns))
+    return Array(dtype, (*stack, rows, least)), Array(_float_dtype(types, REAL), (*stack, least)), Array(dtype, (*stack, least, columns))
 
 
 def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
@@ -298,7 +302,7 @@ def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[
 
 def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
     shape, dtype = shape_of(types[0]), _float_dtype(types)
-    return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
+    return Array(_float_dtype(types, REAL), None if shape is None else shape[:-1]), Array(dtype, shape)
 
 
 rule("inv(a)", _matrix_law, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")

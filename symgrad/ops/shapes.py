@@ -76,7 +76,7 @@ def array_or_scalar(dtype: str | None, shape: Shape | None, layout: Layout = "?"
 def _sample(of: Sample, half: bool) -> Any:
     where, name = of
     if where == "python":
-        return 0.5 if half and name == "float" else PYTHON[name]
+        return 0.5 * PYTHON[name] if half and name in ("float", "complex") else PYTHON[name]
     one = np.ones(1, np.dtype(DTYPES[name]))
     return one if where == "array" else one[0]
 
@@ -263,6 +263,8 @@ def reduction_law(function: Callable[..., Any]) -> Law:
         if not types[0].is_number:
             return UNKNOWN
         shape = reduced(shape_of(types[0]), settings.get("axis"), bool(settings.get("keepdims")))
+        if isinstance(types[0], Scalar) and types[0].dtype == "any" and shape == ():
+            return number_type(function, types)
         return array_or_scalar(array_dtype(function, types), shape, "C" if shape is not None and len(shape) == 1 else "?")
 
     return law

@@ -109,6 +109,12 @@ MATH = {
     "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan",
     "isinf": "isinf", "isfinite": "isfinite", "gcd": "gcd", "lcm": "lcm",
 }  # fmt: skip
+#: functions of ``cmath``
+CMATH = {
+    name: MATH[name] for name in (
+        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log", "log10", "sqrt",
+    )
+}  # fmt: skip
 #: operators of the syntax, in expressions and in ``x += y``
 AST_OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "mod",

@@ -11,10 +11,11 @@ from functools import cache
 from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
+from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
 from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.facts import Facts, covers, has_memory
-from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
+from symgrad.passes.identities import FOLDED, IDENTITIES, OF_COMPLEX, folded, spread_operand
 
 VIEWS = frozenset({"view", "mT"})
 ROUNDS = 12  #: each round sees what the last one made; most programs need three
@@ -151,7 +152,10 @@ class _Folder:
     def call(self, op: Call, block: Block, done: list[Op]) -> None:
         self.facts.recent = done
         if len(op.outs) == 1:
+            exact = any(is_complex(o.type) for o in (*op.outs, *op.args))
             for rewrite in self.tried(op.name, ROWS[op.name].elementwise):
+                if exact and rewrite not in OF_COMPLEX:
+                    continue
                 made = rewrite(op, self.facts)
                 if isinstance(made, Call | list):
                     if self.func.notes is not None and (self.tried is not rewrites or rewrite in CHEAPER.get(op.name, ())):

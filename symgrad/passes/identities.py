@@ -365,11 +365,17 @@ def number_of_number(op: Call, facts: Facts) -> Operand | None:
     return op.args[0] if op.args[0].type == op.outs[0].type else None
 
 
+def first_power(op: Call, facts: Facts) -> Operand | None:
+    """``z ** 1`` is ``z``, which the derivative of a square has."""
+    return op.args[0] if is_number(op.args[1], 1) and op.args[0].type == op.outs[0].type else None
+
+
 IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "add": (add_zero, add_negative),
     "subtract": (unit(1, 0.0), add_negative),
     "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one, plain_constant),
     "divide": (unit(1, 1.0),),
+    "complex_power": (first_power,),
     "negative": (double_negative,),
     "accumulate": (nothing_accumulated, store_after_whole_zero, first_accumulation, spread_accumulated),
     "set_at": (spread_stored, whole_store),
@@ -385,4 +391,10 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     **dict.fromkeys(("matmul_left", "matmul_right", "dot_left", "dot_right"), (one_times_vector,)),
 }
 
-__all__ = ["FOLDED", "IDENTITIES", "folded", "spread_operand"]
+#: what holds of complex numbers too: all that is not arithmetic
+OF_COMPLEX: frozenset[Any] = frozenset({
+    spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast, unbroadcast_spread,
+    shape_of_zeros, shape_elsewhere, copy_of_copy, cast_to_itself, number_of_number, first_power,
+})  # fmt: skip
+
+__all__ = ["FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]

@@ -24,7 +24,7 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
-from symgrad.ir.core import Call, Func, clone, walk
+from symgrad.ir.core import Call, Func, clone, holds_complex, walk
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -116,7 +116,9 @@ def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) 
 
 def prepared(job: Job, func: Func) -> Func:
     """The function in the form whose derivative runs fastest: for kernels with one product of matrices in the place of many of
-    vectors, small arrays as numbers where that is faster, and before loops what their rounds compute alike."""
+    vectors, small arrays as numbers where that is faster, and before loops what their rounds compute alike; none of complex numbers."""
+    if holds_complex(func):
+        return func
     jit, guarded = bool(job.request.jit), not job.request.pullback
     if jit and guarded:
         func = simplify(func, (paired, dce))

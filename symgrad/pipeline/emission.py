@@ -17,8 +17,8 @@ from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
 from symgrad.frontend.lower import Result
-from symgrad.ir.core import Func, Value, clone
-from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.core import Func, Value, clone, holds_complex
+from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
 from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
@@ -34,11 +34,16 @@ Emission = Callable[[Job], Emitted]
 
 
 def printed(func: Func, job: Job) -> Func:
-    """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes."""
+    """A copy of a function as it is printed: for ``"speed"`` in the form that NumPy runs fastest, in a file with plain lists as tapes.
+
+    What holds complex numbers is left as it is: the passes that make that form know of real numbers only.
+    """
     func = dce(zeroing(dce(unread(clone(func)))))
     if job.outside is not None:
         return apart(stacks(func))
-    return simplify(func, LOWER_HALVES if job.request.pullback else LOWER) if job.request.optimize == "speed" else func
+    if job.request.optimize != "speed" or holds_complex(func):
+        return func
+    return simplify(func, LOWER_HALVES if job.request.pullback else LOWER)
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
@@ -63,7 +68,7 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
             doc,
             lines_of(job),
             objects=job.lowered.objects,
-            fast=job.outside is None and job.request.optimize == "speed",
+            fast=job.outside is None and job.request.optimize == "speed" and not holds_complex(func),
             again=again,
         ),
     )
@@ -123,5 +128,5 @@ def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     for place, type_ in zip(seed_places(output), types, strict=True):
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
-        made.append(Seed(f"out_grad{place}", f"{out}{place}", shape, fits))
+        made.append(Seed(f"out_grad{place}", f"{out}{place}", shape, fits, is_complex(type_)))
     return made

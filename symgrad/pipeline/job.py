@@ -14,7 +14,7 @@ from symgrad.errors import BadArgument, NotScalar
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
-from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
 from symgrad.signature import Abstract, Request, Signature, Tree
@@ -72,6 +72,9 @@ class Job:
         type_ = operands[0].type
         if not is_one_number(type_):
             raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
+        if is_complex(type_):
+            raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
+                            "return its real part or abs(...), or use vjp, which takes a complex seed")  # fmt: skip
 
     def result_loc(self) -> Loc:
         return self.source.loc(self.source.node)

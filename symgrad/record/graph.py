@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.activity import matters, may_be_active
+from symgrad.adjoint.activity import active_values, matters, may_be_active
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
+from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
-from symgrad.ir.types import INT, Array, Scalar, Type, join, same_extent
+from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
 from symgrad.ops.build import Builder, symbols
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.record.compiled import Compiled, Key, finished
@@ -180,6 +181,7 @@ class Graph:
         reached = matters(whole, list(places.values()), active)
         wrt = [k for k in dict.fromkeys(places.values()) if k in reached]
         if wrt:
+            real_only(whole, wrt, active)
             # what the keys stand for must be what later operations read, not copies of it
             made = gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken), shared=True)
             body = expanded(made).body
@@ -235,6 +237,12 @@ class Graph:
         body.args = [value for _, value in params]
         func = simplify(Func(name, body), OPTIMISE)
         return finished(func, [key for key, _ in params], name, self.objects, kernel)
+
+
+def real_only(func: Func, wrt: Sequence[int], active: Sequence[int]) -> None:
+    """No gradient is taken of complex numbers here: these packages have conventions of their own for them."""
+    if any(is_complex(value.type) for value in active_values(func, wrt, active)):
+        raise NoDerivative("the gradient of complex tensors is not supported", hint="use symgrad.grad of a NumPy function")
 
 
 PASSED = ("barrier", "probe")  #: ops that do nothing in the program

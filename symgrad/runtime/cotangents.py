@@ -477,4 +477,4 @@ def cofactors(a: Any) -> Any:
     n = s.shape[-1]
     others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    return sign[..., None, None] * (u * others[..., None, :]) @ vh
+    return sign[..., None, None] * (u.conj() * others[..., None, :]) @ vh.conj()

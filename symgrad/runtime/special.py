@@ -204,3 +204,27 @@ __all__ = [
     "weighted_after",
     "weighted_before",
 ]
+
+
+def unit_conjugate(x: Any) -> Any:
+    """The conjugate of the complex number of size one in the direction of ``x``, 0 for 0: the slope of ``abs``.
+
+    >>> unit_conjugate(3 + 4j)
+    (0.6-0.8j)
+    """
+    size = abs(x)
+    if isinstance(x, np.ndarray):
+        return np.conj(x) / np.where(size == 0, 1, size)
+    return x.conjugate() / (size if size else 1)
+
+
+def inverse_modulus(x: Any) -> Any:
+    """``1 / abs(x)``, and 0 for 0.
+
+    >>> inverse_modulus(3 + 4j)
+    0.2
+    """
+    size = abs(x)
+    if isinstance(x, np.ndarray):
+        return np.where(size == 0, 0, 1 / np.where(size == 0, 1, size))
+    return 1 / size if size else size

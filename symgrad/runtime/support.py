@@ -34,12 +34,19 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
-def fitting_seed(given: Any, shape: tuple[int, ...] | None = None) -> Any:
+def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False) -> Any:
     """What a pullback is given for a result of this shape, or for a number; broadcast, as in ``sum(seed * result)``.
 
     >>> fitting_seed(2.0, (3,))
     array([2., 2., 2.])
+    >>> fitting_seed(2.0, None, True)
+    (2+0j)
     """
+    if of_complex and not np.iscomplexobj(given):
+        number = isinstance(given, float | int)
+        given = complex(given) if number else np.asarray(given).astype(np.result_type(np.asarray(given), np.complex64))
+    elif not of_complex and type(given) is not float and np.iscomplexobj(given):
+        raise TypeError("a complex seed is given for a result that is real")
     if shape is None:
         if type(given) is not float and np.ndim(given):
             raise ValueError(f"a seed of shape {np.shape(given)} is given for a result that is one number")
@@ -144,7 +151,7 @@ def zeros_as(x: Any) -> Any:
     """
     if isinstance(x, list | tuple):
         return type(x)(zeros_as(item) for item in x)
-    return np.zeros(x.shape, x.dtype) if isinstance(x, np.ndarray) else 0.0
+    return np.zeros(x.shape, x.dtype) if isinstance(x, np.ndarray) else 0j if isinstance(x, complex) else 0.0
 
 
 def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
+from symgrad.ops.composed.complexes import OF_COMPLEX
 from symgrad.ops.composed.iterating import ITERATING
 from symgrad.ops.composed.joining import (
     append,
@@ -176,14 +177,28 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-def composed(function: Any) -> Callable[..., Any] | None:
-    """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported."""
+#: compositions that say of complex numbers too what NumPy does to them
+ALIKE: frozenset[Callable[..., Any]] = frozenset({
+    vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
+    atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
+    polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, isscalar, unstack,
+    sliding_window_view, fill_diagonal, average, *ITERATING.values(),
+})  # fmt: skip
+
+
+def composed(function: Any, of_complex: bool = False) -> Callable[..., Any] | None:
+    """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported; of complex numbers, if so."""
     try:
         found = COMPOSED.get(function) or ITERATING.get(function)
     except TypeError:
         return None
-    if found is not None:
-        return found
+    if found is None:
+        found = composed_of_scipy(function)
+    return found if found is None or not of_complex or found in ALIKE else OF_COMPLEX.get(function)
+
+
+def composed_of_scipy(function: Any) -> Callable[..., Any] | None:
+    """The composition that says a function of SciPy's."""
     name = getattr(function, "__name__", "")
     for module, table in SCIPY.items():
         if name in table and getattr(sys.modules.get(module), name, None) is function:

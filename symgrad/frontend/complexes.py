@@ -1,0 +1,78 @@
+"""``complex`` and the functions of ``cmath``, which make a complex number of what they are given."""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import types
+from collections.abc import Callable
+
+from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.bindings import Binding, Num
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.declared import call_function
+from symgrad.frontend.tables import SPECIAL, special
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import Scalar
+from symgrad.ops.composed.complexes import OF_CMATH
+from symgrad.ops.signatures import CMATH
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+
+@special(complex)
+def complex_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``complex(z)`` and ``complex(x, y)``."""
+    given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+    if len(args) > 2 or set(given) - {"real", "imag"} or not given:
+        raise UnsupportedArgument("complex takes one number or two", ctx.loc(node))
+    if "imag" not in given:
+        return Num(number(ctx, given["real"], "complex", node))
+    zero = Num(Const(0.0))
+    parts = [real_number(ctx, given.get(name, zero), "complex", node) for name in ("real", "imag")]
+    return Num(ctx.call("complex_of", *(ctx.read(part, node) for part in parts)))
+
+
+def real_number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Binding:
+    """One number."""
+    if not isinstance(ctx.type_of(binding), Scalar):
+        raise UnsupportedArgument(f"{name} takes numbers", ctx.loc(node), "use x + 1j * y for arrays")
+    return binding
+
+
+def number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand:
+    """One number as a complex one of Python's."""
+    operand = ctx.read(real_number(ctx, binding, name, node), node)
+    type_ = operand.type
+    assert isinstance(type_, Scalar)
+    return operand if type_.kind == "complex" and type_.dtype is None else ctx.call("number", operand, kind="complex")
+
+
+def entered(name: str, row: str) -> Callable[..., Binding]:
+    """What lowers a function of ``cmath`` that has a row."""
+
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        if kwargs or not 0 < len(args) <= 1 + (name == "log"):
+            raise UnsupportedArgument(f"cmath.{name} of such arguments is not supported", ctx.loc(node))
+        made = [ctx.call(row, number(ctx, a, f"cmath.{name}", node), via="cmath") for a in args]
+        return Num(made[0] if len(made) == 1 else ctx.call("divide", *made))
+
+    return lower
+
+
+def composed(name: str, says: types.FunctionType) -> Callable[..., Binding]:
+    """What lowers a function of ``cmath`` that is said in others."""
+
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        given: Args = args if name == "rect" else [Num(number(ctx, a, f"cmath.{name}", node)) for a in args]
+        return call_function(ctx, says, given, kwargs, node)
+
+    return lower
+
+
+for _name, _row in CMATH.items():
+    SPECIAL[getattr(cmath, _name)] = entered(_name, _row)
+for _function, _says in OF_CMATH.items():
+    assert isinstance(_says, types.FunctionType)
+    SPECIAL[_function] = composed(_function.__name__, _says)

@@ -1,0 +1,105 @@
+"""table: functions of complex numbers that are not those of real ones, and which rows are right for complex numbers.
+
+The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. So a function that has a complex derivative passes
+``out_grad`` on as a real one does, multiplied by that derivative: the rows in ``RIGHT`` stand as they are. Others have a row of their
+own for complex operands, which ``INSTEAD`` names and the builder puts in their place. The engine takes the real part where the
+operand is real. What is not in ``RIGHT`` is refused where an operand or a result is complex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import COMPLEX, Scalar, Type, is_complex
+from symgrad.ops.declare import ROWS, Row, add, parse_signature, rule
+from symgrad.ops.elementwise import elementwise, evaluator
+from symgrad.ops.shapes import elementwise_law
+
+# ------------------------------------------------------------------ parts and sizes
+
+
+def _modulus_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.abs(x)" if settings.get("via") == "numpy" else "abs(x)"
+
+
+def _modulus_like(settings: dict[str, Any]) -> Any:
+    return evaluator(("x",), _modulus_text(settings, []))
+
+
+def _real_part_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "x.real" if isinstance(types[0], Scalar) else "np.array(np.real(x))"
+
+
+def _conj_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return "np.conj(x)" if settings.get("via") == "numpy" else "x.conjugate()"
+
+
+def _log_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """A real number is made a complex one before, so that its logarithm is."""
+    wide = "" if any(map(is_complex, types)) else " + 0j"
+    if all(isinstance(t, Scalar) for t in types):
+        return f"np.log(x{wide}) if x else 0j"
+    return f"np.log(np.where(x == 0, 1, x){wide})"
+
+
+def conjugating(text: str, x_grad: str, emit: Any, linear: str = "") -> None:
+    """Declare a function applied element by element that has no complex derivative, by the whole cotangent of ``x``."""
+    name, params, settings, outs, _ = parse_signature(text)
+    law = elementwise_law(lambda s: evaluator(("x",), _conj_text(s, [])))
+    add(Row(name, params, law, settings, outs, elementwise=True, pullbacks={"x": x_grad}, linear=frozenset(linear.split()), emit=emit))
+
+
+elementwise("modulus(x, via=None)", emit=_modulus_text, law=elementwise_law(_modulus_like), dx="unit_conjugate(x)")
+conjugating("conj(x, via=None)", "conj(out_grad)", _conj_text, linear="x")
+# the conjugate of the number of size one in the same direction, 0 for 0
+conjugating("unit_conjugate(x)", "(conj(out_grad) - out_grad * (out * out)) * (0.5 * inverse_modulus(x))", "unit_conjugate(x)")
+# 0 for 0
+elementwise("inverse_modulus(x)", emit="inverse_modulus(x)", law=elementwise_law(_modulus_like), dx="-(out * out * unit_conjugate(x))")
+rule("imaginary(x)", elementwise_law(lambda s: np.imag), emit=lambda s, t: "x.imag" if t[0].is_number else "np.imag(x)", alias="view",
+     cheap=True, linear="x", x_grad="-1j * out_grad")  # fmt: skip
+# the real part in memory of its own: of the cotangent of what is real
+rule("real_part(x)", elementwise_law(lambda s: np.real), emit=_real_part_text, linear="x", x_grad="out_grad")
+rule("complex_of(x, y)", lambda types, settings, dim: COMPLEX, emit="complex(x, y)", linear="x y", x_grad="out_grad",
+     y_grad="1j * out_grad")  # fmt: skip
+
+# ------------------------------------------------------------------ where real formulas have other branches
+
+elementwise("complex_power(x, y)", emit="x ** y", numpy="np.power(x, y)", cheap=True, dx="y * complex_power(x, lowered(y))",
+            dy="out * complex_log(x)")  # fmt: skip
+elementwise("complex_log(x)", emit=_log_text, law=elementwise_law(lambda s: evaluator(("x",), "np.log(x + 0j)")),
+            dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx="1 / (sqrt(x - 1) * sqrt(x + 1))")
+
+#: rows that another one stands for where an operand is complex, and how that is spelt
+INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
+    "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),
+    "arccosh": ("complex_arccosh", {}),
+}  # fmt: skip
+
+
+NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part complex_of complex_power complex_log complex_arccosh
+    add subtract multiply divide negative positive square reciprocal ratio lowered
+    exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh
+    where sum mean prod product_before product_after weighted_after weighted_before cumsum cumprod
+    matmul matmul_left matmul_right dot dot_left dot_right outer tensordot tensordot_left tensordot_right
+    inv solve det cofactors over_matrix mT trace trace_back diagonal diagonal_place diag diag_back
+    reshape ravel flatten moveaxis expand_dims broadcast_to item item_place flip roll tril triu
+    concatenate concatenate_part concatenate_place stack stack_part stack_place concatenate_list split_like
+    concatenate_array split_array stack_array split array_split tile tile_back repeat repeat_back
+    take_items take_items_back compress delete pad pad_back full full_like
+    view take take_written set_at add_at add_written copy by_rows accumulate spread unbroadcast cast number
+    push pop put get list_of list_append list_drop list_take list_set list_add_at list_add list_join list_slice list_add_slice array_of
+    list_from to_array list_zeros zeros_like zeros_as ones_like empty_like"""
+#: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
+RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
+
+
+def for_complex(name: str, types: list[Type], settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The row, and its settings, that stands for a row where its operands are of these types."""
+    if name not in INSTEAD or not any(map(is_complex, types)):
+        return name, settings
+    other, more = INSTEAD[name]
+    kept = {key: value for key, value in settings.items() if key in ROWS[other].settings}
+    return other, {**ROWS[other].settings, **kept, **more}

@@ -1,0 +1,84 @@
+"""What ``np`` and ``cmath`` do to complex numbers, said in other functions, where it is not what they do to real ones."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed import sequences
+from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.shapes import kept
+
+
+def vdot(a: Numbers, b: Numbers) -> Any:
+    """``np.vdot``."""
+    return np.dot(np.ravel(np.conj(a)), np.ravel(b))
+
+
+def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
+    """``np.vecdot``."""
+    return np.sum(np.conj(x1) * x2, axis=axis)
+
+
+def vecmat(x1: Numbers, x2: Numbers) -> Any:
+    """``np.vecmat``."""
+    return np.matmul(np.expand_dims(np.conj(x1), -2), x2)[..., 0, :]
+
+
+def angle(z: Numbers, deg: Any = False) -> Any:
+    """``np.angle``."""
+    made = np.arctan2(np.imag(z), np.real(z))
+    return np.rad2deg(made) if deg else made
+
+
+def convolve(a: Numbers, v: Numbers, mode: Any = "full") -> Any:
+    """``np.convolve``: both complex, as the longer one is asked for."""
+    return sequences.convolve(a + 0j, v + 0j, mode)
+
+
+def squares(x: Any) -> Any:
+    """Squares of sizes."""
+    return np.square(np.real(x)) + np.square(np.imag(x))
+
+
+def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
+    """``np.linalg.norm`` of vectors, and of Frobenius."""
+    vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
+    need(ord is None or vectors and ord == 2 or not vectors and ord == "fro", "this norm of complex numbers is not supported")
+    made = np.sqrt(np.sum(squares(x), axis=axis))
+    return kept(made, x, axis) if keepdims else made
+
+
+def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    """``np.linalg.vector_norm``."""
+    need(ord == 2, "this norm of complex numbers is not supported")
+    return np.sqrt(np.sum(squares(x), axis=axis, keepdims=keepdims))
+
+
+def phase(z: Any) -> Any:
+    """``cmath.phase``."""
+    return math.atan2(z.imag, z.real)
+
+
+def polar(z: Any) -> Any:
+    """``cmath.polar``."""
+    return abs(z), math.atan2(z.imag, z.real)
+
+
+def rect(r: Any, phi: Any) -> Any:
+    """``cmath.rect``."""
+    return complex(r * math.cos(phi), r * math.sin(phi))
+
+
+#: of complex numbers where ``composed`` has them of real ones
+OF_COMPLEX = {
+    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.convolve: convolve,
+    **{getattr(where, name): said for where, name, said in (
+        (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
+    ) if hasattr(where, name)},
+}  # fmt: skip
+#: of the module of complex numbers, which makes a complex number of what it is given
+OF_CMATH = {cmath.phase: phase, cmath.polar: polar, cmath.rect: rect}

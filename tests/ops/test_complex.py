@@ -1,0 +1,262 @@
+"""Expressions of complex numbers through ``symgrad.grad`` against differences, in directions of real and of imaginary parts.
+
+The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. A row is allowed for complex numbers only if it
+occurs here.
+"""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.ir.core import Call, walk
+from symgrad.ir.types import is_complex
+from symgrad.ops.complexes import RIGHT
+from symgrad.pipeline.job import Job
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+RNG = np.random.default_rng(4)
+HEAD = "import cmath\nimport math\nimport numpy as np\n\n"
+SPACE = {"np": np, "math": math, "cmath": cmath}
+Z = np.array([0.9 + 0.4j, -1.3 + 0.8j, 0.7 - 1.1j, 0.3 + 1.6j])
+M = np.array([[0.9 - 0.2j, -1.3 + 1.1j, 0.4j], [0.7 + 0.3j, 1.6 - 0.8j, 2.2 + 0.5j], [-0.4 - 0.6j, 0.8 + 0.1j, 1.9 - 1.2j]])
+X = np.array([0.9, -1.3, 0.7, 1.6])
+C = 0.6 - 1.1j
+ARGUMENTS = {"z": Z, "m": M, "x": X, "c": C, "r": 0.7, "ib": np.array([True, False, True, True])}
+#: of a vector ``z``, a matrix ``m``, both complex; a real vector ``x``; numbers ``c``, complex, and ``r``, real; a mask ``ib``
+WORDS = """np.abs(z)|np.absolute(m)|z.real|z.imag|np.real(z)|np.imag(m)|np.conj(z)|z.conj()|z.conjugate()|np.angle(z)|np.abs(z) ** 2|z * z.conj()
+z + x|x - z|z * x|z / x|x / z|1j * x|-z|+z|z * c + r|c / z|np.square(z)|np.reciprocal(z)|z ** 2|z ** 3|z ** -1|z ** 2.5|z ** c|r ** z|c ** x|z ** x|2.0 ** z
+np.exp(z)|np.exp(1j * x)|np.exp2(z)|np.expm1(z)|np.log(z)|np.log2(z)|np.log10(z)|np.log1p(z)|np.sqrt(z)|np.sin(z)|np.cos(z)|np.tan(z)|np.arcsin(z)
+np.arccos(z)|np.arctan(z)|np.sinh(z)|np.cosh(z)|np.tanh(z)|np.arcsinh(z)|np.arccosh(z)|np.arctanh(z)|np.power(z, 2)|np.add(z, x)|np.where(ib, z, x)|np.where(ib, x, z)
+np.sum(z)|np.sum(m, axis=0)|m.sum(axis=1, keepdims=True)|np.mean(z)|m.mean(axis=0)|np.prod(z)|m.prod(axis=1)|np.cumsum(z)|np.cumprod(z)|np.cumprod(m, axis=1)
+m @ m|m @ z[:3]|z[:3] @ m|z @ z|m @ x[:3]|x[:3] @ m|m.real @ m|np.dot(z, z)|np.dot(m, m)|np.dot(z, x)|z.dot(x)|np.vdot(z, z)|np.vdot(z, x)|np.vdot(x, z)|np.vdot(m, m)|np.outer(z, x)
+np.tensordot(m, m)|np.tensordot(m, m.real, axes=1)|np.einsum('ij,jk->ik', m, m)|np.einsum('i,i->', z, x)|np.einsum('ii->', m)|np.einsum('i,ij,j->', z[:3], m, x[:3])
+np.einsum('i,ij,j,j->i', z[:3], m, x[:3], z[1:])|np.stack([m, m]) @ np.stack([m, m])|np.linalg.inv(m)|np.linalg.solve(m, z[:3])|np.linalg.solve(m, x[:3])|np.linalg.solve(m, m @ m)
+np.linalg.solve(m.real + np.eye(3), z[:3])|np.linalg.det(m)|np.linalg.det(m[:2, :2])|np.linalg.norm(z)|np.linalg.norm(m)|np.linalg.norm(m, axis=0)|np.linalg.norm(m, axis=1, keepdims=True)
+np.trace(m)|np.diagonal(m)|np.diag(z)|np.diag(m)|np.swapaxes(m, 0, 1)|np.moveaxis(m, 0, 1)|m.T|m.T.conj() @ m|m.reshape(9)|m.ravel()|m.flatten()|m.transpose()|np.transpose(m, (1, 0))
+np.expand_dims(z, 0)|np.squeeze(z[None])|np.broadcast_to(z, (2, 4))|z[1].item() * z|np.flip(z)|np.flip(m, axis=1)|np.roll(z, 1)|np.tril(m)|np.triu(m)|np.concatenate([z, x])|np.concatenate([m, m], axis=1)
+np.stack([z, x])|np.stack([m, m], axis=1)|np.vstack([m, m])|np.hstack([z, z])|np.array([z[0], c, r])|np.array([z, z])|np.split(z, 2)[0]|np.array_split(z, 3)[1]|np.tile(z, 2)|np.repeat(z, 2)
+np.concatenate([v * c for v in m])|np.stack([v * c for v in m])|np.repeat(m, 2, axis=1)|np.take(z, [0, 1, 1])|z.take([1, 1])|z[[0, 0, 2]]|z[ib]|m[1]|m[:, 1]|m[0, 1:]|z[::-1]|z[1:] - z[:-1]|np.compress(ib, z)
+np.delete(z, 1)|np.pad(z, 1)|np.full(3, c)|np.full_like(z, c)|np.asarray(z) * 2|z.copy()|z.astype(complex)|x.astype(complex) * c|z.astype(np.complex64)|complex(c) * z|complex(r, 0.5) * z|complex(r) ** 0.3
+np.diff(z)|np.kron(z, x)|np.inner(z, z)|np.convolve(z, x[:2])|np.cross(m, m.conj())|np.trapezoid(z)|np.append(z, c)|np.polyval(z, c)|np.linalg.matrix_power(m, 2)|np.average(z, weights=x)
+cmath.exp(c)|cmath.log(c)|cmath.log(c, 3.0)|cmath.log10(c)|cmath.sqrt(c)|cmath.sqrt(-r)|cmath.sin(c)|cmath.cos(c)|cmath.tan(c)|cmath.asin(c)|cmath.acos(c)|cmath.atan(c)|cmath.sinh(c)|cmath.cosh(c)
+cmath.tanh(c)|cmath.asinh(c)|cmath.acosh(c)|cmath.acosh(c - 3)|cmath.atanh(c)|cmath.phase(c)|cmath.polar(c)[0]|cmath.polar(c)[1] * c|cmath.rect(r, 0.4)|abs(c)|c.real * c.imag|c.conjugate() * c|c ** 2|c ** r|r ** c
+np.array(z)|z.item(1) * z|np.expand_dims(c, 0)|np.ones_like(z) * z|np.zeros_like(z) + z|np.asarray(c) * z|np.ascontiguousarray(m.T)|m.T.copy()|np.atleast_1d(c) * z
+pow(c, 3)|sum([c, r, z[0]])|sum(z)|np.float64(r) * c|np.complex128(c) ** 2|np.multiply.outer(z, x)|np.add.reduce(z)|np.multiply.reduce(z)|np.complex64(c) * r|z * np.array(c)|np.prod(z) * z"""
+EXPRESSIONS = [e for line in WORDS.splitlines() for e in line.split("|")]
+#: bodies that give ``made``
+BODIES = {
+    "loop that carries": "made = 0\nfor v in z:\n    made = made * c + v ** 2",
+    "loop that begins real": "made = 1.0\nfor v in x:\n    made = made * 0.7 + 1j * v",
+    "while": "made, n = c, 0\nwhile abs(made) < 9.0 and n < 6:\n    made = made ** 2 + c\n    n += 1",
+    "stores": "made = np.zeros(4, dtype=complex)\nfor i in range(4):\n    made[i] = z[i] * made[i - 1].conjugate() + x[i]",
+    "augmented": "made = z.copy()\nmade *= 2j\nmade[1:] += made[:-1]\nmade[0] -= x[0]",
+    "stores in places": "made = z * 1\nmade[[0, 2]] = x[:2]\nmade[ib] += z[ib]",
+    "store of a row": "made = m.copy()\nmade[0] = x[:3]\nmade[:, 1] = made[:, 0] * c",
+    "view": "w = z * 2\nv = w[1:]\nv *= c\nmade = w",
+    "branch": "if r > 0:\n    made = c * r\nelse:\n    made = r",
+    "real on one path": "if r > 0:\n    made = r * 1.5\nelse:\n    made = c\nmade = made * c",
+    "list": "items = []\nfor k in range(4):\n    items.append(z[k] * (1 + k * 1j))\nmade = np.array(items)",
+    "list that is changed": "items = [c, 2 * c, r * c]\nfor k in range(3):\n    items[k] = items[k - 1] * c\nmade = sum(items)",
+    "lists joined": "items = [v for v in z]\nitems = (items + items)[1:5]\nmade = np.array(items) * c",
+    "join of a list": "items = []\nfor v in m:\n    items.append(v * c)\nmade = np.concatenate(items) + np.stack(items).ravel()",
+    "list of rows": "items = [v * c for v in m]\nmade = items[0] * items[1] + items[2]",
+    "tolist": "made = 0j\nfor v in z.tolist():\n    made = made * 0.5 + v * v",
+    "filled": "made = np.empty((4, 2), dtype=np.complex128)\nmade[:, 0] = z\nmade[:, 1] = z * x",
+    "cell that is read again": "w = np.zeros(5, complex)\nfor i in range(4):\n    w[i + 1] = w[i] * c + z[i]\nmade = w",
+    "newton": "made = c\nfor i in range(4):\n    made = made - (made ** 3 - z[0]) / (3 * made ** 2)",
+    "leapfrog": "q, p = c, z[0]\nfor i in range(5):\n    p = p - 0.1 * 1j * q * abs(q)\n    q = q + 0.1 * p\nmade = q * p",
+    "inner function": "def g(t):\n    return t * t.conjugate() + t\n\nmade = g(z) + g(c)",
+    "split and joined": "a, b = np.split(z, 2)\nmade = np.concatenate([b * 2, a])",
+    "of a tuple": "parts = (z, x * 1j)\nmade = np.concatenate(parts) * c",
+    "name bound in a loop": "for i in range(3):\n    w = z * (i + c)\nmade = w * z",
+    "name bound on a path": "if r > 0:\n    w = z * c\n    v = [z[1], w[0]]\nfor i in range(2):\n    if r > 0:\n        z = z * w + v[i]\nmade = z",
+    "empty like": "made = np.empty_like(z)\nmade[:] = z * c",
+    "list that is joined": "items = []\nfor v in z:\n    items.append(v * c)\nitems = items + items[1:]\nmade = np.array(items)",
+    "list of lists": "items = [[c, r * c], [z[0], z[1]]]\nmade = np.array(items) @ z[:2]",
+    "appended and popped": "items = [c]\nfor v in z:\n    items.append(v * items[-1])\nlast = items.pop()\nmade = last * items[-1]",
+    "stack of a list": "items = []\nfor v in m:\n    items.append(v * c)\nmade = np.stack(items) @ m",
+    "stacked from an array": "made = np.concatenate(m) + np.vstack(m).ravel()",
+}
+NAMES = list(ARGUMENTS)
+
+
+def own(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def used(text: str) -> list[str]:
+    found = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    return [name for name in NAMES if name in found]
+
+
+def program(body: str) -> tuple[str, dict[str, Any]]:
+    """The text of a real function that depends on all of ``made``, its real and imaginary parts each in its own way; its arguments."""
+    given = {name: ARGUMENTS[name] for name in used(body)}
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    head = f"{HEAD}def f({', '.join([*given, 'iw'])}):\n{lines}"
+    space = dict(SPACE)
+    exec(f"{head}    return made\n", space)
+    made = space["f"](**{k: own(v) for k, v in given.items()}, iw=0.0)
+    weights = RNG.normal(size=np.shape(made)) + 1j * RNG.normal(size=np.shape(made))
+    return f"{head}    return np.sum((iw * made).real) + 0.3 * np.sum(made * np.conj(made)).real\n", {**given, "iw": weights}
+
+
+def cases() -> list[Any]:
+    bodies = {**{e: f"made = {e}" for e in EXPRESSIONS}, **BODIES}
+    return [pytest.param(*program(body), id=name) for name, body in bodies.items()]
+
+
+CASES = cases()
+
+
+def active(args: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name in args if not name.startswith("i"))
+
+
+def direction(value: Any, part: complex) -> Any:
+    """A direction of real numbers, or of imaginary ones where there are any."""
+    drawn = RNG.normal(size=np.shape(value)) * (part if np.iscomplexobj(value) else 1)
+    return drawn if isinstance(value, np.ndarray) else drawn[()]
+
+
+def along(made: Any, steps: dict[str, Any], names: tuple[str, ...]) -> float:
+    return float(sum(np.sum(np.asarray(g) * steps[name]) for g, name in zip(made, names, strict=True)).real)
+
+
+def moved(args: dict[str, Any], steps: dict[str, Any], h: float) -> dict[str, Any]:
+    def one(value: Any, step: Any) -> Any:
+        return value + h * step if isinstance(value, np.ndarray) else type(value)(value + h * step)
+
+    return {k: one(v, steps[k]) if k in steps else own(v) for k, v in args.items()}
+
+
+@pytest.mark.parametrize(("source", "args"), CASES)
+def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> None:
+    function, names = symgrad.from_source(source, "f"), active(args)
+    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
+
+    assert value == pytest.approx(function(**{k: own(v) for k, v in args.items()}), rel=1e-12)
+    for part in (1, 1j):
+        steps = {name: direction(args[name], part) for name in names}
+        if "complex64" in source:
+            double = symgrad.from_source(source.replace("complex64", "complex128"), "f")
+            expected = along(symgrad.grad(double, wrt=names)(**args), steps, names)
+        else:
+            expected = (function(**moved(args, steps, 1e-6)) - function(**moved(args, steps, -1e-6))) / 2e-6
+        assert along(made, steps, names) == pytest.approx(expected, rel=1e-5 if "complex64" in source else 1e-6, abs=1e-7)
+    for name, g in zip(names, made, strict=True):
+        assert np.shape(g) == np.shape(args[name])
+        assert np.iscomplexobj(g) == np.iscomplexobj(args[name])
+
+
+@pytest.mark.parametrize(("source", "args"), [case for case in CASES if "complex64" not in case.values[0]])
+def test_second_derivatives_agree_with_differences_of_gradients(source: str, args: dict[str, Any]) -> None:
+    function, names = symgrad.from_source(source, "f"), active(args)
+    first = symgrad.grad(function, wrt=names, allow_unused=True)
+    steps, other = ({n: direction(args[n], 1) + (direction(args[n], 1j) if np.iscomplexobj(args[n]) else 0) for n in names} for _ in "ab")
+    weights = {f"iv{k}": steps[n] for k, n in enumerate(names)}
+    total = " + ".join(f"np.sum(np.real(made[{k}] * iv{k}))" for k in range(len(names)))
+    text = f"def slope({', '.join([*args, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
+    slope = symgrad.from_source(text, "slope", {"first": first, "np": np})
+    second = symgrad.grad(slope, wrt=names, allow_unused=True)(**args, **weights)
+    h = 1e-5
+    expected = (along(first(**moved(args, other, h)), steps, names) - along(first(**moved(args, other, -h)), steps, names)) / (2 * h)
+
+    assert along(second, other, names) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def with_gaps(value: Any) -> Any:
+    return np.repeat(value, 2, axis=-1)[..., ::2] if isinstance(value, np.ndarray) else value
+
+
+def columns(value: Any) -> Any:
+    return np.asfortranarray(value) if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize(("source", "args"), CASES)
+def test_the_layout_of_arguments_does_not_matter(source: str, args: dict[str, Any]) -> None:
+    function, names = symgrad.from_source(source, "f"), active(args)
+    made = symgrad.grad(function, wrt=names, allow_unused=True)
+    expected = made(**args)
+
+    for change in (with_gaps, columns):
+        given = {k: change(v) for k, v in args.items()}
+        before = {k: own(v) for k, v in given.items()}
+        for one, two, name in zip(expected, made(**given), names, strict=True):
+            np.testing.assert_allclose(two, one, rtol=1e-10, atol=1e-12)
+            np.testing.assert_array_equal(given[name], before[name])
+
+
+def narrow(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype != bool:
+        return value.astype(np.complex64 if np.iscomplexobj(value) else np.float32)
+    return value
+
+
+@pytest.mark.parametrize(("source", "args"), CASES)
+def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
+    function, names = symgrad.from_source(source, "f"), active(args)
+    given = {k: narrow(v) if k != "iw" else v for k, v in args.items()}
+    wide = symgrad.grad(function, wrt=names, allow_unused=True)(**args)
+    made = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
+
+    for name, one, two in zip(names, wide, made, strict=True):
+        np.testing.assert_allclose(two, one, rtol=3e-3, atol=3e-3)
+        assert not isinstance(given[name], np.ndarray) or two.dtype == given[name].dtype
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+@pytest.mark.parametrize(
+    "expression", [e for e in EXPRESSIONS if used(e) in (["z"], ["x"], ["z", "x"], ["z", "c"]) and "[" not in e and "complex64" not in e]
+)
+def test_arrays_of_other_lengths(expression: str, count: int) -> None:
+    args = {"z": np.resize(Z, count) * 0.9, "x": np.resize(X, count) + 0.1, "c": C}
+    try:
+        value = eval(expression, SPACE, dict(args))
+    except (ValueError, IndexError, ZeroDivisionError, np.linalg.LinAlgError):
+        pytest.skip("NumPy refuses it")
+    if not np.isfinite(value).all():
+        pytest.skip("it has no value")
+    given = {name: args[name] for name in used(expression)}
+    text = f"{HEAD}def f({', '.join(given)}):\n    made = {expression}\n    return np.sum((made * (0.7 - 0.2j)).real) + np.sum(made.imag * made.real)\n"
+    function, names = symgrad.from_source(text, "f"), tuple(given)
+    made = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
+    steps = {n: direction(given[n], 1) + (direction(given[n], 1j) if np.iscomplexobj(given[n]) else 0) for n in names}
+    expected = (function(**moved(given, steps, 1e-6)) - function(**moved(given, steps, -1e-6))) / 2e-6
+
+    assert along(made, steps, names) == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    for name, g in zip(names, made, strict=True):
+        assert np.shape(g) == np.shape(given[name])
+
+
+# ------------------------------------------------------------------ which rows there are
+
+
+def test_every_row_that_is_allowed_is_checked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[str] = set()
+    stage = Job.stage
+
+    def noted(job: Job, name: str, func: Any) -> Any:
+        for op in walk(func.body):
+            if isinstance(op, Call) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
+                seen.add(op.name)
+        return stage(job, name, func)
+
+    monkeypatch.setattr(Job, "stage", noted)
+    for case in CASES:
+        source, args = case.values
+        names = active(args)
+        first = symgrad.grad(symgrad.from_source(source, "f"), wrt=names, allow_unused=True)
+        first.ir(**args)
+        total = " + ".join(f"np.sum(np.abs(made[{k}]) ** 2)" for k in range(len(names)))
+        text = f"def slope({', '.join(args)}):\n    made = first({', '.join(f'{n}={n}' for n in args)})\n    return {total}\n"
+        symgrad.grad(symgrad.from_source(text, "slope", {"first": first, "np": np}), wrt=names, allow_unused=True).ir(**args)
+
+    assert not (RIGHT - seen), " ".join(sorted(RIGHT - seen))

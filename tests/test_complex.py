@@ -1,0 +1,256 @@
+"""The gradient of a real function of complex numbers, ``df/dx - i df/dy``: what is given, in which form, and what is refused."""
+
+from __future__ import annotations
+
+import cmath
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad import grad, value_and_grad, vjp
+from symgrad.errors import NoDerivative, NotCompiled, NotScalar, SymgradError, UnknownFunction, UnsupportedArgument, UnsureAlias
+from symgrad.testing import check_grads
+
+Z = np.array([1 + 2j, -0.5 + 0.3j, 0.7 - 1.1j])
+
+
+def energy(z: Any) -> Any:
+    return np.sum(np.abs(z) ** 2)
+
+
+def test_the_convention() -> None:
+    assert grad(lambda z: z.real)(1 + 2j) == 1
+    assert grad(lambda z: z.imag)(1 + 2j) == -1j
+    assert grad(lambda z: (z * z).real)(1 + 2j) == 2 * (1 + 2j)
+    assert grad(lambda z: abs(z) ** 2)(1 + 2j) == pytest.approx(2 * (1 - 2j))
+    np.testing.assert_allclose(grad(energy)(Z), 2 * Z.conj())
+
+
+def test_one_step_against_the_conjugate_of_the_gradient_descends() -> None:
+    made = grad(energy)(Z)
+
+    assert energy(Z - 1e-3 * made.conj()) < energy(Z)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda z: abs(z), 0j), (lambda z: np.abs(z), 0j), (lambda z: abs(z) ** 2, 0j), (lambda z: abs(z + 3) + 2.0 * abs(z), 1 + 0j),
+    ],
+)  # fmt: skip
+def test_the_slope_of_a_size_at_zero_is_zero(function: Any, expected: complex) -> None:
+    assert grad(function)(0j) == expected
+    np.testing.assert_array_equal(grad(lambda z: np.sum(function(z)))(np.zeros(2, complex)), [expected] * 2)
+
+
+def test_a_real_argument_has_a_real_gradient() -> None:
+    x = np.array([0.3, -0.8])
+    made = grad(lambda x, z: np.sum(np.abs(np.exp(1j * x) + z * x)), wrt=(0, 1))(x, Z[:2])
+
+    assert made[0].dtype == np.float64 and made[1].dtype == np.complex128
+    assert made[0].flags.owndata and made[0].flags.writeable
+
+
+def test_what_is_given_has_the_type_of_the_argument() -> None:
+    assert type(grad(lambda z: abs(z * z))(1 + 2j)) is complex
+    assert type(grad(lambda z, n: abs(z) if n else 0.0)(1 + 2j, 0)) is complex
+    assert type(grad(lambda x: abs(cmath.exp(1j * x)) + x)(0.3)) is float
+    assert grad(lambda z: np.sum(np.abs(z)))(Z.astype(np.complex64)).dtype == np.complex64
+
+
+def test_a_gradient_that_does_not_depend_on_the_path_taken_is_complex() -> None:
+    def f(z: Any, n: int) -> Any:
+        total = 0.0
+        for _ in range(n):
+            total += abs(z) * 1.0
+        return total
+
+    assert grad(f)(1 + 2j, 0) == 0 and type(grad(f)(1 + 2j, 0)) is complex
+
+
+def test_a_pullback_takes_a_complex_seed() -> None:
+    def f(z: Any) -> Any:
+        return z * z
+
+    out, pullback = vjp(f, Z)
+
+    np.testing.assert_array_equal(out, Z * Z)
+    np.testing.assert_allclose(pullback(np.full(3, 1j))[0], 2j * Z)
+    np.testing.assert_allclose(pullback(1.0)[0], 2 * Z)
+    assert pullback(np.ones(3))[0].dtype == complex
+    assert vjp(lambda z: z.conjugate(), 1 + 2j)[1](1j)[0] == -1j
+    assert type(vjp(lambda z: 2 * z, 1 + 2j)[1](1.0)[0]) is complex
+
+
+def test_a_complex_seed_for_a_real_result_is_refused() -> None:
+    with pytest.raises(TypeError, match="complex seed"):
+        vjp(energy, Z)[1](1j)
+    with pytest.raises(TypeError, match="complex seed"):
+        vjp(lambda z: np.abs(z), Z)[1](np.full(3, 1j))
+
+
+def test_a_pullback_inside_a_function() -> None:
+    def inner(z: Any) -> Any:
+        return z * z * z
+
+    def f(z: Any) -> Any:
+        _, pullback = symgrad.vjp(inner, z)
+        return np.sum(np.abs(pullback(1j * z)[0]) ** 2)
+
+    check_grads(f, (Z,))
+
+
+def test_a_gradient_inside_a_function() -> None:
+    check_grads(lambda z: np.sum(np.abs(grad(lambda w: np.sum(np.abs(w) ** 3))(z)) ** 2), (Z,))
+
+
+def test_comparison_with_differences() -> None:
+    check_grads(lambda z: np.sum(np.abs(np.exp(z)) * z.real), (Z,), order=2)
+    with pytest.raises(AssertionError, match="disagrees"):
+        check_grads(with_a_wrong_gradient, (Z,))
+
+
+def doubled(g: Any) -> Any:
+    return 2 * g
+
+
+def with_a_wrong_gradient(z: Any) -> Any:
+    return symgrad.on_backward(np.sum(np.abs(z) ** 2), doubled)
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (lambda z: np.sum(z), NotScalar, "the output is complex.*\n.*\n.*\n.*\n.*vjp, which takes a complex seed"),
+    (lambda z: np.max(z).real, NoDerivative, "max is not known for complex"),
+    (lambda z: np.sum(np.sort(z)).real, NoDerivative, "for complex"),
+    (lambda z: np.sum(np.sign(z)).real, NoDerivative, "sign is not known for complex"),
+    (lambda z: np.var(z), NoDerivative, "var is not known for complex"),
+    (lambda z: np.sum(np.linalg.svd(z.reshape(1, -1) * z[:, None], compute_uv=False)), NoDerivative, "for complex"),
+    (lambda z: np.linalg.norm(z, 3), UnsupportedArgument, "norm of complex"),
+    (lambda z: np.sum(np.real_if_close(z)).real, UnknownFunction, "real_if_close"),
+    (lambda z: np.sum(np.correlate(z, z)).real, UnknownFunction, "correlate"),
+    (lambda z: np.linalg.slogdet(np.outer(z, z) + np.eye(3))[1], NoDerivative, "slogdet is not known for complex"),
+    (lambda z: np.nan_to_num(z).real.sum(), NoDerivative, "nan_to_num"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "error", "message"), REFUSED)
+def test_what_is_not_known_of_complex_numbers_is_refused(function: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"(?s){message}"):
+        grad(function)(Z)
+
+
+def test_an_array_that_is_complex_on_one_path_only_is_refused() -> None:
+    def f(x: Any, c: float) -> Any:
+        w = x * 1.0 if c > 0 else x * 1j
+        return np.sum(np.abs(w))
+
+    with pytest.raises(NoDerivative, match="whether w is complex is not known"):
+        grad(f)(np.ones(3), 1.0)
+
+
+def test_an_order_of_complex_numbers_is_refused_as_python_does() -> None:
+    def f(z: Any) -> Any:
+        return abs(z) if z > 1 else 0.0
+
+    with pytest.raises(TypeError):
+        grad(f)(1 + 2j)
+
+
+def test_stores_to_a_part_are_refused() -> None:
+    def f(z: Any) -> Any:
+        w = z * 1
+        w.real = 0.0
+        return np.sum(np.abs(w))
+
+    with pytest.raises(SymgradError):
+        grad(f)(Z)
+
+
+def test_a_view_of_a_part_that_is_read_after_a_store_is_refused_or_right() -> None:
+    def f(z: Any) -> Any:
+        w = z * 1
+        part = w.real
+        w[0] = 3j * w[1]
+        return np.sum(part * part)
+
+    with pytest.raises(UnsureAlias):
+        grad(f)(Z)
+
+
+def test_a_function_that_calls_itself_is_refused() -> None:
+    def f(z: Any, n: int) -> Any:
+        return z if abs(z) > 4 or n > 20 else f(z * z + 0.7, n + 1)
+
+    with pytest.raises(SymgradError):
+        grad(lambda z, n: abs(f(z, n)))(0.3 + 0.2j, int(np.int64(0)))
+
+
+def test_rules_of_the_users_are_refused() -> None:
+    @symgrad.custom_vjp
+    def cube(z: Any) -> Any:
+        return z**3
+
+    cube.defvjp(lambda z: (z**3, z), lambda z, g: (g * 3 * z**2,))
+
+    with pytest.raises(NoDerivative, match="for complex"):
+        grad(lambda z: np.sum(np.abs(cube(z))))(Z)
+
+
+# ------------------------------------------------------------------ values that carry no derivative
+
+
+@pytest.mark.parametrize("function", [lambda x, z: np.sum(x) * np.linalg.norm(z), lambda x, z: np.sum(x) * np.abs(np.vdot(z, z)),
+                                      lambda x, z: np.sum(x) * np.angle(z)[0], lambda x, z: np.sum(x) * np.sum(np.sort(z).real)])  # fmt: skip
+def test_complex_numbers_without_a_derivative_have_the_value_that_numpy_gives_them(function: Any) -> None:
+    x = np.array([0.5, 1.5])
+    value, made = value_and_grad(function)(x, Z)
+
+    assert value == pytest.approx(function(x, Z))
+    np.testing.assert_allclose(made, np.full(2, function(x, Z) / 2.0))
+
+
+# ------------------------------------------------------------------ forms
+
+
+def test_kernels_leave_complex_numbers_to_numpy() -> None:
+    pytest.importorskip("numba")
+    with pytest.warns(NotCompiled, match="c128"):
+        np.testing.assert_allclose(grad(energy, jit=True)(Z), 2 * Z.conj())
+
+
+def test_a_saved_gradient(tmp_path: Path) -> None:
+    def f(z: Any, c: Any) -> Any:
+        return np.sum(np.abs(z * cmath.exp(c)) ** 2)
+
+    df = grad(f, wrt=(0, 1))
+    expected = df(Z, 0.3 + 0.1j)
+    symgrad.save(df, tmp_path / "saved.py")
+    spec = importlib.util.spec_from_file_location("saved_complex", tmp_path / "saved.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = module.f_grad(Z, 0.3 + 0.1j)
+
+    np.testing.assert_allclose(made[0], expected[0])
+    assert made[1] == pytest.approx(expected[1])
+
+
+def test_the_text_of_a_gradient() -> None:
+    text = grad(energy).source(Z)
+
+    assert "z_grad = 2 * t * unit_conjugate(z)" in text
+
+
+def test_tensors_with_complex_numbers_have_no_gradient() -> None:
+    from symgrad.compat import paddle
+
+    tensor = paddle.to_tensor(Z, stop_gradient=False)
+    with pytest.raises(NoDerivative, match="complex tensors"):
+        (tensor * tensor).sum().backward()
