@@ -16,8 +16,8 @@ from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER
 from symgrad.ops.declare import ROWS
 
-#: rows that only look for elements
-PLACES = frozenset({"take_items", "choose", "indices"})
+#: rows of which the other forms of a call hold for complex numbers too
+ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 #: rows of arrays that without an axis are of all elements in a row
 OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
@@ -54,7 +54,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         refusal.objects = dict(ctx.external_names)
         raise refusal from None
     except spelling.BindError as error:
-        if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in PLACES or not are_complex(ctx, [*args, *kwargs.values()])):
+        if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)

@@ -84,7 +84,7 @@ NAMES = """modulus conj unit_conjugate inverse_modulus real imaginary real_part 
     exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh
     where sum mean prod product_before product_after weighted_after weighted_before cumsum cumprod
     matmul matmul_left matmul_right dot dot_left dot_right outer tensordot tensordot_left tensordot_right
-    inv solve det cofactors over_matrix mT trace trace_back diagonal diagonal_place diag diag_back
+    convolution correlation inv solve det cofactors over_matrix mT trace trace_back diagonal diagonal_place diag diag_back
     reshape ravel flatten moveaxis expand_dims broadcast_to item item_place flip roll tril triu
     concatenate concatenate_part concatenate_place stack stack_part stack_place concatenate_list split_like
     concatenate_array split_array stack_array split array_split tile tile_back repeat repeat_back

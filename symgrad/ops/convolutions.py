@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import Array, Dim, Extent, ShapeOf, Type
+from symgrad.ir.types import Array, Dim, Extent, ShapeOf, Type, is_complex
 from symgrad.ops.declare import rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import array_dtype, rank_of, shape_of
@@ -46,6 +46,12 @@ def _correlation_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
     return Array(_dtype(numbers), shape.shape if isinstance(shape, ShapeOf) else None, "C")
 
 
+def _correlation_text(settings: dict[str, Any], types: list[Type]) -> str:
+    """Products that are summed; NumPy takes the conjugate of the second vector, so it is given that."""
+    vector = "np.atleast_1d(v)" if rank_of(types[1]) == 0 else "v"
+    return f"np.correlate(g, {f'np.conj({vector})' if is_complex(types[1]) else vector})"
+
+
 rule(
     "convolution(a, v)",
     _convolution_law,
@@ -56,7 +62,7 @@ rule(
 rule(
     "correlation(g, v, shape)",
     _correlation_law,
-    emit=lambda settings, types: "np.correlate(g, np.atleast_1d(v))" if rank_of(types[1]) == 0 else "np.correlate(g, v)",
+    emit=_correlation_text,
     g_grad="convolution(out_grad, v)",
     v_grad="reshape(correlation(g, out_grad, shape_of(ravel(v))), shape_of(v))",
     shape_grad=None,

@@ -44,7 +44,7 @@ np.expand_dims(z, 0)|np.squeeze(z[None])|np.broadcast_to(z, (2, 4))|z[1].item() 
 np.stack([z, x])|np.stack([m, m], axis=1)|np.vstack([m, m])|np.hstack([z, z])|np.array([z[0], c, r])|np.array([z, z])|np.split(z, 2)[0]|np.array_split(z, 3)[1]|np.tile(z, 2)|np.repeat(z, 2)
 np.concatenate([v * c for v in m])|np.stack([v * c for v in m])|np.repeat(m, 2, axis=1)|np.take(z, [0, 1, 1])|z.take([1, 1])|z[[0, 0, 2]]|z[ib]|m[1]|m[:, 1]|m[0, 1:]|z[::-1]|z[1:] - z[:-1]|np.compress(ib, z)
 np.delete(z, 1)|np.pad(z, 1)|np.full(3, c)|np.full_like(z, c)|np.asarray(z) * 2|z.copy()|z.astype(complex)|x.astype(complex) * c|z.astype(np.complex64)|complex(c) * z|complex(r, 0.5) * z|complex(r) ** 0.3
-np.diff(z)|np.kron(z, x)|np.inner(z, z)|np.convolve(z, x[:2])|np.cross(m, m.conj())|np.trapezoid(z)|np.append(z, c)|np.polyval(z, c)|np.linalg.matrix_power(m, 2)|np.average(z, weights=x)
+np.diff(z)|np.kron(z, x)|np.inner(z, z)|np.convolve(z, x[:2])|np.convolve(x[:2], z)|np.convolve(z[:3], z, 'same')|np.cross(m, m.conj())|np.trapezoid(z)|np.append(z, c)|np.polyval(z, c)|np.linalg.matrix_power(m, 2)|np.average(z, weights=x)
 cmath.exp(c)|cmath.log(c)|cmath.log(c, 3.0)|cmath.log10(c)|cmath.sqrt(c)|cmath.sqrt(-r)|cmath.sin(c)|cmath.cos(c)|cmath.tan(c)|cmath.asin(c)|cmath.acos(c)|cmath.atan(c)|cmath.sinh(c)|cmath.cosh(c)
 cmath.tanh(c)|cmath.asinh(c)|cmath.acosh(c)|cmath.acosh(c - 3)|cmath.atanh(c)|cmath.phase(c)|cmath.polar(c)[0]|cmath.polar(c)[1] * c|cmath.rect(r, 0.4)|abs(c)|c.real * c.imag|c.conjugate() * c|c ** 2|c ** r|r ** c
 np.array(z)|z.item(1) * z|np.expand_dims(c, 0)|np.ones_like(z) * z|np.zeros_like(z) + z|np.asarray(c) * z|np.ascontiguousarray(m.T)|m.T.copy()|np.atleast_1d(c) * z

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed import sequences
 from symgrad.ops.composed.refusing import Numbers, need
 from symgrad.ops.composed.shapes import kept
 
@@ -32,11 +31,6 @@ def angle(z: Numbers, deg: Any = False) -> Any:
     """``np.angle``."""
     made = np.arctan2(np.imag(z), np.real(z))
     return np.rad2deg(made) if deg else made
-
-
-def convolve(a: Numbers, v: Numbers, mode: Any = "full") -> Any:
-    """``np.convolve``: both complex, as the longer one is asked for."""
-    return sequences.convolve(a + 0j, v + 0j, mode)
 
 
 def squares(x: Any) -> Any:
@@ -75,7 +69,7 @@ def rect(r: Any, phi: Any) -> Any:
 
 #: of complex numbers where ``composed`` has them of real ones
 OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm, np.convolve: convolve,
+    np.vdot: vdot, np.angle: angle, np.linalg.norm: norm,
     **{getattr(where, name): said for where, name, said in (
         (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
     ) if hasattr(where, name)},
