@@ -188,6 +188,8 @@ class Graph:
         count = len(ends) + len(keys)
         seed_values = body.yields[count : count + len(given)]
         table = dict(zip(body.args[before:], seed_values, strict=False))
+        # the parameter of a probe is there for its derivative; where its shape was asked for, it is that of what is probed
+        table.update({body.args[k]: body.yields[len(ends) + sources.index(v)] for v, k in places.items() if k >= len(self.params)})
         found = body.yields[count + len(given) :]
         strip(body, PASSED, table, found)
         body.args = body.args[: len(self.params)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,7 @@ KINDS = {
     "part": "split", "plane": "unbind", "getitem": "slice", "argmax": "arg_max", "argmin": "arg_min", "norm": "p_norm",
 }  # fmt: skip
 PROBES = (2, 3)  #: what stands for an extent that is not known, to see which extents of the result depend on it
+LARGEST = 1 << 22  #: no array that is tried has more elements
 
 
 def append(function: Any, *inputs: Any, **settings: Any) -> Any:
@@ -100,29 +102,55 @@ def sample(given: Any, unknown: int, truth: bool = False) -> Any:
     return np.broadcast_to(np.full((), one, given.dtype), shape)
 
 
+Shapes = list[list[tuple[int, ...]]]
+
+
 def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
     """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several.
 
     An extent that differs with those that are not known, or with what bools say, is not known.
     """
-    tried = []
     variables = [s for s in samples if isinstance(s, Variable)]
     open_ = any(-1 in s.shape for s in variables)
     truths = (False, True) if any(s.dtype.kind == "b" for s in variables) else (False,)
+    made: Any = None
+
+    def tried(unknown: int) -> Shapes:
+        nonlocal made
+        found = []
+        for truth in truths:
+            made = function(*[sample(s, unknown, truth) for s in samples], **settings)
+            found.append([np.shape(m) for m in (made if isinstance(made, tuple) else (made,))])
+        return found
+
     with np.errstate(all="ignore"):
-        for unknown, truth in itertools.product(PROBES if open_ else PROBES[:1], truths):
-            try:
-                made = function(*[sample(s, unknown, truth) for s in samples], **settings)
-            except ValueError:
-                if not open_:
-                    raise
-                made = function(*[sample(s, 1, truth) for s in samples], **settings)
-            tried.append([np.asarray(m) for m in (made if isinstance(made, tuple) else (made,))])
+        try:
+            versions = [shapes for unknown in (PROBES if open_ else PROBES[:1]) for shapes in tried(unknown)]
+        except ValueError:
+            versions = fitting(tried, variables, settings) if open_ else []
+            if not versions:
+                raise
     results = []
-    for versions in zip(*tried, strict=True):
-        shapes = [v.shape for v in versions]
-        results.append((tuple(e[0] if len(set(e)) == 1 else -1 for e in zip(*shapes, strict=True)), versions[0].dtype))
+    for one, *shapes in zip(made if isinstance(made, tuple) else (made,), *versions, strict=True):
+        results.append((tuple(e[0] if len(set(e)) == 1 else -1 for e in zip(*shapes, strict=True)), np.asarray(one).dtype))
     return results, isinstance(made, tuple)
+
+
+def fitting(tried: Callable[[int], Shapes], variables: Sequence[Variable], settings: Mapping[str, Any]) -> Shapes:
+    """The shapes for what else may stand for extents that are not known: those that are, and what settings can be made of."""
+    numbers = [e for value in settings.values() if isinstance(value, tuple) for e in value if type(e) is int and e > 1]
+    whole = math.prod(numbers)
+    known = {extent for variable in variables for extent in variable.shape if extent > 0}
+    versions: Shapes = []
+    for unknown in sorted({1, *known, whole, 2 * whole}):
+        if all(math.prod(abs(e) * (unknown if e == -1 else 1) for e in v.shape) <= LARGEST for v in variables):
+            with suppress(ValueError):
+                found = tried(unknown)
+                versions += found
+                only = unknown
+    if versions and len(versions) == len(found):  # an extent that is the one that fits may be it by chance
+        versions += [[tuple(-1 if e == only else e for e in shape) for shape in shapes] for shapes in found]
+    return versions
 
 
 APPLY[Variable] = APPLY[Parameter] = ABOUT["append"] = append

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from symgrad.functional import (
     windows,
 )
 from symgrad.record.operations import Operation
+from symgrad.static.compiling import reads, writes
 from symgrad.static.executor import Executor
 from symgrad.static.program import Apply, Block, Branch, Description, Gradient, Loop, Number, Op, Parameter, Program, Step, Variable
 from symgrad.static.scope import Scope, global_scope
@@ -179,7 +180,10 @@ def load(program: Program, path: str | Path, scope: Scope | None = None) -> None
 def load_program(path: str | Path) -> Program:
     """The program in ``path.json``; ``load`` gives its parameters their values."""
     page = read_page(path)
-    made = program_of(page)
+    try:
+        made = program_of(page)
+    except RecursionError:
+        raise SaveError("the file is not a saved program: it goes too deep") from None
     _, constants = arrays_of(page, path)
     for name, array in constants.items():
         fits(array, made.global_block().vars[name])
@@ -272,6 +276,8 @@ def program_of(page: Mapping[str, Any]) -> Program:
             need(good, "an operation is wrong")
             read, written = (words({"names": part}, "names") for part in entry[1:3])
             block.ops.append(Op(block, Description(entry[0], read, written, backward=entry[3])))
+    results = {name for step in program.blocks[0].steps for name in writes(step)}
+    in_order(program.blocks[0], {name for name, v in program.blocks[0].vars.items() if v.persistable or name not in results})
     for name in words(page, "constants"):
         need(name in program.blocks[0].vars, f"there is no constant {name!r}")
     for block in program.blocks:
@@ -282,12 +288,35 @@ def program_of(page: Mapping[str, Any]) -> Program:
     return program
 
 
+def in_order(block: Block, ready: set[str]) -> set[str]:
+    """Refuse steps that read what is made later; what is there after the last one."""
+
+    def there(asked: Iterable[str | Number | None], known: set[str]) -> None:
+        for name in asked:
+            need(not isinstance(name, str) or name in known, f"{name!r} is read before it is made")
+
+    for step in block.steps:
+        match step:
+            case Branch(test, blocks, yields, _):
+                there([test], ready)
+                for side, given in zip(blocks, yields, strict=True):
+                    there(given, in_order(side, set(ready)))
+            case Loop(inits, carried, test, body, _):
+                there(inits, ready)
+                there([test[1]], in_order(test[0], ready.union(carried)))
+                there(body[1], in_order(body[0], ready.union(carried)))
+            case _:
+                there(reads(step), ready)
+        ready.update(writes(step))
+    return ready
+
+
 def add_variable(block: Block, page: Any) -> None:
     """Enter a variable."""
     (name,) = words({"name": [page.get("name") if isinstance(page, dict) else None]}, "name")
     need(name not in block.vars, f"{name!r} stands twice")
     shape = [whole(extent, -1, LARGEST, "an extent") for extent in entries(page, "shape")]
-    need(len(shape) <= 64 and page.get("dtype") in DTYPES, f"shape or dtype of {name!r}")
+    need(len(shape) <= 64 and isinstance(page.get("dtype"), str) and page["dtype"] in DTYPES, f"shape or dtype of {name!r}")
     flags = [page.get(key) for key in ("stop_gradient", "persistable", "is_data")]
     trainable = page.get("trainable")
     need(all(type(flag) is bool for flag in flags) and (trainable is None or type(trainable) is bool), f"{name!r} must say what it is")

@@ -136,6 +136,23 @@ def test_each_call_has_its_own_stops_inside() -> None:
     assert fetched == pytest.approx(W**2)
 
 
+def test_a_loop_that_is_cut_behind_what_is_asked_for() -> None:
+    main, startup, scope = Program(), Program(), static.Scope()
+    with program_guard(main, startup):
+        x = data("x", [-1, 2], "float64")
+        x.stop_gradient = False
+        h = t.tanh(x)
+        turned = rounds(2, lambda g: stopped(g * 2.0), h)
+        found = gradients(t.sum(turned * h), [x, h])
+        again = gradients(t.sum(t.square(turned)) + t.sum(h), [h, x])
+    Executor().run(startup, scope=scope)
+    points = np.array([X, W])
+    values = Executor().run(main, {"x": points}, [*found, *again], scope)
+    slope = 1 - np.tanh(points) ** 2
+    for value, right in zip(values, (4 * np.tanh(points) * slope, 4 * np.tanh(points), np.ones((2, 2)), slope), strict=True):
+        assert value == pytest.approx(right)
+
+
 def test_what_a_loop_carries_is_free_in_later_rounds() -> None:
     main, startup, scope = Program(), Program(), static.Scope()
     with program_guard(main, startup):

@@ -839,3 +839,22 @@ def test_a_float_of_numpy_makes_nothing_wider(make: Any) -> None:
         out = make(data("x", [2], "float32"), np.sqrt(2.0))
     (found,) = Executor().run(main, {"x": np.ones(2, "float32")}, [out])
     assert found.dtype == out.dtype == np.float32
+
+
+def test_extents_that_must_be_multiples_or_others() -> None:
+    main = Program()
+    with program_guard(main):
+        a, b, c = data("a", [-1], "float64"), data("b", [-1, 3], "float64"), data("c", [-1, -1], "float64")
+        w, d, k = data("w", [3, 2], "float64"), data("d", [5], "float64"), data("k", [-1], "bool")
+        pairs = tensors.reshape(b, [-1, 2])
+        shapes = {
+            pairs: (-1, 2), tensors.reshape(a, [-1, 768]): (-1, 768), tensors.reshape(c, [-1, 7, 5]): (-1, 7, 5),
+            tensors.matmul(c, w): (-1, 2), a + d: (5,), tensors.concat([a, a]): (-1,), tensors.reshape(tensors.concat([a, a]), [-1, 2]): (-1, 2),
+            tensors.where(k, a, a * 2.0): (-1,), tensors.reshape(a, [4, 3]): (4, 3),
+        }  # fmt: skip
+        assert [variable.shape for variable in shapes] == list(shapes.values())
+        for call in (lambda: tensors.matmul(b, d), lambda: b + d, lambda: tensors.reshape(w, [-1, 4])):
+            with pytest.raises(ValueError, match=r"matmul|add|reshape"):
+                call()
+    (found,) = Executor().run(main, {"b": np.ones((4, 3))}, [pairs])
+    assert found.shape == (6, 2)

@@ -108,6 +108,11 @@ def first(page: Any, kind: str, **words: Any) -> Any:
     return next(s for s in steps if s["step"] == kind and all(str(v) in str(s.get(k)) for k, v in words.items()))
 
 
+def nested(depth: int) -> Any:
+    """Lists in lists."""
+    return [nested(depth - 1)] if depth else 1
+
+
 CODE = "__import__('os').system('exit 1')"
 
 
@@ -129,6 +134,7 @@ CODE = "__import__('os').system('exit 1')"
         lambda p: changed(p, "blocks", 0, "carried", ["x"]),
         lambda p: changed(p, "blocks", 0, "variables", 0, "dtype", "object"),
         lambda p: changed(p, "blocks", 0, "variables", 0, "dtype", "O"),
+        lambda p: changed(p, "blocks", 0, "variables", 0, "dtype", {"float": "inf"}),
         lambda p: changed(p, "blocks", 0, "variables", 0, "shape", [-2]),
         lambda p: changed(p, "blocks", 0, "variables", 0, "shape", [1.5]),
         lambda p: changed(p, "blocks", 0, "variables", 0, "name", ""),
@@ -171,6 +177,11 @@ CODE = "__import__('os').system('exit 1')"
         lambda p: first(p, "gradient").update(targets=[]),
         lambda p: first(p, "gradient").update(seeds=["nobody"]),
         lambda p: first(p, "gradient").update(pairs=[["x"]]),
+        lambda p: first(p, "gradient").update(cuts=["nobody"]),
+        lambda p: first(p, "gradient").update(cuts=[["x"]]),
+        lambda p: p["blocks"][0]["steps"].reverse(),
+        lambda p: p["blocks"][first(p, "branch")["blocks"][0]].update(steps=[]),
+        lambda p: first(p, "apply").update(settings=[["x", nested(400)]]),
     ],
 )
 def test_damaged_pages(kept: tuple[Path, dict[str, Any]], damage: Any) -> None:
