@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, common, hinted, in_memory, loosened
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
-from symgrad.ir.core import UNDEF, Block, Func, If, Operand, Value, uses
+from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, uses
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, Scalar, join
+from symgrad.ir.types import Array, Box, Scalar, Tape, join
+from symgrad.ops.declare import ROWS
 
 
 @reverses(If)
@@ -28,11 +29,49 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
             sweep.mark(inner, 0, len(block.ops))
             sweep.block(inner)
         sides.append(inner)
+    sink(sweep, scope, index, sides)
     made = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
     for value in touched(sweep, sides):
         joined(sweep, scope, value, sides, made)
     separate(sweep, scope, made, sides)
     sweep.builder.append(made)
+
+
+def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
+    """Reverse on one side of a branch what was computed before it for that side only.
+
+    On the other side there is nothing to reverse: it would cost as much, and zero times an infinite slope is no number.
+    """
+    waiting: set[Operand] = set()  #: what is to have contributions that do not come out of the branch
+    place, first = index, min((first_of(sweep, scope, side, side.table) for side in sides), default=index)
+    while (place := place - 1) >= first:
+        op = scope.block.ops[place]
+        found = [side for side in sides if any(out in side.table for out in op.outs)]
+        if not found and not any(out in scope.table for out in op.outs):
+            continue
+        if not isinstance(op, Call) or ROWS[op.name].consumes or any(isinstance(v.type, Tape | Box) for v in (*op.operands, *op.outs)):
+            return
+        alone = len(found) == 1 and not any(out in scope.table for out in op.outs) and is_plain(found[0], op)
+        if not alone or not waiting.isdisjoint((*op.outs, *(v for v in op.operands if has_memory(v.type)))):
+            waiting.update(op.operands)
+            continue
+        (side,) = found
+        start = len(side.reverse.ops)
+        with sweep.builder.inside(side.reverse), sweep.builder.at(op.loc):
+            sweep.op(side, op, place)
+        sweep.mark(side, start, -1)
+        first = min(first, first_of(sweep, scope, side, op.operands))
+
+
+def first_of(sweep: Sweep, scope: Scope, side: Scope, values: Iterable[Operand]) -> int:
+    """Where in the block around a branch the first of these is computed that has a cotangent on a side only."""
+    own = [sweep.layout.places[v] for v in values if isinstance(v, Value) and v in side.table and v not in scope.table]
+    return min((place for block, place in own if block is scope.block and place >= 0), default=len(scope.block.ops))
+
+
+def is_plain(side: Scope, op: Op) -> bool:
+    """Have all cotangents of an op's results a form?"""
+    return all(grad.gap is None and not grad.loose for out in op.outs if (grad := side.table.get(out)) is not None)
 
 
 def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
@@ -64,7 +103,11 @@ def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], made: I
     out = Value(loosened(type_) if loose else type_, hinted(value))
     made.outs.append(out)
     owned = all(grad.owned for grad in found) and in_memory(out.type)
-    scope.table[value] = Cotangent(out, owned, common(found[0].mask, found[1].mask), loose, gap)
+    alone = [place for place, side in enumerate(sides) if value in side.table]
+    mask = common(found[0].mask, found[1].mask)
+    if len(alone) == 1 and value not in scope.table and not loose:
+        mask = ((made.test, alone[0] == 0),)
+    scope.table[value] = Cotangent(out, owned, mask, loose, gap)
 
 
 def mixed(grad: Cotangent | None, value: Value) -> bool:

@@ -11,6 +11,7 @@ from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
 from symgrad.adjoint.fit import conformed
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.layout import Layout
 from symgrad.ir.types import Scalar, Tape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
@@ -43,11 +44,14 @@ class Sweep:
     turns: dict[Op, int] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     producers: dict[Operand, Op] = field(init=False)
+    layout: Layout = field(default_factory=Layout)
     counts: dict[Value, int] = field(init=False)
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)
-        self.ledger = Ledger(self.builder, homes(self.func.body), Unbound.of(self.func.body), self.func.params)
+        self.layout.enter(self.func.body)
+        homes = {value: block for value, (block, _) in self.layout.places.items()}
+        self.ledger = Ledger(self.builder, homes, Unbound.of(self.func.body), self.func.params)
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)
         self.ledger.nullable.update(unboxed_items(self.func.body))
@@ -127,16 +131,6 @@ class Sweep:
             return
         reverse = TABLE.get(op.name) if isinstance(op, Call) else None
         (reverse or TABLE[type(op)])(self, scope, op, index)
-
-
-def homes(block: Block) -> dict[Value, Block]:
-    """The block in which each value is defined."""
-    table: dict[Value, Block] = dict.fromkeys(block.args, block)
-    for op in block.ops:
-        table.update(dict.fromkeys(op.outs, block))
-        for inner in op.blocks:
-            table.update(homes(inner))
-    return table
 
 
 def unboxed_items(block: Block) -> list[Value]:

@@ -44,7 +44,7 @@ def waves(x, n):
 @pytest.mark.parametrize(("function", "args", "most"), [
     (turned, (0.7, 5), {"sin": 1, "cos": 1}),
     (towards, (1.0,), {"sin": 2, "cos": 2}),
-    (either, (0.3, 5), {"sin": 3, "cos": 1}),
+    (either, (0.3, 5), {"sin": 2, "cos": 1}),
     (waves, (np.linspace(0.1, 1.0, 4), 3), {"sin": 1, "cos": 1}),
 ])  # fmt: skip
 def test_sines_and_cosines_are_computed_once(function, args, most):

@@ -110,9 +110,12 @@ def test_narrow_floats_stay_narrow_where_loops_and_branches_meet(function: Any, 
         derivatives = [symgrad.value_and_grad(function, wrt=(0, 1), jit=jit) for jit in ("auto", False)]
         found, expected = (derived(np.float32(x), y) for derived in derivatives)
 
-        assert same(found[0], expected[0]), (y, found, expected)
-        assert same(found[1][1], expected[1][1]) or type(y) is float, (y, found, expected)
+        # what is NumPy's on one path and Python's on another is Python's, as docs/numba.md says
+        either = function is picked and type(y) is np.float64 and type(found[0]) is float
+        assert same(found[0], expected[0]) or either and found[0] == expected[0], (y, found, expected)
+        assert same(found[1][1], expected[1][1]) or type(y) is float or either, (y, found, expected)
         np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-6)
+        np.testing.assert_allclose(found[1][1], expected[1][1], rtol=1e-6)
         assert found[1][0].dtype == expected[1][0].dtype
 
 
