@@ -30,13 +30,14 @@ from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, p
 from symgrad.loops.scalars import as_kind, bail_out
 from symgrad.loops.stencils import neighbours
 from symgrad.loops.strips import strips
-from symgrad.loops.tapes import given_lists, parts_of
+from symgrad.loops.tapes import exemplify, given_lists, parts_of
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
 from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
+from symgrad.passes.halves import halves
 from symgrad.passes.stacks import stacks
 
 #: rows that choose one of two operands, and the comparison that the one that is chosen wins
@@ -48,7 +49,7 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = sorted_once(rounds(recalled(predicates(clone(func)))))
+    func = sorted_once(rounds(recalled(predicates(halves(clone(func))))))
     try:
         lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
         lowering.run()
@@ -302,6 +303,13 @@ class Lowering(Context):
                 return [lists.listed(self, operand, item).known]
         raise OutOfReach(f"a variable that is {slot.type}", self.writer.loc)
 
+    def handed(self, operand: Operand, slot: Value) -> list[Operand]:
+        """What a side of a branch hands to the parts of a slot; lists that it puts nothing on show what the other side's hold."""
+        made = self.given(operand, slot)
+        if isinstance(slot.type, Tape) and isinstance(found := self.thing(operand), Stacks) and not found.lists:
+            exemplify(self, made)
+        return made
+
     def init(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a loop starts from: an array that the loop gives up for others is one by rows, like these."""
         made = self.given(operand, slot)
@@ -388,7 +396,7 @@ class Lowering(Context):
             with self.writer.inside(block):
                 self.block(old)
                 self.frames.append(Frame(old, {}))
-                block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.given(y, o)]
+                block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.handed(y, o)]
                 self.frames.pop()
             blocks.append(block)
         if any(isinstance(o.type, Tape) and o.type.indexed for o in op.outs):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from symgrad.ir.core import Call, Operand, Value
+from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
 from symgrad.loops.context import Context, Stacks, Thing
 from symgrad.loops.forms import refuse_dtype
@@ -52,6 +52,23 @@ def begun(lowering: Context, kept: tuple[Type, ...]) -> Value:
     made = lowering.writer.call("tape", hint=None)
     made.type = Tape(kept)
     return made
+
+
+def exemplify(lowering: Context, lists: Iterable[Operand]) -> None:
+    """Put something on lists that are never read, for numba to know of what they are."""
+    writer = lowering.writer
+    for stack in lists:
+        assert isinstance(stack.type, Tape)
+        items = [example(lowering, type_) for type_ in stack.type.items]
+        writer.build.block.ops.append(Call([], writer.loc, "push", [stack, *items], {}))
+
+
+def example(lowering: Context, type_: Type) -> Operand:
+    """A number or an array of a type."""
+    if isinstance(type_, Scalar):
+        return Const({"float": 0.0, "int": 0, "bool": False}.get(type_.kind, 0.0))
+    assert isinstance(type_, Array)
+    return lowering.writer.empty(type_.dtype or "f64", (Const(0),) * len(type_.shape or ()), "%nothing")
 
 
 def tape(lowering: Context, op: Call) -> Stacks:

@@ -6,6 +6,8 @@ if test: g = h(a)
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from symgrad.ir.core import Block, Call, Func, If, Op, Operand, Value, substitute, uses, walk
 from symgrad.ir.unbound import is_undefined
 from symgrad.notes import Notes
@@ -17,22 +19,22 @@ NEAR = 20  #: how many ops a branch is taken past
 
 
 def joined(func: Func) -> Func:
-    """Join branches of the forward half with their reverses, in place."""
+    """Join branches of the forward half with their reverses that stand in it too, in place."""
     if any(isinstance(op, If) and op.loc.backward for op in walk(func.body)):
         with halves_kept(func):
             visit(func.body, uses(func.body), func.notes)
     return func
 
 
-def visit(block: Block, count: dict[Value, int], notes: Notes | None) -> None:
-    """The branches of a block and of the blocks inside it."""
+def visit(block: Block, count: dict[Value, int], notes: Notes | None, late: Container[Op] = ()) -> None:
+    """The branches of a block and of the blocks inside it; what is ``late`` belongs to the backward half."""
     done: list[Op] = []
     tests: dict[Value, int] = {}  #: where the last branch of a test stands
     for op in block.ops:
         if isinstance(op, If) and isinstance(op.test, Value):
             place = tests.get(op.test)
             first = done[place] if place is not None else None
-            if place is not None and isinstance(first, If) and may_join(first, op, done[place + 1 :]):
+            if place is not None and isinstance(first, If) and may_join(first, op, done[place + 1 :], late):
                 join(first, op, count)
                 tell(notes, first, "what is reversed of it is done in the same branch", kind="moved")
                 continue
@@ -41,12 +43,12 @@ def visit(block: Block, count: dict[Value, int], notes: Notes | None) -> None:
     block.ops = done
     for op in done:
         for inner in op.blocks:
-            visit(inner, count, notes)
+            visit(inner, count, notes, late)
 
 
-def may_join(first: If, second: If, between: list[Op]) -> bool:
+def may_join(first: If, second: If, between: list[Op], late: Container[Op]) -> bool:
     """May the reverse of a branch be taken before the ops between the two, and is all there that it reads?"""
-    if first.loc.backward or not second.loc.backward or len(between) > NEAR:
+    if first.loc.backward or first in late or not (second.loc.backward or second in late) or len(between) > NEAR:
         return False
     read: set[Operand] = set()
     writes = False
@@ -56,7 +58,7 @@ def may_join(first: If, second: If, between: list[Op]) -> bool:
             return False
         writes = writes or not isinstance(op, Call | If) or isinstance(op, Call) and ROWS[op.name].consumes
     for op in walk(Block([], between)):
-        if read.intersection(op.outs) or writes and op.loc.backward and any(map(has_memory, op.operands)):
+        if read.intersection(op.outs) or writes and (op.loc.backward or second in late) and any(map(has_memory, op.operands)):
             return False
     absent = [(side, out) for k, out in enumerate(first.outs) for side, inner in enumerate(first.blocks) if is_undefined(inner.yields[k])]
     return not any(out in op.operands for side, out in absent for op in walk(second.blocks[side]))

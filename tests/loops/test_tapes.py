@@ -202,3 +202,45 @@ def test_what_is_added_to_a_new_array_is_read_from_the_one_before_it() -> None:
     _, backward = symgrad.grad(mixed, jit=True).source(*arguments).split("-1, -1):")
     assert "new_zeros" in backward
     assert "new_empty" not in backward
+
+
+def unless_it_cannot_be(x, w):
+    if w[0] + w[1] >= 1.0 or w[0] <= 0.0:
+        return np.inf
+    spread = np.empty(x.shape[0])
+    spread[0] = w[2] / (1.0 - w[0] - w[1])
+    for t in range(1, x.shape[0]):
+        spread[t] = w[2] + w[0] * x[t - 1] ** 2 + w[1] * spread[t - 1]
+    return np.sum(np.log(spread) + x**2 / spread)
+
+
+def one_way_or_the_other(x, w):
+    if w[0] > 0.0:
+        h = x * 1.0
+        for t in range(1, x.shape[0]):
+            h[t] = w[0] * h[t - 1] + w[1] * np.sin(x[t] * h[t - 1])
+    else:
+        h = x * w[1]
+    h *= h
+    w_2 = h[2] * 3.0
+    h[2] = w_2 * w_2 * h[0]
+    return np.sum(h) * w[0]
+
+
+def until_it_is_large(x, w):
+    if w[0] > 0.0:
+        h, rounds = x, 0
+        while h[0] < 3.0 and rounds < 20:
+            h = h + np.sin(w[1] * h * h[0]) * w[0] + 0.1
+            rounds += 1
+    else:
+        h = x * w[1]
+    h = h * h
+    return np.sum(h) * w[0]
+
+
+@pytest.mark.parametrize("function", [unless_it_cannot_be, one_way_or_the_other, until_it_is_large])
+def test_tapes_of_loops_in_branches(function) -> None:
+    x = np.array([0.3, 0.7, 1.1, 0.2, 0.9])
+    check_targets(function, [(x, np.array(w)) for w in ([0.3, 0.4, 0.5], [-0.3, 0.4, 0.5], [0.3, 0.1, 0.2])])
+    assert stays(function, x, np.array([0.3, 0.4, 0.5]), wrt=(0, 1))

@@ -1,0 +1,26 @@
+"""Joins branches that end the forward half with their reverses that begin the backward half, for kernels. Works in place.
+
+if test: t = tape(); for ...: put(t, ...)         ->     if test: t = tape(); for ...: put(t, ...); for ..., last first: get(t)
+-- backward --
+if test: for ..., last first: get(t)
+
+What a branch keeps for its reverse, the tapes of its loops above all, then stays in it.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Block, Func, uses, walk
+from symgrad.passes.facts import halves_kept
+from symgrad.passes.joined import visit
+
+
+def halves(func: Func) -> Func:
+    """Join branches with their reverses across the halves of a gradient, in place."""
+    if func.split is not None:
+        late = frozenset(walk(Block([], func.body.ops[func.split :])))
+        with halves_kept(func):
+            visit(func.body, uses(func.body), None, late)
+    return func
+
+
+__all__ = ["halves"]
