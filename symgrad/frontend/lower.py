@@ -24,6 +24,7 @@ from symgrad.frontend import (
     copying,
     expressions,
     factors,
+    fourier,
     iterators,
     keyed,
     loops,
@@ -52,7 +53,7 @@ from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, re
 from symgrad.signature import Static as StaticArgument
 
 #: they fill the tables
-CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, iterators, keyed, loops,
+CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, loops,
               match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
 

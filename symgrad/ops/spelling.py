@@ -309,9 +309,22 @@ def plain_call(row: str, via: str | None = None) -> tuple[str, str]:
 
 def load_rows() -> None:
     """Fill the row table."""
-    from symgrad.ops import arrays, constants, convolutions, custom, elementwise, engine, joining, linalg, making, reductions, special
+    from symgrad.ops import (
+        arrays,
+        constants,
+        convolutions,
+        custom,
+        elementwise,
+        engine,
+        fourier,
+        joining,
+        linalg,
+        making,
+        reductions,
+        special,
+    )
 
-    assert all((arrays, constants, convolutions, custom, elementwise, engine, joining, linalg, making, reductions, special))
+    assert all((arrays, constants, convolutions, custom, elementwise, engine, fourier, joining, linalg, making, reductions, special))
 
 
 load_rows()

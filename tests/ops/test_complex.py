@@ -48,6 +48,7 @@ np.diff(z)|np.kron(z, x)|np.inner(z, z)|np.convolve(z, x[:2])|np.convolve(x[:2],
 cmath.exp(c)|cmath.log(c)|cmath.log(c, 3.0)|cmath.log10(c)|cmath.sqrt(c)|cmath.sqrt(-r)|cmath.sin(c)|cmath.cos(c)|cmath.tan(c)|cmath.asin(c)|cmath.acos(c)|cmath.atan(c)|cmath.sinh(c)|cmath.cosh(c)
 cmath.tanh(c)|cmath.asinh(c)|cmath.acosh(c)|cmath.acosh(c - 3)|cmath.atanh(c)|cmath.phase(c)|cmath.polar(c)[0]|cmath.polar(c)[1] * c|cmath.rect(r, 0.4)|abs(c)|c.real * c.imag|c.conjugate() * c|c ** 2|c ** r|r ** c
 np.array(z)|z.item(1) * z|np.expand_dims(c, 0)|np.ones_like(z) * z|np.zeros_like(z) + z|np.asarray(c) * z|np.ascontiguousarray(m.T)|m.T.copy()|np.atleast_1d(c) * z
+np.fft.fft(z)|np.fft.fft(z, 3)|np.fft.rfft(x)|np.fft.irfft(z)|np.fft.fftshift(z)|np.fft.ifftshift(m, axes=0)|np.fft.fft2(m) * m
 pow(c, 3)|sum([c, r, z[0]])|sum(z)|np.float64(r) * c|np.complex128(c) ** 2|np.multiply.outer(z, x)|np.add.reduce(z)|np.multiply.reduce(z)|np.complex64(c) * r|z * np.array(c)|np.prod(z) * z"""
 EXPRESSIONS = [e for line in WORDS.splitlines() for e in line.split("|")]
 #: bodies that give ``made``

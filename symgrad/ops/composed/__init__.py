@@ -17,6 +17,7 @@ import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
 from symgrad.ops.composed.complexes import OF_COMPLEX
+from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.iterating import ITERATING
 from symgrad.ops.composed.joining import (
     append,
@@ -173,7 +174,7 @@ WIDER: dict[str, Callable[..., Any]] = {
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
-    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve},
+    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT,
 }  # fmt: skip
 
 
@@ -182,7 +183,7 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, isscalar, unstack,
-    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *ITERATING.values(),
+    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(), *ITERATING.values(),
 })  # fmt: skip
 
 
