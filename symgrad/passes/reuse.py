@@ -128,7 +128,7 @@ class _Reuser:
         old = next((op for op in block.ops if op.outs[:1] == [first]), None)
         if found is None or found[1] is None or not isinstance(first, Value) or not isinstance(old, Call) or old.name not in SLICES:
             return None
-        if self.places.readers.get(first) != [made] or first in more:
+        if self.places.readers.get(first) != [made] or first in more or first in self.places.yielded:
             return None
         place, read = [store.args[0], *store.args[2:]], old.args
         same = old.settings["index"] == store.settings["index"] and len(place) == len(read)
