@@ -150,15 +150,20 @@ def symmetric(lowering: Context, op: Call) -> Thing:
 
 
 def joined_rows(lowering: Context, op: Call) -> Thing:
-    """The items of an array laid behind one another, and their cotangent as items: the first two axes as one, or apart."""
-    x = lowering.form(op.args[0])
-    if op.settings["axis"] != 0:
-        raise OutOfReach(f"{op.name} along another axis than the first", op.loc)
+    """The items of an array laid behind one another, and their cotangent as items: two axes as one, or apart."""
+    x, writer = lowering.form(op.args[0]), lowering.writer
+    if op.settings["axis"] is None:
+        raise OutOfReach(f"{op.name} of items that are laid out first", op.loc)
     if op.name == "split_array":
-        wanted = list(lowering.extents(op.args[1]))
-    else:
-        wanted = [lowering.writer.multiply(x.extents[0], x.extents[1]), *x.extents[2:]]
-    return shown_at(x, reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, wanted)))
+        count, *item = lowering.extents(op.args[1])
+        (axis,) = axes(op, op.settings["axis"], len(item))
+        apart = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [*item[:axis], count, *item[axis:]]))
+        return shown(shown_at(x, apart), [count, *item], lambda i: (*i[1 : axis + 1], i[0], *i[axis + 1 :]))
+    count, *item = x.extents
+    (axis,) = axes(op, op.settings["axis"], len(item))
+    beside = shown(x, [*item[:axis], count, *item[axis:]], lambda i: (i[axis], *i[:axis], *i[axis + 1 :]))
+    wanted = [*item[:axis], writer.multiply(count, item[axis]), *item[axis + 1 :]]
+    return shown_at(beside, reshaped(writer, beside.extents, reshape_extents(writer, beside.extents, wanted)))
 
 
 def pad(lowering: Context, op: Call) -> Thing:

@@ -254,6 +254,19 @@ def gamma_functions(x):
     return np.sum(special.gammaln(x + 3.0)) + np.sum(special.digamma(np.abs(x) + 0.2) ** 2) + math.lgamma(x[0] + 4.0)
 
 
+def beside_one_another(x, w):
+    heads = []
+    for k in range(w.shape[0] // 2):
+        heads.append(np.tanh(x[:, 2 * k : 2 * k + 2] @ w[2 * k : 2 * k + 2]))
+    late = np.hstack([x[2 - j : x.shape[0] - j] for j in range(2)])
+    return np.sum(np.concatenate(heads, axis=-1)[:, -1] ** 3) + np.sum(late @ np.arange(2.0 * x.shape[1]))
+
+
+def in_the_middle(x):
+    pairs = [np.stack([x[i] * x[i], x[0]]) for i in range(x.shape[0])]
+    return np.sum(np.concatenate(pairs, axis=1) ** 3 * x[0, :1])
+
+
 def sharpened(x, width):
     slope = np.exp(-0.5 * (np.arange(-2, 3) / width) ** 2)
     guess = x * 0.5
@@ -340,6 +353,8 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (looked_up, [(m(4),)]),
     (gathered_along, [(m(3),)]),
     (gamma_functions, [(m(5),)]),
+    (beside_one_another, [(m(5, 4), m(4, 3)), (m(2, 2), m(2, 1))]),
+    (in_the_middle, [(m(3, 2, 4),), (m(1, 3, 1),)]),
     (sharpened, [(m(8), 0.9), (m(5), 1.4)]),
     (probabilities, [(m(5), 0.3), (m(1), -2.5)]),
     (bought, [(1.1, np.array([0.9, 1.0, 1.3]))]),
@@ -358,7 +373,11 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
 
 @pytest.mark.parametrize(
     ("function", "calls"),
-    [c for c in CASES if c[0] in (columns_in_turn, turned_by, stepped, sharpened, probabilities, bought, *SORTING)],
+    [
+        c
+        for c in CASES
+        if c[0] in (columns_in_turn, turned_by, stepped, beside_one_another, in_the_middle, sharpened, probabilities, bought, *SORTING)
+    ],
     ids=lambda c: getattr(c, "__name__", ""),
 )
 def test_kernels_do_it_themselves(function: Any, calls: list[tuple[Any, ...]]) -> None:
