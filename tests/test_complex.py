@@ -184,12 +184,16 @@ def test_a_view_of_a_part_that_is_read_after_a_store_is_refused_or_right() -> No
         grad(f)(Z)
 
 
-def test_a_function_that_calls_itself_is_refused() -> None:
-    def f(z: Any, n: int) -> Any:
+def test_functions_that_call_themselves_are_refused() -> None:
+    def f(z: Any, n: float) -> Any:
         return z if abs(z) > 4 or n > 20 else f(z * z + 0.7, n + 1)
 
-    with pytest.raises(SymgradError):
-        grad(lambda z, n: abs(f(z, n)))(0.3 + 0.2j, int(np.int64(0)))
+    def g(x: Any, n: float) -> Any:
+        return x if n > 3 else g(np.abs(np.sign(1j * x + n)) * x, n + 1)
+
+    for function, at in ((lambda z, n: abs(f(z, n)), 0.3 + 0.2j), (g, 0.7)):
+        with pytest.raises(NoDerivative, match="calls itself|known for complex"):
+            grad(function)(at, 0.0)
 
 
 def test_rules_of_the_users_are_refused() -> None:
@@ -240,6 +244,12 @@ def test_a_saved_gradient(tmp_path: Path) -> None:
 
     np.testing.assert_allclose(made[0], expected[0])
     assert made[1] == pytest.approx(expected[1])
+
+
+def test_it_is_said_that_faster_forms_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    symgrad.explain(energy, Z)
+
+    assert "a function of complex numbers runs as it is shown" in capsys.readouterr().out
 
 
 def test_the_text_of_a_gradient() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
 from symgrad.errors import CastStore, NoDerivative, UnknownFunction
-from symgrad.ir.core import Apply, Call, Const, Func, Op, Value, walk
+from symgrad.ir.core import Apply, Call, Const, Func, Op, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Scalar, Type, Unknown, is_complex
 from symgrad.ops.complexes import RIGHT
 from symgrad.ops.spelling import CALLABLES
@@ -43,7 +43,7 @@ def refuse_cast(op: Call, varied: set[Value]) -> None:
 
 def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
     """A derivative passes an op of complex numbers by a row that is right for them, or not at all; also if the row says it is zero."""
-    if isinstance(op, Apply) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
+    if isinstance(op, Apply) and (any(is_complex(v.type) for v in (*op.args, *op.outs)) or op.func is not None and holds_complex(op.func)):
         raise NoDerivative("complex numbers in a function that calls itself are not supported", op.loc, "write it as a loop")
     if not isinstance(op, Call) or op.name in RIGHT or not any(a in varied for a in op.args):
         return

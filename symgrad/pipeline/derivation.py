@@ -118,6 +118,9 @@ def prepared(job: Job, func: Func) -> Func:
     """The function in the form whose derivative runs fastest: for kernels with one product of matrices in the place of many of
     vectors, small arrays as numbers where that is faster, and before loops what their rounds compute alike; none of complex numbers."""
     if holds_complex(func):
+        if func.notes is not None:
+            func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
+                           hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
     jit, guarded = bool(job.request.jit), not job.request.pullback
     if jit and guarded:

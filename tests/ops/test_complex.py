@@ -22,8 +22,8 @@ from symgrad.pipeline.job import Job
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 RNG = np.random.default_rng(4)
-HEAD = "import cmath\nimport math\nimport numpy as np\n\n"
-SPACE = {"np": np, "math": math, "cmath": cmath}
+HEAD = "import cmath\nimport math\nimport symgrad\nimport numpy as np\n\n"
+SPACE = {"np": np, "math": math, "cmath": cmath, "symgrad": symgrad}
 Z = np.array([0.9 + 0.4j, -1.3 + 0.8j, 0.7 - 1.1j, 0.3 + 1.6j])
 M = np.array([[0.9 - 0.2j, -1.3 + 1.1j, 0.4j], [0.7 + 0.3j, 1.6 - 0.8j, 2.2 + 0.5j], [-0.4 - 0.6j, 0.8 + 0.1j, 1.9 - 1.2j]])
 X = np.array([0.9, -1.3, 0.7, 1.6])
@@ -78,6 +78,7 @@ BODIES = {
     "of a tuple": "parts = (z, x * 1j)\nmade = np.concatenate(parts) * c",
     "name bound in a loop": "for i in range(3):\n    w = z * (i + c)\nmade = w * z",
     "name bound on a path": "if r > 0:\n    w = z * c\n    v = [z[1], w[0]]\nfor i in range(2):\n    if r > 0:\n        z = z * w + v[i]\nmade = z",
+    "stopped": "made = z * c + 0.0 * symgrad.stop_gradient(z)",
     "empty like": "made = np.empty_like(z)\nmade[:] = z * c",
     "list that is joined": "items = []\nfor v in z:\n    items.append(v * c)\nitems = items + items[1:]\nmade = np.array(items)",
     "list of lists": "items = [[c, r * c], [z[0], z[1]]]\nmade = np.array(items) @ z[:2]",

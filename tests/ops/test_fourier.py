@@ -140,6 +140,33 @@ def test_of_scipy() -> None:
     check_grads(lambda x, z: np.sum(np.abs(signal.fftconvolve(x, z)) ** 3), (RNG.normal(size=5), numbers("fft", 3)))
 
 
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
+def test_cosines_and_sines(name: str, kind: int, norm: str | None) -> None:
+    fft = pytest.importorskip("scipy.fft")
+    text = (
+        f"import numpy as np\nimport scipy.fft as fft\n\ndef f(x, w):\n    return np.sum(w * fft.{name}(x, {kind}, norm={norm!r}) ** 3)\n"
+    )
+    for length in (2, 3, 6):
+        x, w = RNG.normal(size=(2, length)), RNG.normal(size=(2, length))
+        function = symgrad.from_source(text, "f")
+        value, made = symgrad.value_and_grad(function)(x, w)
+        step = RNG.normal(size=(2, length))
+        wanted = (function(x + 1e-6 * step, w) - function(x - 1e-6 * step, w)) / 2e-6
+        assert value == pytest.approx(np.sum(w * getattr(fft, name)(x, kind, norm=norm) ** 3), rel=1e-12)
+        assert np.sum(made * step) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_cosines_over_axes() -> None:
+    fft = pytest.importorskip("scipy.fft")
+
+    check_grads(lambda x: np.sum(fft.dctn(x, norm="ortho") ** 3), (RNG.normal(size=(3, 4)),), order=2)
+    check_grads(lambda x: np.sum(fft.idctn(x, 3, axes=(0,)) ** 3), (RNG.normal(size=(3, 4)),))
+    check_grads(lambda x: np.sum(fft.dst(x, axis=0) ** 3), (RNG.normal(size=(3, 4)),))
+    check_grads(lambda x: np.sum(fft.idstn(x, 2) ** 3), (RNG.normal(size=(2, 3, 4)),))
+
+
 def test_fourier_without_a_derivative_keeps_its_value() -> None:
     made = symgrad.value_and_grad(lambda x, z: x * np.sum(np.abs(np.fft.hfft(z))))
     z = numbers("fft", 5)

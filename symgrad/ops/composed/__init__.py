@@ -17,6 +17,7 @@ import numpy as np
 
 from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fromfunction
 from symgrad.ops.composed.complexes import OF_COMPLEX
+from symgrad.ops.composed.cosines import COSINES
 from symgrad.ops.composed.fourier import FFT, hilbert
 from symgrad.ops.composed.iterating import ITERATING
 from symgrad.ops.composed.joining import (
@@ -174,7 +175,7 @@ WIDER: dict[str, Callable[..., Any]] = {
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.special": SPECIAL, "scipy.linalg": SOLVING, "scipy.integrate": {"trapezoid": trapezoid, "simpson": simpson},
-    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT,
+    "scipy.signal": {"convolve": signal_convolve, "fftconvolve": fftconvolve, "hilbert": hilbert}, "scipy.fft": FFT | COSINES,
 }  # fmt: skip
 
 

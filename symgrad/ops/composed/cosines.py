@@ -1,0 +1,154 @@
+"""The cosine and sine transforms of ``scipy.fft`` of real arrays, said in NumPy's transforms of twice the length."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from symgrad.ops.composed.refusing import Numbers, need
+
+
+def inverse(kind: int) -> int:
+    """The type of the inverse."""
+    if kind == 2:
+        return 3
+    return 2 if kind == 3 else kind
+
+
+def swapped(norm: Any) -> Any:
+    """The norm with which the inverse has the same factor."""
+    if norm == "ortho":
+        return "ortho"
+    return None if norm == "forward" else "forward"
+
+
+def waves(x: Any, count: Any) -> Any:
+    """Sums of ``x[n] * exp(2j * pi * n * k / count)``, for each ``k``."""
+    return np.fft.ifft(x, count, norm="forward")
+
+
+def turned(halves: Any) -> Any:
+    """Numbers of size one, at these multiples of a half turn."""
+    return np.exp(1j * math.pi * halves)
+
+
+def weighted(n: Any, place: int, weight: float) -> Any:
+    """Ones, but for one place."""
+    made = np.ones(n)
+    made[place] = weight
+    return made
+
+
+def cosines(x: Any, kind: int, ortho: bool) -> Any:
+    """Without a factor, along the last axis."""
+    n = x.shape[-1]
+    k = np.arange(n)
+    if kind == 1:
+        ends = weighted(n, 0, math.sqrt(0.5)) * weighted(n, -1, math.sqrt(0.5)) if ortho else np.ones(n)
+        y = x / ends
+        return np.real(waves(np.concatenate([y, y[..., -2:0:-1]], axis=-1), 2 * n - 2)[..., :n]) * ends
+    if kind == 2:
+        made = 2.0 * np.real(turned(k / (2 * n)) * waves(x, 2 * n)[..., :n])
+        return made * weighted(n, 0, math.sqrt(0.5)) if ortho else made
+    if kind == 3:
+        return np.real(waves(x * weighted(n, 0, math.sqrt(0.5) if ortho else 0.5) * (2.0 * turned(k / (2 * n))), 2 * n)[..., :n])
+    return 2.0 * np.real(turned((2 * k + 1) / (4 * n)) * waves(x * turned(k / (2 * n)), 2 * n)[..., :n])
+
+
+def sines(x: Any, kind: int, ortho: bool) -> Any:
+    """Without a factor, along the last axis."""
+    n = x.shape[-1]
+    k = np.arange(n)
+    before = np.zeros((*x.shape[:-1], 1))
+    if kind == 1:
+        return 2.0 * np.imag(waves(np.concatenate([before, x], axis=-1), 2 * n + 2)[..., 1 : n + 1])
+    if kind == 2:
+        made = 2.0 * np.imag(turned((k + 1) / (2 * n)) * waves(x, 2 * n)[..., 1 : n + 1])
+        return made * weighted(n, -1, math.sqrt(0.5)) if ortho else made
+    if kind == 3:
+        y = x * weighted(n, -1, math.sqrt(0.5) if ortho else 0.5) * (2.0 * turned((k + 1) / (2 * n)))
+        return np.imag(waves(np.concatenate([before, y], axis=-1), 2 * n)[..., :n])
+    return 2.0 * np.imag(turned((2 * k + 1) / (4 * n)) * waves(x * turned(k / (2 * n)), 2 * n)[..., :n])
+
+
+def scaled(made: Any, of: Any, norm: Any) -> Any:
+    """With the factor of a norm, for waves of this length."""
+    if norm == "ortho":
+        return made / np.sqrt(of)
+    return made / of if norm == "forward" else made
+
+
+def transform(x: Any, even: bool, kind: int, axis: int, norm: Any) -> Any:
+    """Along one axis."""
+    need(kind == 1 or kind == 2 or kind == 3 or kind == 4, "there is no such type of a cosine or sine transform")
+    y = np.moveaxis(x, axis, -1)
+    extra = (-2 if even else 2) if kind == 1 else 0
+    made = cosines(y, kind, norm == "ortho") if even else sines(y, kind, norm == "ortho")
+    return np.moveaxis(scaled(made, 2.0 * y.shape[-1] + extra, norm), -1, axis)
+
+
+def dct(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = None) -> Any:
+    """``scipy.fft.dct``."""
+    need(n is None, "n of scipy.fft.dct is not supported")
+    return transform(x, True, type, axis, norm)
+
+
+def idct(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = None) -> Any:
+    """``scipy.fft.idct``."""
+    need(n is None, "n of scipy.fft.idct is not supported")
+    return transform(x, True, inverse(type), axis, swapped(norm))
+
+
+def dst(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = None) -> Any:
+    """``scipy.fft.dst``."""
+    need(n is None, "n of scipy.fft.dst is not supported")
+    return transform(x, False, type, axis, norm)
+
+
+def idst(x: Numbers, type: int = 2, n: None = None, axis: int = -1, norm: Any = None) -> Any:
+    """``scipy.fft.idst``."""
+    need(n is None, "n of scipy.fft.idst is not supported")
+    return transform(x, False, inverse(type), axis, swapped(norm))
+
+
+def over(x: Any, even: bool, type: int, axes: Any, norm: Any) -> Any:
+    """Along several axes, or all."""
+    made = x
+    if axes is None:
+        need(np.ndim(x) < 4, "a cosine transform of so many axes is not supported: name them")
+        for axis in (0, 1, 2):
+            if axis < np.ndim(x):
+                made = transform(made, even, type, axis, norm)
+        return made
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        made = transform(made, even, type, axis, norm)
+    return made
+
+
+def dctn(x: Numbers, type: int = 2, s: None = None, axes: Any = None, norm: Any = None) -> Any:
+    """``scipy.fft.dctn``."""
+    need(s is None, "s of scipy.fft.dctn is not supported")
+    return over(x, True, type, axes, norm)
+
+
+def idctn(x: Numbers, type: int = 2, s: None = None, axes: Any = None, norm: Any = None) -> Any:
+    """``scipy.fft.idctn``."""
+    need(s is None, "s of scipy.fft.idctn is not supported")
+    return over(x, True, inverse(type), axes, swapped(norm))
+
+
+def dstn(x: Numbers, type: int = 2, s: None = None, axes: Any = None, norm: Any = None) -> Any:
+    """``scipy.fft.dstn``."""
+    need(s is None, "s of scipy.fft.dstn is not supported")
+    return over(x, False, type, axes, norm)
+
+
+def idstn(x: Numbers, type: int = 2, s: None = None, axes: Any = None, norm: Any = None) -> Any:
+    """``scipy.fft.idstn``."""
+    need(s is None, "s of scipy.fft.idstn is not supported")
+    return over(x, False, inverse(type), axes, swapped(norm))
+
+
+COSINES = {said.__name__: said for said in (dct, idct, dst, idst, dctn, idctn, dstn, idstn)}
