@@ -285,6 +285,29 @@ def of_a_set_with_what_depends_on_the_path(x):
     return x[1] * (1 in seen)
 
 
+STAGES = {"square": lambda x: x * x, "tanh": np.tanh, "scale": lambda x: 3.0 * x}
+
+
+@right
+def chosen_by_methods_of_texts(x, mode="Two_Three"):
+    total = 0.0
+    for name in STAGES:
+        if name.startswith("s"):
+            total = total + STAGES[name](x).sum()
+    first, last = mode.lower().split("_")
+    if first.strip() == "two" and last.upper() == "THREE" and mode.find("T") == 0:
+        total = total * len([c for c in mode if c.isupper()])
+    total = total + x["abc".index("b")] ** 2
+    return total * {"a-1": x[2], "a1": 1.0}["{}-{}".format("a", 1)] * {"a-1": 2.0}["-".join("a1")]
+
+
+@right
+def zipped_with_an_array_that_is_unpacked(x):
+    a, b, c, d = x
+    clock = {name: rate * rate for name, rate in zip("abcd", (a, b, c, d))}
+    return clock["b"] * clock["c"]
+
+
 @right
 def of_a_list_that_stays_empty_in_each_round(x):
     total = 0.0

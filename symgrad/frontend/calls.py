@@ -33,6 +33,7 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import SPECIAL, callee, expression
+from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.ir.core import Const
@@ -190,6 +191,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         return construct(ctx, value, name, args, kwargs, node)
+    if (text := text_method(ctx, value, args, kwargs)) is not None:
+        return text
     if followed(value):
         return call_function(ctx, value, args, kwargs, node)
     if followed(seen_through(value)):

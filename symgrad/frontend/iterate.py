@@ -257,7 +257,11 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     start, stop, step = items.bounds
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
-        raise UnsupportedSyntax("a tuple or list beside an array in zip needs a length that is known", ctx.loc(node), "make it an array")
+        raise UnsupportedSyntax(
+            "a tuple or list beside an array in zip needs a length that is known",
+            ctx.loc(node),
+            "unpack the array first, as in a, b = x, or make the other one an array",
+        )
     return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
 
 
