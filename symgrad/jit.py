@@ -125,8 +125,8 @@ def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], re
         forward, backward = (load_kernel(text, name) for name, text in (made.forward, made.backward))
         results = compile_for(forward, types)
         compile_for(backward, [results[item] if isinstance(item, int) else seed_type(item) for item in made.taken])
-        space = {made.forward[0]: forward, made.backward[0]: backward, f"{made.stem}_numpy": numpy}
-        space[f"{made.stem}_backward_numpy"] = numpy.__globals__[made.numpy_backward]
+        whole = load(made.again[1], made.again[0], {**objects, **made.namespace})
+        space = {made.forward[0]: forward, made.backward[0]: backward, f"{made.stem}_numpy": numpy, made.again[0]: whole}
         direct = None
     function = load(made.caller, made.stem, {**objects, **made.namespace, **space})
     vars(function).update(vars(numpy))  # the IR, from which its derivative starts

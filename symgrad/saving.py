@@ -6,7 +6,6 @@ What the function reads from outside becomes keyword defaults, with the values o
 from __future__ import annotations
 
 import inspect
-import math
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -273,9 +272,9 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
 
 
 def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
-           examples: Sequence[str] | None, kernel: str | None = None) -> str:  # fmt: skip
+           examples: Sequence[str] | None, kernel: Emitted | None = None) -> str:  # fmt: skip
     """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
-    compiled = [] if kernel is None else [Emitted(kernel, {"np": np, "math": math})]
+    compiled = [] if kernel is None else [kernel]
     derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins), {"np": np, **pieces[-1].namespace})
     doc = (f"The derivative {name} of {function.__qualname__}, written by symgrad; symgrad is not needed.\n\n"
            f"It was made for {signature}, with respect to {', '.join(request.wrt)}.")  # fmt: skip

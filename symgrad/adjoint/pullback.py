@@ -38,6 +38,21 @@ def split_pullback(func: Func, values: int | None = None, seeds: int | None = No
     return first, backward(Func(f"{func.name}_backward", after, whole.results[own:], func.loc, notes=func.notes), residuals, doubtful)
 
 
+def with_seeds(func: Func, values: int, seeds: int) -> Func:
+    """The gradient as one function that gives its results in its middle, for the seeds: ``seeds`` stands between the halves.
+
+    ``values`` and ``seeds`` as for ``split_pullback``.
+    """
+    whole = clone(func)
+    assert whole.split is not None
+    body, given = whole.body, len(whole.params) - seeds
+    turn = Call(body.args[given:], func.loc, "seeds", body.yields[:values], {})
+    body.args, body.yields, whole.results = body.args[:given], body.yields[values:], whole.results[values:]
+    body.ops.insert(whole.split, turn)
+    whole.split = None
+    return whole
+
+
 def extents(block: Block, here: set[Value]) -> list[Op]:
     """Take out the ops that ask only for the shape of what the forward half has: the array itself need not live on for that."""
     found: list[Op] = []

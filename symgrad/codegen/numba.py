@@ -20,13 +20,14 @@ from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
 from symgrad.codegen.seam import docstring
-from symgrad.codegen.texts import DECORATOR, Kernel, Pair, Seed
+from symgrad.codegen.texts import DECORATOR, Kernel, Seed
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find
-from symgrad.runtime.support import fitting_seed
 
+#: of numbers that are the same to numba whether Python's or NumPy's
+WIDE = (None, "any", "f64", "i64", "bool")
 LEFT = "# left to NumPy, which raises too, or goes on"
 
 
@@ -92,69 +93,6 @@ def module_text(func: Func, name: str, result: str = "", lines: Lines = no_lines
     return "\n".join([docstring(f"{name}, written by symgrad."), "", *imports, "", "", DECORATOR, emitted.text])
 
 
-# ------------------------------------------------------------------ pullbacks
-
-
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """What the caller of a pair has to know besides: the templates of the output and of the gradients, what is returned over
-    ``out`` and ``pullback``, and the docstring of the whole."""
-
-    backward: str  #: the name of the backward half in the NumPy code
-    out: str
-    gradients: str
-    seeds: Sequence[Seed]
-    returned: str
-    doc: str
-
-
-def emit_pair(forward: Func, backward: Func, surface: Surface, halves: Halves) -> Pair:
-    """The texts for the halves of a pullback; the parameters of ``backward`` are the last results of ``forward``, then the seeds."""
-    read = uses(forward.body)
-    used = [k for k, value in enumerate(forward.params) if value in read]
-    leaves, own = [surface.leaves[k] for k in used], len(forward.body.yields) - (len(backward.params) - len(halves.seeds))
-    forward.body.args = [forward.params[k] for k in used]
-    wanted = uses(backward.body)
-    kept = [k for k, value in enumerate(backward.params) if value in wanted]
-    residuals = len(backward.params) - len(halves.seeds)
-
-    stem = surface.name
-    ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
-    taken_names = {ahead, back, fallback, f"{stem}_backward_numpy", "pullback", "out", "out_grad", "fitting_seed", *surface.objects}
-    taken_names |= {seed.shape for seed in halves.seeds if seed.shape is not None}
-    taken_names |= names_in([*leaves, f"lambda {surface.signature}: 0", result_text(halves.out, own)])
-    taken_names |= names_in([result_text(halves.gradients, len(backward.body.yields))])
-    results = distinct([*forward.results[:own], *(value.name for value in backward.params[:residuals])], taken_names)
-    names = Spellings(distinct(["np"], taken_names | set(results))[0])
-    outs = [names.converted(word, operand) for word, operand in zip(results, forward.body.yields, strict=True)]
-    passed = [*outs[own:], *(seed.fitted for seed in halves.seeds)]
-    given = [
-        *results[own:],
-        *(names.seed(seed.given, value.type) for seed, value in zip(halves.seeds, backward.params[residuals:], strict=True)),
-    ]
-    back_results = distinct(backward.results, taken_names | set(results) | {names.numpy})
-    grads = [names.converted(word, operand) for word, operand in zip(back_results, backward.body.yields, strict=True)]
-    tests = [test for seed, value in zip(halves.seeds, backward.params[residuals:], strict=True) for test in names.tests(seed, value.type)]
-    types = [value.type for value in backward.params]
-    backward.body.args = [backward.params[k] for k in kept]
-
-    lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
-    lines += [f"        {', '.join(results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
-    lines += [f"        return {fallback}({surface.passed})"]
-    lines += [f"    out = {filled(halves.out, outs[:own])}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
-    lines += ["", "    def pullback(out_grad):", "        try:"]
-    if tests:
-        lines += [f"            if not ({' and '.join(tests)}):", "                raise TypeError"]
-    lines += [f"            {', '.join(back_results)} = {back}({', '.join(given[k] for k in kept)})", f"        except Exception:  {LEFT}"]
-    lines += [f"            return {stem}_backward_numpy({', '.join(passed)})", f"        return {filled(halves.gradients, grads)}"]
-    lines += ["", f"    return {halves.returned}"]
-    taken: list[int | Type] = [own + k if k < residuals else types[k] for k in kept]
-    first, second = (ahead, module_text(forward, ahead, "", surface.lines)), (back, module_text(backward, back, "", surface.lines))
-    made = Pair(stem, halves.backward, first, second, "\n".join(lines) + "\n", leaves, [v.type for v in forward.params], taken)
-    made.namespace = {names.numpy: np, "fitting_seed": fitting_seed}
-    return made
-
-
 @dataclass(frozen=True, slots=True)
 class Spellings:
     """Texts that name NumPy, by the name it has in a caller."""
@@ -166,19 +104,21 @@ class Spellings:
         kind = converted(operand)
         return word if kind is None else f"{self.numpy}.{kind}({word})"
 
-    def seed(self, text: str, type_: Type) -> str:
-        """A seed as the kernel takes it."""
-        if not isinstance(type_, Scalar):
-            return text
-        return f"float({text})" if type_.dtype in (None, "any") else f"{self.numpy}.{NUMPY_TYPES[type_.dtype]}({text})"
+    def exact(self, word: str, type_: Type) -> str:
+        """A number that a kernel has handed back as a kernel takes it that was made for just this type."""
+        dtype = type_.dtype if isinstance(type_, Scalar) else None
+        return word if dtype in WIDE else f"{self.numpy}.{NUMPY_TYPES[dtype]}({word})"
 
-    def tests(self, seed: Seed, type_: Type) -> list[str]:
-        """Is a seed the array that the kernel was made for?"""
-        if not isinstance(type_, Array) or type_.dtype is None:
-            return []
-        text, numpy = seed.given, self.numpy
-        same = f"{text}.ndim == {type_.rank}" if seed.shape is None else f"{text}.shape == {seed.shape}"
-        return [f"type({text}) is {numpy}.ndarray", f"{text}.dtype == {numpy}.{NUMPY_TYPES[type_.dtype]}", same]
+    def seed(self, seed: Seed, type_: Type) -> str:
+        """A seed as a kernel takes it."""
+        match type_:
+            case Scalar(dtype=None | "any"):
+                return f"float({seed.given})"
+            case Scalar(dtype=str() as dtype):
+                return f"{self.numpy}.{NUMPY_TYPES[dtype]}({seed.given})"
+            case Array(dtype=str() as dtype) if seed.shape is not None:
+                return f"array_seed({seed.given}, {seed.shape}, {self.numpy}.{NUMPY_TYPES[dtype]})"
+        return seed.given
 
 
 def filled(template: str, texts: Sequence[str]) -> str:
@@ -259,4 +199,4 @@ def names_in(texts: Iterable[str]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-__all__ = ["Surface", "emit_kernel", "emit_pair"]
+__all__ = ["Surface", "emit_kernel"]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 import textwrap
 from collections.abc import Callable
 
-from symgrad.codegen.texts import DECORATOR, Kernel, Pair
+import numpy as np
+
+from symgrad.codegen.texts import DECORATOR, Emitted, Kernel, Pair
 from symgrad.runtime.vector_text import source
 
 IMPORT = """try:
@@ -16,17 +19,16 @@ except ImportError:  # then the NumPy code runs
 """
 
 
-def kernel_piece(made: Kernel | Pair, tested: Callable[[str], str]) -> str:
+def kernel_piece(made: Kernel | Pair, tested: Callable[[str], str]) -> Emitted:
     """The piece; ``tested`` adds to the text of the caller a test of the types that the kernels were made for."""
     texts = [made.text] if isinstance(made, Kernel) else [made.forward[1], made.backward[1]]
     numpy = {f"{made.stem}_numpy": made.stem}
-    if isinstance(made, Pair):
-        numpy[f"{made.stem}_backward_numpy"] = made.numpy_backward
     aliases = "\n".join(f"{new} = {old}" for new, old in numpy.items() if new != old)
     kernels = [text[text.index(DECORATOR) :] for text in texts]
-    sections = [*helpers(texts), aliases, *kernels, tested(made.caller)]
+    again = [made.again[1]] if isinstance(made, Pair) else []
+    sections = [*helpers(texts), aliases, *kernels, *again, tested(made.caller)]
     body = textwrap.indent("\n\n".join(section.strip("\n") for section in dict.fromkeys(sections)), "    ")
-    return f"{IMPORT}\n\nif njit is not None:\n{body}\n"
+    return Emitted(f"{IMPORT}\n\nif njit is not None:\n{body}\n", {"np": np, "math": math, **made.namespace})
 
 
 def helpers(texts: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,15 +69,24 @@ class Seed:
         return f"fitting_seed({', '.join(words)})" if self.fits else self.given
 
 
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The NumPy code of both halves as one function, which takes what the program takes, by ``places``, and then the seeds."""
+
+    name: str
+    emitted: Emitted
+    places: Sequence[int]
+
+
 @dataclass(slots=True)
 class Pair:
-    """The kernels of the two halves of a pullback, and their caller."""
+    """The kernels of the two halves of a pullback, their caller, and the NumPy code of both: names and texts."""
 
     stem: str  #: the caller's name
-    numpy_backward: str  #: the name of the backward half in the NumPy code
-    forward: tuple[str, str]  #: name and text of the module
+    forward: tuple[str, str]
     backward: tuple[str, str]
     caller: str
+    again: tuple[str, str]
     leaves: list[str]
     types: list[Type]
     taken: list[int | Type]  #: what the backward half takes: results of the forward half, by number, then seeds, by type

@@ -63,6 +63,16 @@ class Listing:
         return self.handle
 
 
+@dataclass(slots=True)
+class Turn:
+    """Where the first half of a pullback ends: its block, the results, the seeds that come in, and the block that goes on."""
+
+    first: Block
+    results: list[Operand]
+    seeds: list[Value]
+    second: Block
+
+
 #: what a value of the program has become
 Thing = Form | Operand | tuple[Any, ...] | Stacks | Slots | Listing
 
@@ -97,6 +107,7 @@ class Context:
         self.stored_arrays = stored_arrays(func, self.facts)
         self.groups: dict[Op, list[Call]] = {}  #: stores that may be carried out together with others
         self.waiting: list[Any] = []  #: those of one group that have not been carried out
+        self.turn: Turn | None = None  #: of a pullback
         self.integers = known_extents(func)
 
     # -------------------------------------------------------------- values

@@ -17,6 +17,7 @@ from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
 from symgrad.loops.forms import Form, cast_to, mapped, refuse, refuse_dtype
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.slots import DTYPES
+from symgrad.loops.writer import Writer
 
 
 def kept(context: Context, item: Type) -> Scalar | Array:
@@ -32,17 +33,21 @@ def kept(context: Context, item: Type) -> Scalar | Array:
 
 def begun(context: Context, item: Type, name: str | None = None) -> Listing:
     """A new list, with nothing in it yet."""
-    writer, held = context.writer, kept(context, item)
+    held = kept(context, item)
+    return Listing(held, new_list(context.writer, held, name))
+
+
+def new_list(writer: Writer, held: Scalar | Array, name: str | None = None) -> Value:
+    """The list itself."""
     some: Operand
     if isinstance(held, Array):
         assert held.dtype is not None
         some = writer.empty(held.dtype, (ZERO,) * len(held.shape or ()), "%nothing")
     else:
-        assert isinstance(held, Scalar)
         some = cast_to(writer, zero(held), held.dtype) if is_sized(held) and held.dtype else zero(held)
     made = writer.call("list_of_same", some, ZERO, hint=name)
     made.type = List(held)
-    return Listing(held, made)
+    return made
 
 
 def zero(type_: Scalar) -> Const:

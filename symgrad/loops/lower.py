@@ -22,6 +22,7 @@ from symgrad.loops.finite import finite
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
 from symgrad.loops.merge import merge
 from symgrad.loops.ordering import sorted_once
+from symgrad.loops.parting import Parted, parted
 from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach
 from symgrad.loops.recalled import recalled
@@ -33,7 +34,7 @@ from symgrad.loops.strips import strips
 from symgrad.loops.tapes import exemplify, given_lists, parts_of
 from symgrad.loops.versions import versions
 from symgrad.loops.widths import widths
-from symgrad.loops.writer import Range, key_of, number, scalar
+from symgrad.loops.writer import Range, Writer, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
@@ -49,23 +50,40 @@ def to_loops(func: Func) -> Func:
 
     It may leave early (by an exception) for any arguments, never with a result that differs.
     """
-    func = sorted_once(rounds(recalled(predicates(halves(clone(func))))))
+    lowering = walked(halves(clone(func)))
+    body = lowering.writer.build.block
+    body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
+    return improved(Func(func.name, body, list(func.results), func.loc, None, func.doc), lowering.writer)
+
+
+def to_halves(func: Func) -> Parted:
+    """The same for a pullback, in which ``seeds`` stands between the halves."""
+    lowering = walked(clone(func))
+    return parted(lowering, lowering.results, improved)
+
+
+def walked(func: Func) -> Lowering:
+    """The walk over a function, which is changed in place."""
+    func = sorted_once(rounds(recalled(predicates(func))))
     try:
         lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
         lowering.run()
     except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
         lowering = Lowering(*surely_bound(widths(apart(stacks(without_messages(clone(func)))))))
         lowering.run()
-    body = lowering.writer.scopes[1].block
-    body.ops = [*lowering.writer.entry.ops, *body.ops]
-    made = Func(func.name, body, list(func.results), func.loc, None, func.doc)
-    merge(made.body, lowering.writer)
-    contract(body, lowering.writer)
-    buffers(body, lowering.writer)
-    strips(body, lowering.writer)
-    columns(body, lowering.writer)
+    return lowering
+
+
+def improved(func: Func, writer: Writer) -> Func:
+    """What the walk wrote with fewer and smaller loops and arrays, and in SSA form; in place."""
+    body = func.body
+    merge(body, writer)
+    contract(body, writer)
+    buffers(body, writer)
+    strips(body, writer)
+    columns(body, writer)
     unaliased(body)
-    made = versions(made)
+    made = versions(func)
     finite(made.body)
     made = dce(made)
     checks_first(made.body)
@@ -81,15 +99,15 @@ def surely_bound(func: Func) -> tuple[Func, set[Value]]:
 class Lowering(Context):
     """The walk."""
 
+    results: list[Operand]
+
     def run(self) -> None:
         self.groups = neighbours(self.func)
         for value in self.func.params:
             self.parameter(value)
         self.check_ones()
-        body = self.writer.scopes[1].block
-        body.args = self.params
         self.block(self.func.body)
-        body.yields = [self.result(y) for y in self.func.body.yields]
+        self.results = [self.result(y) for y in self.func.body.yields]
 
     # -------------------------------------------------------------- blocks
 
@@ -458,4 +476,4 @@ def stored_by(op: Op) -> list[Value]:
     return [o.args[0] for o in ops if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 
 
-__all__ = ["OutOfReach", "to_loops"]
+__all__ = ["OutOfReach", "to_halves", "to_loops"]

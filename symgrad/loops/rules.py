@@ -17,6 +17,7 @@ from symgrad.loops import (
     making,
     masks,
     ordering,
+    parting,
     picking,
     products,
     reductions,
@@ -52,6 +53,7 @@ RULES: dict[str, Rule] = {
     **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
     **stores.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
+    "seeds": parting.seeds,
     "slots": slots.slots, "slots_like": slots.slots, "put": slots.put, "get": slots.get,
 }  # fmt: skip
 

@@ -75,6 +75,13 @@ class Writer:
         self.nests: set[Op] = set()  #: loops that stand for array statements, which may be merged
         self.scratch: dict[Value, list[Op]] = {}  #: arrays of which nothing lives from one round of these loops to the next
 
+    def beside(self) -> Writer:
+        """A writer for another place of the function: it knows all ops, but nothing that was computed."""
+        made = Writer()
+        made.maker, made.ranges, made.nests, made.scratch = self.maker, self.ranges, self.nests, self.scratch
+        made.build.extents, made.build.fresh, made.build.taken = self.build.extents, self.build.fresh, self.build.taken
+        return made
+
     # -------------------------------------------------------------- where
 
     @property

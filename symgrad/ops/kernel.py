@@ -96,6 +96,9 @@ constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]
 
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
 
+# where the caller of a pullback is given the results, and gives the seeds
+constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit="seeds(*results)", effect=True)
+
 # shapes that are handed in and out
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)
 constant("shape_from(*extents)", _shape_law, emit="(*extents,)")

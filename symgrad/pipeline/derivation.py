@@ -16,15 +16,17 @@ from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check
 from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.pullback import with_seeds
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.header import Header
-from symgrad.codegen.numba import Halves, Surface, emit_kernel, emit_pair
+from symgrad.codegen.numba import Surface, emit_kernel
+from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
-from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
-from symgrad.ir.core import Call, Func, clone, holds_complex, walk
+from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -41,10 +43,10 @@ from symgrad.runtime.support import fitting_seed
 from symgrad.signature import Related, extent_words
 
 Read = Callable[[str], Any] | None
-Kernels = Callable[[Callable[[str], Func], Surface], Kernel | Pair]
+Kernels = Callable[[Job, Surface], Kernel | Pair]
 
 #: what stands behind a function's name in the names of what is made beside it
-ENDS = ("", "_plain", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_backward_numpy")
+ENDS = ("", "_plain", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,7 @@ class Derivation:
         surface = Surface(
             self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
         )
-        return self.kernels(self.in_loops, surface)
-
-    def in_loops(self, stage: str) -> Func:
-        """The function after a stage, as loops over numbers."""
-        from symgrad.loops.lower import to_loops  # a third of all stages, which NumPy code does not need
-
-        func = simplify(to_loops(refilled(clone(self.job.stages[stage]))), OPTIMISE)
-        func.notes = self.job.stages[stage].notes
-        return func
+        return self.kernels(job, surface)
 
     def saved(self, examples: Any, kernel: bool) -> str:
         """The text of a module of its own, with the kernels if it is to have them."""
@@ -219,9 +213,29 @@ def itself(job: Job, func: Func) -> Derivation:
     return Derivation(job, name, lambda job: emitted_for(job, func, name, text, doc), whole_kernel, text, doc)
 
 
-def whole_kernel(in_loops: Callable[[str], Func], surface: Surface) -> Kernel:
+def in_loops(job: Job, stage: str) -> Func:
+    """The function after a stage, as loops over numbers."""
+    from symgrad.loops.lower import to_loops  # a third of all stages, which NumPy code does not need
+
+    func = simplify(to_loops(refilled(clone(job.stages[stage]))), OPTIMISE)
+    func.notes = job.stages[stage].notes
+    return func
+
+
+def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
+    """A pullback as loops over numbers, lowered as a whole, so that its halves may share what is no argument: tapes, lists.
+
+    Beside the halves: which results of the first are copies of which of its parameters.
+    """
+    from symgrad.loops.lower import to_halves
+
+    made = to_halves(refilled(with_seeds(job.stages["optimized"], values, seeds)))
+    return simplify(made.forward, OPTIMISE), simplify(made.backward, OPTIMISE), made.copies
+
+
+def whole_kernel(job: Job, surface: Surface) -> Kernel:
     """The kernel of a function that is one piece."""
-    return emit_kernel(in_loops("optimized"), surface)
+    return emit_kernel(in_loops(job, "optimized"), surface)
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
@@ -274,12 +288,27 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
         )
         return Emitted(text, {**first.namespace, **second.namespace, "fitting_seed": fitting_seed}, first.line_map)
 
-    halves = Halves(header.name, result, header.result, seeds, returned, document(job, "Value and pullback"))
-
-    def kernels(in_loops: Callable[[str], Func], surface: Surface) -> Pair:
-        return emit_pair(in_loops("forward"), in_loops("backward"), surface, halves)
+    def kernels(job: Job, surface: Surface) -> Pair:
+        doc = document(job, "Value and pullback")
+        halves = Halves(*halves_in_loops(job, count, len(seeds)), result, header.result, seeds, returned, doc)
+        return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))
 
     return Derivation(job, f"{name}_vjp", emission, kernels)
+
+
+def again(job: Job, whole: Func, count: int, header: Header) -> Again:
+    """The NumPy code of the gradients of a pullback alone, from the start; ``count`` results are the function's own."""
+    func = clone(whole)
+    func.body.yields, func.results = func.body.yields[count:], func.results[count:]
+    func = printed(dce(func), job)
+    inputs, read = len(job.lowered.inputs), uses(func.body)
+    places = [k for k, value in enumerate(func.params[:inputs]) if value in read]
+    func.body.args = [*(func.params[k] for k in places), *func.params[inputs:]]
+    words = argument_names([v.name for v in func.params])
+    header = replace(
+        header, signature=", ".join(words), bind=dict(zip(func.params, words, strict=True)), doc="The pullback from the start."
+    )
+    return Again(header.name, emit(func, header), places)
 
 
 def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:

@@ -60,6 +60,20 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
         raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
 
 
+def array_seed(given: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """What a kernel is given for a result of this shape: an array of its dtype. TypeError where NumPy would compute in another.
+
+    >>> array_seed(2, (3,), np.float64)
+    array([2., 2., 2.])
+    """
+    if type(given) is np.ndarray and given.shape == shape and given.dtype == dtype:
+        return given
+    array = np.asarray(fitting_seed(given, shape))
+    if array.dtype not in (dtype, np.int64) or dtype != np.float64:  # in single precision sums would not be those of NumPy
+        raise TypeError(array.dtype)
+    return np.ascontiguousarray(array, dtype)
+
+
 def last_written(x: Any, path: Any) -> Any:
     """For each element of ``x[path]``: is it the last that names its cell, so that a store of it stays?"""
     cells = np.arange(x.size).reshape(x.shape)[path]
@@ -132,6 +146,19 @@ def copy(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
     return [copy(item) for item in x] if isinstance(x, list) else x
+
+
+def laid_alike(x: Any) -> Any:
+    """A copy of an array that lies by rows, by columns, or neither, as the array does.
+
+    >>> laid_alike(np.arange(6.0)[::2]).flags.c_contiguous
+    False
+    """
+    if x.flags.forc:
+        return x.copy(order="K")
+    made = np.empty((*x.shape, 2), x.dtype)[..., 0]
+    made[...] = x
+    return made
 
 
 def nested_list(x: Any, depth: int) -> Any:

@@ -177,6 +177,23 @@ def test_the_corpus_gives_the_same_on_both_targets(program: Program) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_pullbacks_of_the_corpus_give_the_same_on_both_targets(program: Program) -> None:
+    for size in program.sizes:
+        (out, found), (other, expected) = (
+            symgrad.vjp(program.function, *program.arguments(size), wrt=program.wrt, jit=jit) for jit in ("auto", False)
+        )
+        np.testing.assert_allclose(out, other, rtol=1e-4)
+        for scale in (1.0, -0.5, 1.0):
+            seed = np.full_like(other, scale) if isinstance(other, np.ndarray | np.generic) else scale
+            gradients = leaves(expected(seed))
+            narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in gradients)
+            for one, leaf in zip(leaves(found(seed)), gradients, strict=True):
+                assert np.shape(one) == np.shape(leaf)
+                np.testing.assert_allclose(one, leaf, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
+
+
 def four_counts(x, a, b, c, d):
     total = 0.0
     for k in range(a * b + c * d):

@@ -1,0 +1,135 @@
+"""The halves of a pullback as ``loops`` makes them -> two kernels, and the Python function that calls the first and hands out the second.
+
+Whatever the first raises, the NumPy function is called in its place; whatever the second raises, the NumPy code of both halves
+runs from the start (``Again``), on arguments that the caller has kept: nobody but kernels can read what these hand over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from symgrad.codegen.header import result_text
+from symgrad.codegen.numba import LEFT, Spellings, Surface, distinct, filled, module_text, names_in
+from symgrad.codegen.seam import docstring
+from symgrad.codegen.texts import Again, Pair, Seed
+from symgrad.ir.core import Func, uses
+from symgrad.ir.types import Array
+from symgrad.runtime.support import array_seed, fitting_seed, laid_alike
+
+Item = TypeVar("Item")
+#: what a caller calls besides kernels and NumPy code
+CALLED: dict[str, Any] = {"fitting_seed": fitting_seed, "array_seed": array_seed, "laid_alike": laid_alike}
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """A pullback: its halves, where the parameters of ``backward`` are the last results of ``forward``, then the seeds.
+
+    ``copies`` says which result of ``forward`` is a copy of which parameter; ``out`` and ``gradients`` are templates,
+    ``returned`` is what is returned over ``out`` and ``pullback``.
+    """
+
+    forward: Func
+    backward: Func
+    copies: Mapping[int, int]
+    out: str
+    gradients: str
+    seeds: Sequence[Seed]
+    returned: str
+    doc: str
+
+    @property
+    def residuals(self) -> int:
+        return len(self.backward.params) - len(self.seeds)
+
+    @property
+    def own(self) -> int:
+        """How many results are the function's own."""
+        return len(self.forward.body.yields) - self.residuals
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Names of the caller: of the results of both kernels, of the arguments that are kept, of NumPy."""
+
+    results: list[str]
+    gradients: list[str]
+    kept: list[str]
+    numpy: Spellings
+
+
+def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
+    """The texts of the kernels and of their caller."""
+    stem, own, residuals = surface.name, halves.own, halves.residuals
+    ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
+    words = words_of(surface, halves, again, {ahead, back, fallback, again.name})
+    keeping, kept = kept_arguments(surface, halves, again, words)
+    leaves, passed = only_read(halves.forward, surface.leaves), only_read(halves.backward, given_to(halves, words))
+    out = filled(halves.out, converted_all(words.numpy, words.results[:own], halves.forward))
+    gradients = filled(halves.gradients, converted_all(words.numpy, words.gradients, halves.backward))
+    lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
+    lines += [f"        {', '.join(words.results)} = {ahead}({', '.join(leaves)})", f"    except Exception:  {LEFT}"]
+    lines += [f"        return {fallback}({surface.passed})", *(f"    {line}" for line in keeping)]
+    lines += [f"    out = {out}", *(f"    {line}" for seed in halves.seeds for line in seed.kept)]
+    lines += ["", "    def pullback(out_grad):", "        try:"]
+    lines += [f"            {', '.join(words.gradients)} = {back}({', '.join(passed)})", f"        except Exception:  {LEFT}"]
+    lines += [f"            return {again.name}({', '.join([*kept, *(seed.fitted for seed in halves.seeds)])})"]
+    lines += [f"        return {gradients}", "", f"    return {halves.returned}", ""]
+    types = only_read(halves.forward, [value.type for value in halves.forward.params])
+    taken = only_read(halves.backward, [own + k if k < residuals else v.type for k, v in enumerate(halves.backward.params)])
+    for half in (halves.forward, halves.backward):
+        half.body.args = only_read(half, half.params)
+    first, second = (module_text(half, name, "", surface.lines) for half, name in ((halves.forward, ahead), (halves.backward, back)))
+    space = {**again.emitted.namespace, **CALLED, words.numpy.numpy: np}
+    return Pair(stem, (ahead, first), (back, second), "\n".join(lines), (again.name, again.emitted.text), leaves, types, taken, space)
+
+
+def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) -> Words:
+    """Names that nothing else has."""
+    taken |= {"pullback", "out", "out_grad", *CALLED, *surface.objects, *(seed.shape for seed in halves.seeds if seed.shape is not None)}
+    taken |= names_in([*surface.leaves, f"lambda {surface.signature}: 0", result_text(halves.out, halves.own)])
+    taken |= names_in([result_text(halves.gradients, len(halves.backward.body.yields))])
+    hints = [*halves.forward.results[: halves.own], *(value.name for value in halves.backward.params[: halves.residuals])]
+    results = distinct(hints, taken)
+    numpy = distinct(["np"], taken | set(results))
+    gradients = distinct(halves.backward.results, {*taken, *results, *numpy})
+    kept = distinct([f"{halves.forward.params[k].name or 't'}_kept" for k in again.places], {*taken, *results, *numpy})
+    return Words(results, gradients, kept, Spellings(numpy[0]))
+
+
+def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words) -> tuple[list[str], list[str]]:
+    """Lines that keep what runs again would take, where nothing else does, and the expressions for it."""
+    lines, kept = [], []
+    for k, word in zip(again.places, words.kept, strict=True):
+        text, type_ = surface.leaves[k], halves.forward.params[k].type
+        if isinstance(type_, Array) and k in halves.copies and type_.layout in ("C", "?"):
+            word = words.results[halves.copies[k]]
+        else:
+            lines.append(f"{word} = {f'laid_alike({text})' if isinstance(type_, Array) else text}")
+        kept.append(word)
+    return lines, kept
+
+
+def given_to(halves: Halves, words: Words) -> list[str]:
+    """What the second kernel is given: residuals of the types that the first has handed over, and seeds."""
+    numpy, count = words.numpy, halves.residuals
+    made = [numpy.exact(word, value.type) for word, value in zip(words.results[halves.own :], halves.backward.params, strict=False)]
+    return made + [numpy.seed(seed, value.type) for seed, value in zip(halves.seeds, halves.backward.params[count:], strict=True)]
+
+
+def converted_all(numpy: Spellings, words: Sequence[str], half: Func) -> list[str]:
+    """The first results of a half as the NumPy scalars that they should be."""
+    return [numpy.converted(word, operand) for word, operand in zip(words, half.body.yields, strict=False)]
+
+
+def only_read(half: Func, items: Sequence[Item]) -> list[Item]:
+    """Of what belongs to the parameters of a half that of those which it reads."""
+    read = uses(half.body)
+    return [item for value, item in zip(half.params, items, strict=True) if value in read]
+
+
+__all__ = ["Halves", "emit_pair"]

@@ -1,0 +1,161 @@
+"""Lists as arrays: what one kernel hands to another, which can take no lists, and the lists that the other makes of it again.
+
+Of numbers that are saved together there is an array for each; of arrays one with all their elements, and one with their extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type
+from symgrad.loops.forms import refuse_dtype
+from symgrad.loops.lists import new_list
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.slots import DTYPES
+from symgrad.loops.writer import Writer
+
+
+def copied(writer: Writer, handle: Value, extents: Sequence[Operand] | None = None) -> Value:
+    """A new array with the same elements."""
+    extents = extents_of(writer, handle) if extents is None else extents
+    made = writer.empty(dtype_of(handle.type), extents, handle.name)
+    with writer.nest(extents) as index:
+        writer.store(made, writer.read(handle, index), index)
+    return made
+
+
+def pack(writer: Writer, value: Value) -> list[Value]:
+    """The arrays for what a list holds. What stands on a tape is taken off it."""
+    items = items_of(value)
+    length = writer.call("list_len", value)
+    if isinstance(items[0], Array):
+        return pack_arrays(writer, value, items[0], length)
+    made = [writer.empty(dtype_of(item), [length], value.name) for item in items]
+    with writer.loop(length) as place:
+        if isinstance(value.type, Tape):
+            parts = [Value(item) for item in items]
+            writer.build.block.ops.append(Call(list(parts), writer.loc, "pop", [value], {}))
+            place = writer.subtract(writer.subtract(length, ONE), place)
+        else:
+            parts = [item_at(writer, value, place)]
+        for handle, part in zip(made, parts, strict=True):
+            writer.store(handle, part, [place])
+    return made
+
+
+def pack_arrays(writer: Writer, value: Value, item: Array, length: Operand) -> list[Value]:
+    """The extents of the arrays, and their elements, one array after the other."""
+    shapes = writer.empty("i64", [length, Const(item.rank)], "shapes")
+    total = writer.running(INT, ZERO, "total")
+    with writer.loop(length) as place:
+        extents = extents_of(writer, item_at(writer, value, place))
+        for axis, extent in enumerate(extents):
+            writer.store(shapes, extent, [place, Const(axis)])
+        advance(writer, total, extents)
+    elements = writer.empty(dtype_of(item), [total], value.name)
+    start = writer.running(INT, ZERO, "start")
+    with writer.loop(length) as place:
+        one = item_at(writer, value, place)
+        extents = extents_of(writer, one)
+        with writer.nest(extents) as index:
+            writer.store(elements, writer.read(one, index), [element_at(writer, start, extents, index)])
+        advance(writer, start, extents)
+    return [shapes, elements]
+
+
+def unpack(writer: Writer, value: Value) -> tuple[list[Value], Value]:
+    """New parameters for such arrays, and the list made of them."""
+    items = items_of(value)
+    if isinstance(items[0], Array):
+        return unpack_arrays(writer, value, items[0])
+    params = [Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name) for item in items]
+    made = begun(writer, value)
+    with writer.loop(writer.call("extent", params[0], axis=0)) as place:
+        parts = [writer.read(param, [place]) for param in params]
+        for part, item in zip(parts, items, strict=True):
+            part.type = item
+        append(writer, made, parts)
+    return params, made
+
+
+def unpack_arrays(writer: Writer, value: Value, item: Array) -> tuple[list[Value], Value]:
+    """The same for arrays of all elements."""
+    shapes = Value(Array("i64", (Dim("?"), len(item.shape or ())), "C"), "shapes")
+    elements = Value(Array(dtype_of(item), (Dim("?"),), "C"), value.name)
+    made = begun(writer, value)
+    start = writer.running(INT, ZERO, "start")
+    with writer.loop(writer.call("extent", shapes, axis=0)) as place:
+        extents = [writer.read(shapes, [place, Const(axis)]) for axis in range(item.rank or 0)]
+        for extent in extents:
+            extent.type = INT
+        one = writer.empty(dtype_of(item), extents)
+        with writer.nest(extents) as index:
+            writer.store(one, writer.read(elements, [element_at(writer, start, extents, index)]), index)
+        append(writer, made, [one])
+        advance(writer, start, extents)
+    return [shapes, elements], made
+
+
+# ------------------------------------------------------------------ parts
+
+
+def items_of(value: Value) -> list[Scalar | Array]:
+    """What stands together on each place of a list."""
+    found = value.type.items if isinstance(value.type, Tape) else (value.type.item,) if isinstance(value.type, List) else ()
+    made = [item for item in found if isinstance(item, Scalar | Array)]
+    if not made or len(made) < len(found):
+        raise OutOfReach(f"what a pullback keeps in {value.type}")
+    return made
+
+
+def dtype_of(item: Type) -> str:
+    """How an item lies in an array."""
+    dtype = getattr(item, "dtype", None)
+    return refuse_dtype(DTYPES.get(item.kind) if isinstance(item, Scalar) and dtype in (None, "any") else dtype)
+
+
+def extents_of(writer: Writer, handle: Value) -> list[Value]:
+    """The extents of an array."""
+    assert isinstance(handle.type, Array)
+    return [writer.call("extent", handle, axis=axis) for axis in range(handle.type.rank or 0)]
+
+
+def item_at(writer: Writer, value: Value, place: Operand) -> Value:
+    """One item of a list, an array of any extents."""
+    (item,) = items_of(value)
+    made = writer.call("list_take", value, place)
+    anything = Array(item.dtype, (Dim("?"),) * len(item.shape or ()), "C") if isinstance(item, Array) else item
+    made.type = writer.build.freshen(anything)
+    return made
+
+
+def begun(writer: Writer, like: Value) -> Value:
+    """A list with nothing in it."""
+    if isinstance(like.type, Tape):
+        made = writer.call("tape", hint=like.name)
+        made.type = like.type
+        return made
+    (item,) = items_of(like)
+    return new_list(writer, item, like.name)
+
+
+def append(writer: Writer, handle: Value, parts: Sequence[Operand]) -> None:
+    """Append an item."""
+    writer.whole("push" if isinstance(handle.type, Tape) else "list_append", handle, *parts)
+
+
+def element_at(writer: Writer, start: Value, extents: Sequence[Operand], index: Sequence[Operand]) -> Operand:
+    """Where an element lies that has an index in its own array, which begins at ``start``."""
+    made: Operand = ZERO
+    for extent, i in zip(extents, index, strict=True):
+        made = writer.add(writer.multiply(made, extent), i)
+    return writer.call("add", start, made, via=None)
+
+
+def advance(writer: Writer, running: Value, extents: Sequence[Operand]) -> None:
+    """Go on by as many elements as an array of these extents has."""
+    count: Operand = ONE
+    for extent in extents:
+        count = writer.multiply(count, extent)
+    writer.let(running, writer.call("add", running, count, via=None))

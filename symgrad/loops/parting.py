@@ -1,0 +1,242 @@
+"""A pullback that was lowered as one function -> its halves: parameters -> results and residuals; residuals and seeds -> gradients.
+
+    t = exp(x); g = seeds(t); return g * t   ->   def forward(x): t = exp(x); return t, copy(t)
+                                                  def backward(t, g): return g * t
+
+What the second half reads of the first is handed over, as numbers and as arrays that nobody else has (``packed`` makes such of
+lists). It may be called any number of times, so it writes to copies; extents, and integers made of them, it computes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, substitute, uses, walk
+from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
+from symgrad.loops.accesses import handed_on, stored_to
+from symgrad.loops.context import Context, Thing, Turn
+from symgrad.loops.forms import CHEAP, Form, refuse
+from symgrad.loops.packed import copied, extents_of, pack, unpack
+from symgrad.loops.reach import OutOfReach
+from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
+
+Finish = Callable[[Func, Writer], Func]
+
+
+# ------------------------------------------------------------------ where the halves meet
+
+
+def seeds(context: Context, op: Call) -> list[Thing]:
+    """The end of the first half: what is costly to compute is kept; the second is written in a block of its own."""
+    frame, writer = context.frames[-1], context.writer
+    for value, form in list(frame.alive.items()):
+        if form.memory is None and form.cost > CHEAP:
+            context.give_memory(form, value, value.name)
+            del frame.alive[value]
+    context.turn = Turn(writer.build.block, [context.result(a) for a in op.args], [], Block())
+    writer.scopes.append(Scope(context.turn.second))
+    writer.build.block = context.turn.second
+    return [seed(context, context.turn, out) for out in op.outs]
+
+
+def seed(context: Context, turn: Turn, out: Value) -> Thing:
+    """What stands for a seed: a parameter of the second half, of the shape of a result."""
+    made = Value(out.type, out.name)
+    turn.seeds.append(made)
+    match out.type:
+        case Array(shape=shape):
+            refuse(out.type)
+            extents = context.extents_at(made, out)
+            for dim, extent in zip(shape or (), extents, strict=True):
+                if isinstance(dim, Dim) and not dim.offset and dim.symbol != "?":
+                    context.frames[-1].symbols.setdefault(dim.symbol, extent)
+            return context.memory(made, out, extents)
+        case ShapeOf(shape=shape) if shape is not None:
+            return tuple(context.writer.call("shape_part", made, axis=k) for k in range(len(shape)))
+        case Scalar() | Object():
+            return made
+    raise OutOfReach(f"an argument that is {out.type}", context.func.loc)
+
+
+# ------------------------------------------------------------------ two functions
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """The two functions; ``copies`` says which results of the first are copies of which of its parameters."""
+
+    forward: Func
+    backward: Func
+    copies: dict[int, int]
+
+
+def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
+    """Part what was lowered; ``finish`` is run on each half, and may change it in place."""
+    assert context.turn is not None
+    work = Parting(context, context.turn)
+    backward = work.backward(results)
+    backward = finish(backward, known_there(context.writer, backward.body))
+    context.writer.scopes.pop()
+    return Parted(finish(work.forward(backward), context.writer), backward, work.copies)
+
+
+@dataclass
+class Parting:
+    """What the first half hands to the second."""
+
+    context: Context
+    turn: Turn
+    residuals: dict[Value, list[Value]] = field(default_factory=dict)  #: each with the parameters that it is handed over in
+    copies: dict[int, int] = field(default_factory=dict)
+
+    def backward(self, results: list[Operand]) -> Func:
+        """The second half; its parameters are the residuals, then the seeds."""
+        func, second, seeds = self.context.func, self.turn.second, self.turn.seeds
+        second.args, second.yields = list(seeds), results
+        arrays, written = self.arrays(), stored_classes(second)
+        makers: dict[Value, list[Operand]] = {v: self.extents(v) for v in arrays if v in written and isinstance(v.type, Array)}
+        head = Block(list(seeds), self.integers(arrays, [e for extents in makers.values() for e in extents]), [])
+        lists, copies = self.context.writer.beside(), self.context.writer.beside()
+        params: dict[Value, Operand] = {}
+        table: dict[Value, Operand] = {}
+        for value in free(Block(list(seeds), [*head.ops, *second.ops], [*second.yields, *(e for made in makers.values() for e in made)])):
+            if (made := self.taken(value, lists)) is not value:
+                params[value] = table[value] = made
+        for value, extents in makers.items():
+            table[value] = copied(copies, self.residuals[value][0], extents)
+        substitute(head, params)
+        substitute(copies.build.block, params)
+        substitute(second, table)
+        second.ops[:0] = [*lists.build.block.ops, *head.ops, *copies.build.block.ops]
+        second.args = [*(p for parts in self.residuals.values() for p in parts), *seeds]
+        hand_out_copies(second, self.context.writer.beside())
+        return Func(f"{func.name}_backward", second, list(func.results), func.loc, None, func.doc)
+
+    def extents(self, value: Value) -> list[Operand]:
+        """The extents of an array as they were written where it was made."""
+        found = next((f for f in self.context.env.values() if isinstance(f, Form) and f.memory is value), None)
+        return [*(found.extents if found is not None else extents_of(self.context.writer, value))]
+
+    def arrays(self) -> set[Value]:
+        """The arrays of the first half of which the second needs more than extents; these are asked for in the first."""
+        second = self.turn.second
+        counts, given = uses(second), free(second)
+        asked = [op for op in walk(second) if isinstance(op, Call) and op.name == "extent" and op.args[0] in given]
+        for op in asked:
+            assert isinstance(op.args[0], Value)
+            counts[op.args[0]] -= 1
+        moved = [op for op in asked if not counts[op.args[0]]]  # type: ignore[index]
+        for block in (second, *(b for op in walk(second) for b in op.blocks)):
+            block.ops = [op for op in block.ops if op not in moved]
+        self.turn.first.ops += moved
+        return {value for value in given if counts[value]}
+
+    def integers(self, arrays: set[Value], others: Iterable[Operand]) -> list[Op]:
+        """The ops that compute again what the second half, and others, need of extents and of sums and products of such."""
+        makers, fixed = self.context.writer.maker, self.context.writer.fixed
+        again: dict[Value, Op] = {}
+
+        def is_known(operand: Operand) -> bool:
+            """Has it one value all the time?"""
+            made = makers.get(operand) if isinstance(operand, Value) else None
+            return isinstance(operand, Const) or operand in fixed or made is not None and (made.name == "extent" or is_sum(made))
+
+        def is_sum(made: Call) -> bool:
+            return made.name in BOUNDED and all(map(is_known, made.args))
+
+        def compute(operand: Operand) -> None:
+            made = makers.get(operand) if isinstance(operand, Value) else None
+            if made is None or made.outs[0] in again:
+                return
+            if made.name == "extent" and made.args[0] in arrays or is_sum(made):
+                for a in made.args if made.name != "extent" else ():
+                    compute(a)
+                again[made.outs[0]] = Call(list(made.outs), made.loc, made.name, list(made.args), dict(made.settings))
+
+        for value in [*free(self.turn.second), *others]:
+            compute(value)
+        return list(again.values())
+
+    def taken(self, value: Value, writer: Writer) -> Value:
+        """What the second half reads in the place of a value of the first."""
+        if isinstance(value.type, List | Tape):
+            self.residuals[value], made = unpack(writer, value)
+            return made
+        made = Value(Array(value.type.dtype, value.type.shape, "C"), value.name) if isinstance(value.type, Array) else value
+        self.residuals[value] = [made]
+        return made
+
+    def forward(self, backward: Func) -> Func:
+        """The first half, which gives what the second half still reads; the other parameters of that go."""
+        func, first, turn, writer = self.context.func, self.turn.first, self.turn, self.context.writer.beside()
+        read = uses(backward.body)
+        names = handed_on(first)
+        held = {names.get(v, v) for v in (*self.context.params, *turn.results) if isinstance(v, Value)}
+        handed: list[Operand] = []
+        for value, parts in self.residuals.items():
+            if not any(p in read for p in parts):
+                continue
+            if isinstance(value.type, List | Tape):
+                given = pack(writer, value)
+            elif isinstance(value.type, Array) and names.get(value, value) in held:
+                given = [copied(writer, value)]
+                if value in self.context.params:
+                    self.copies[self.context.params.index(value)] = len(turn.results) + len(handed)
+            else:
+                given = [value]
+            handed += [g for g, p in zip(given, parts, strict=True) if p in read]
+        backward.body.args = [p for p in backward.params if p in read or p in turn.seeds]
+        first.args = self.context.params
+        first.ops = [*self.context.writer.entry.ops, *first.ops, *writer.build.block.ops]
+        first.yields = [*turn.results, *handed]
+        count = len(turn.results)
+        words = [r.name or f"out{k}" if isinstance(r, Value) else f"out{k}" for k, r in enumerate(turn.results)]
+        words += [p.name or f"residual{k}" for k, p in enumerate(backward.params[: len(first.yields) - count])]
+        return Func(f"{func.name}_forward", first, words, func.loc, None, func.doc)
+
+
+def known_there(writer: Writer, block: Block) -> Writer:
+    """What a writer knows of the values that a block has."""
+    made, own = writer.beside(), defined(block)
+    made.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}
+    first: dict[object, Value] = {}
+    for value in own:
+        same = first.setdefault(key_of(writer.same(value)), value)
+        if same is not value:
+            made.scopes[-1].equal[value] = same
+    return made
+
+
+def defined(block: Block) -> dict[Value, None]:
+    """What a block, with all inside it, makes."""
+    made = dict.fromkeys(block.args)
+    for op in walk(block):
+        made |= dict.fromkeys(op.outs)
+        for inner in op.blocks:
+            made |= dict.fromkeys(inner.args)
+        if isinstance(op, Call) and op.settings.get("begin"):
+            made |= dict.fromkeys(v for v in op.args[:1] if isinstance(v, Value))
+    return made
+
+
+def free(block: Block) -> list[Value]:
+    """What a block reads that it does not make, in the order in which it is read."""
+    own = defined(block)
+    return [value for value in uses(block) if value not in own]
+
+
+def stored_classes(block: Block) -> set[Value]:
+    """What a block stores to, by any of its names."""
+    names = handed_on(block)
+    stored = {names.get(v, v) for v in map(stored_to, walk(block)) if v is not None}
+    return stored | {value for value, name in names.items() if name in stored}
+
+
+def hand_out_copies(block: Block, writer: Writer) -> None:
+    """Let what a block yields be no array that it was given."""
+    names = handed_on(block)
+    held = {names.get(p, p) for p in block.args if isinstance(p.type, Array)}
+    given = [y if not isinstance(y, Value) or names.get(y, y) not in held else copied(writer, y) for y in block.yields]
+    block.ops += writer.build.block.ops
+    block.yields = given
