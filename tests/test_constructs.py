@@ -165,6 +165,16 @@ def spread_about_a_mean(x):
 
 
 @right
+def integrated_by_quadrature(x):
+    places, weights = np.polynomial.legendre.leggauss(6)
+    total = 0.0
+    for k in range(3):
+        total = total + np.sum(weights * np.exp(x[k] * places) / (1.5 + places))
+    u, w = np.polynomial.hermite.hermgauss(5)
+    return total + np.sum(w * np.cos(u * x[3])) * x[4]
+
+
+@right
 def histogram_of_weights(x):
     h, e = np.histogram(np.linspace(0.05, 0.95, 9), bins=4, range=(0, 1), weights=x**2)
     g, _ = np.histogram(np.linspace(0.05, 0.95, 9).reshape(3, 3), bins=[0.0, 0.3, 0.6, 1.0], weights=x.reshape(3, 3), density=True)

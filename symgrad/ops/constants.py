@@ -12,6 +12,7 @@ from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import dtype_of, given_shape, rank_of, shape_of
+from symgrad.ops.signatures import QUADRATURE
 
 
 def _unknown_length(dtype: str | None = None) -> Any:
@@ -94,6 +95,12 @@ constant("indices(*shape)", _grid_law, emit="np.indices((*shape,))")
 constant("lexsort(*keys, axis=-1)", _lexsort_law, emit=_lexsort_text)
 for _name in ("bartlett", "blackman", "hamming", "hanning"):
     constant(f"{_name}(n)", _window_law, emit=f"np.{_name}(n)")
+for _name, _module in QUADRATURE.items():
+    constant(
+        f"{_name}(n) -> places, weights",
+        lambda types, settings, dim: (_window_law(types, settings, dim), _window_law(types, settings, dim)),
+        emit=f"np.polynomial.{_module}.{_name}(n)",
+    )
 constant("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)")
 for _name in ("triu", "tril"):
     constant(f"{_name}_indices_from(x, k=0) -> rows, columns", _indices_law, emit=f"np.{_name}_indices_from(x, k)")

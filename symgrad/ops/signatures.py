@@ -331,6 +331,9 @@ ATTRIBUTES = {
     "shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)", "real": "real(a)", "imag": "imag(a)",
 }  # fmt: skip
 
+#: rules of quadrature: places and weights, by the module of ``numpy.polynomial`` that each is in
+QUADRATURE = {"leggauss": "legendre", "hermgauss": "hermite", "hermegauss": "hermite_e", "laggauss": "laguerre", "chebgauss": "chebyshev"}
+
 #: functions of ``scipy.special``: operands, call of the row
 SCIPY_SPECIAL = {
     **{name: ("x", f"{row}(x, via='scipy')") for name, row in (

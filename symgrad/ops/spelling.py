@@ -35,6 +35,7 @@ from symgrad.ops.signatures import (
     METHODS,
     NUMPY,
     OPERATORS,
+    QUADRATURE,
     SCIPY_SPECIAL,
     UFUNC,
     UFUNCS,
@@ -380,14 +381,16 @@ def spelled(function: Any) -> Spelling | None:
     Bound(row='sum', args=[Const(1.0)], settings={'axis': 0, 'keepdims': False})
     """
     try:
-        return CALLABLES.get(function) or of_scipy(function)
+        return CALLABLES.get(function) or of_library(function)
     except TypeError:
         return None
 
 
-def of_scipy(function: Any) -> Spelling | None:
-    """How a function of SciPy's is said as a row; SciPy is imported by whoever calls it."""
+def of_library(function: Any) -> Spelling | None:
+    """How a function of a module is said as a row that is imported by whoever calls it: SciPy's, and some of NumPy's."""
     name = getattr(function, "__name__", None)
+    if name in QUADRATURE and getattr(sys.modules.get(f"numpy.polynomial.{QUADRATURE[name]}"), name, None) is function:
+        return Spelling(f"np.polynomial.{QUADRATURE[name]}.{name}", "deg", f"{name}(deg)")
     if name in SCIPY_SPECIAL and getattr(sys.modules.get("scipy.special"), name, None) is function:
         return spelled_in_scipy(name)
     return None

@@ -332,6 +332,7 @@ CONSTANT_SAMPLES += [
     ("isneginf(x)", {"x": signed(3)}), ("isposinf(x)", {"x": signed(3)}), ("isreal(x)", {"x": signed(3)}), ("isrealobj(x)", {"x": signed(3)}),
     ("argwhere(x)", {"x": signed(2, 3)}), ("indices(2, 3)", {}), ("lexsort(x, y)", {"x": signed(3), "y": signed(3)}),
     ("lexsort(x)", {"x": signed(2, 3)}), ("lexsort(x)", {"x": signed(3)}), ("hamming(4)", {}), ("kaiser(4, 2.0)", {}),
+    *((f"{name}(4)", {}) for name in ("leggauss", "hermgauss", "hermegauss", "laggauss", "chebgauss")),
     ("triu_indices_from(x)", {"x": signed(3, 3)}), ("diag_indices_from(x)", {"x": signed(3, 3)}), ("iscomplex(x)", {"x": signed(3)}),
     ("not_(x)", {"x": 1.0}), ("size(x)", {"x": signed(2, 3)}), ("share(x, out, y)", {"x": signed(3), "out": signed(3), "y": signed(3)}),
 ]  # fmt: skip
