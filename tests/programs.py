@@ -3214,6 +3214,16 @@ def polynomial(x, y):
 
 
 @scalars(two_floats, wrt=(0, 1))
+def reductions_of_a_number(x, y):
+    for k in range(3):
+        x = np.sin(x) * y
+    z = np.mean(x) + np.max(x)
+    for k in range(2):
+        y = np.cos(y) * z
+    return np.sum(y) * np.prod(x)
+
+
+@scalars(two_floats, wrt=(0, 1))
 def powers(x, y):
     return x**y + y**x + x**2 + y**-1.5 + 2.0**x + pow(x, 3)
 

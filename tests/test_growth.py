@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import symgrad
+from symgrad.eager import Tensor
+from symgrad.pipeline.emission import argument_names
 from symgrad.testing import check_grads
 
 NUMBERS = itertools.count()
@@ -303,3 +305,19 @@ def test_nothing_is_saved_where_nothing_is_needed(function: Callable[..., Any]) 
 
     assert many <= 8 * size * 8
     assert many <= few + size * 8
+
+
+def test_words_for_many_parameters_are_found_at_once() -> None:
+    words = argument_names(["x", "np", "x_1", "x", None, "for", "a b"] + ["x"] * 30_000)
+    assert words[:7] == ["x", "np_1", "x_1", "x_2", "t", "t_for", "a_b"]
+    assert len(set(words)) == len(words)
+
+
+def test_a_long_record_is_swept() -> None:
+    x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
+    y: Any = x
+    for _ in range(1500):
+        y = y * 1.001
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy() == pytest.approx(1.001**1500)

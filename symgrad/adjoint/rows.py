@@ -199,7 +199,7 @@ class Keeping:
     def add(self, target: Value, product: Operand, mask: Mask, fit: bool) -> None:
         """Fit one contribution to its value and add it."""
         builder, ledger = self.sweep.builder, self.sweep.ledger
-        if fit:
+        if fit or isinstance(target.type, Scalar) and isinstance(product.type, Array):  # what a reduction of a number spreads
             fitting = fitted(builder, product, target, hinted(target))
             mask = mask if fitting is product else ()
             product = fitting

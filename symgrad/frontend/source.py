@@ -13,6 +13,7 @@ import hashlib
 import inspect
 import linecache
 import math
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -197,7 +198,7 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     >>> from_source("def twice(x): return 2 * x")(4)
     8
     """
-    text = inspect.cleandoc(text) + "\n" if text[:1].isspace() else text
+    text = textwrap.dedent(text).strip() + "\n" if text[:1].isspace() else text
     file = f"<symgrad source {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
     try:
         tree = ast.parse(text, file)

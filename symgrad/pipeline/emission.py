@@ -102,16 +102,17 @@ def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:
 
 
 def argument_names(hints: list[str | None]) -> list[str]:
-    made: list[str] = []
+    """A word for each parameter, different ones."""
+    made: dict[str, None] = {}
+    numbers: dict[str, int] = {}
     for hint in hints:
         base = "".join(c if f"t{c}".isidentifier() else "_" for c in hint or "t")
         base = word = base if base.isidentifier() and not iskeyword(base) else f"t_{base}"
-        number = 0
         while word in made or word in ("np", "math"):
-            number += 1
-            word = f"{base}_{number}"
-        made.append(word)
-    return made
+            numbers[base] = numbers.get(base, 0) + 1
+            word = f"{base}_{numbers[base]}"
+        made[word] = None
+    return list(made)
 
 
 def seed_places(output: Result, path: str = "") -> list[str]:

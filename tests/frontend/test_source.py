@@ -132,6 +132,7 @@ def test_from_source() -> None:
     linecache.clearcache()
     assert read(f).line(5) == "    return helper(x) * np.pi"
     assert from_source("def a(x): return 1\ndef b(x): return 2", "a")(0) == 1
+    assert from_source("   def f(x):\n       return 2 * x\n")(3) == 6
     space = {"k": 4}
     g = from_source("def g(x): return k * x", globals=space)
     space["k"] = 5
