@@ -229,6 +229,12 @@ class LeafInPlace(SymgradError, ValueError):
     default_hint = "change it inside no_grad(), or change a clone()"
 
 
+def required(holds: object, what: str) -> None:
+    """Refuse an argument with the documented AssertionError, also under ``python -O``."""
+    if not holds:
+        raise AssertionError(what)
+
+
 # ------------------------------------------------------------------ source text
 
 

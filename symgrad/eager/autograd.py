@@ -12,7 +12,7 @@ from symgrad.eager.node import MODE, SWEEPS, Node, switch
 from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
 from symgrad.eager.tensor import Tensor, holding
-from symgrad.errors import NotReached
+from symgrad.errors import NotReached, required
 from symgrad.vocabulary.dispatch import STATIC
 
 Array = np.ndarray[Any, Any]
@@ -53,10 +53,10 @@ def tensors_of(given: Any, name: str) -> list[Tensor]:
     """A tensor, or a list or tuple of them, not empty."""
     if isinstance(given, Tensor):
         return [given]
-    assert isinstance(given, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors"
-    assert given, f"{name} must not be empty"
+    required(isinstance(given, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors")
+    required(given, f"{name} must not be empty")
     for item in given:
-        assert isinstance(item, Tensor), f"{name} must hold Tensors, not {type(item).__name__}"
+        required(isinstance(item, Tensor), f"{name} must hold Tensors, not {type(item).__name__}")
     return list(given)
 
 
@@ -65,10 +65,10 @@ def seeds_of(given: Any, targets: list[Tensor], name: str) -> list[Tensor | None
     if given is None or isinstance(given, list | tuple) and not given:
         return [None] * len(targets)
     seeds = [given] if isinstance(given, Tensor) else given
-    assert isinstance(seeds, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors and None"
+    required(isinstance(seeds, list | tuple), f"{name} must be a Tensor, or a list or tuple of Tensors and None")
     for seed in seeds:
-        assert seed is None or isinstance(seed, Tensor), f"{name} must hold Tensors and None, not {type(seed).__name__}"
-    assert len(seeds) == len(targets), f"{name} has {len(seeds)} entries for {len(targets)} tensors"
+        required(seed is None or isinstance(seed, Tensor), f"{name} must hold Tensors and None, not {type(seed).__name__}")
+    required(len(seeds) == len(targets), f"{name} has {len(seeds)} entries for {len(targets)} tensors")
     for seed, target in zip(seeds, targets, strict=True):
         if seed is not None and seed.shape != target.shape and not seed.size == target.size == 1:
             raise ValueError(f"a seed of shape {seed.shape} does not fit a tensor of shape {target.shape}")
@@ -79,7 +79,7 @@ def seeds_of(given: Any, targets: list[Tensor], name: str) -> list[Tensor | None
 
 def truth(value: Any, name: str) -> None:
     """Refuse what is no bool."""
-    assert isinstance(value, bool), f"{name} must be a bool, not {type(value).__name__}"
+    required(isinstance(value, bool), f"{name} must be a bool, not {type(value).__name__}")
 
 
 # ------------------------------------------------------------------ backward
@@ -99,9 +99,9 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
     >>> x.grad.item()
     6.0
     """
-    assert not STATIC[0], "backward works on tensors; call disable_static() first"
+    required(not STATIC[0], "backward works on tensors; call disable_static() first")
     targets = tensors_of(tensors, "tensors")
-    assert len({id(t) for t in targets}) == len(targets), "a tensor stands twice in tensors"
+    required(len({id(t) for t in targets}) == len(targets), "a tensor stands twice in tensors")
     seeds = seeds_of(grad_tensors, targets, "grad_tensors")
     truth(retain_graph, "retain_graph")
     pairs = [(t, s) for t, s in zip(targets, seeds, strict=True) if not t.stop_gradient]
@@ -179,13 +179,13 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     >>> first.item(), second.item()
     (27.0, 18.0)
     """
-    assert not STATIC[0], "grad works on tensors; call disable_static() first"
+    required(not STATIC[0], "grad works on tensors; call disable_static() first")
     targets = tensors_of(outputs, "outputs")
     sources = tensors_of(inputs, "inputs")
-    assert retain_graph is None or isinstance(retain_graph, bool), "retain_graph must be a bool or None"
+    required(retain_graph is None or isinstance(retain_graph, bool), "retain_graph must be a bool or None")
     truth(create_graph, "create_graph")
     truth(only_inputs, "only_inputs")
-    assert only_inputs, "only_inputs=False is not supported yet"
+    required(only_inputs, "only_inputs=False is not supported yet")
     truth(allow_unused, "allow_unused")
     cuts = cuts_of(no_grad_vars)
     seeds = seeds_of(grad_outputs, targets, "grad_outputs")
@@ -232,9 +232,9 @@ def cuts_of(given: Any) -> list[Tensor]:
         return []
     if isinstance(given, Tensor):
         return [given]
-    assert isinstance(given, list | tuple | set), f"no_grad_vars must be a Tensor, list, tuple or set, not {type(given).__name__}"
+    required(isinstance(given, list | tuple | set), f"no_grad_vars must be a Tensor, list, tuple or set, not {type(given).__name__}")
     for item in given:
-        assert isinstance(item, Tensor), f"no_grad_vars must hold Tensors, not {type(item).__name__}"
+        required(isinstance(item, Tensor), f"no_grad_vars must hold Tensors, not {type(item).__name__}")
     return list(given)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from symgrad.eager.node import Recorded, line_of
 from symgrad.eager.tensor import Tensor
+from symgrad.errors import required
 
 
 def quoted(text: str) -> str:
@@ -26,7 +27,7 @@ def dump(nodes: Sequence[Recorded], folder: str) -> None:
 
     Raises AssertionError if ``folder`` is no string, OSError if it cannot be made.
     """
-    assert isinstance(folder, str), f"dump_backward_graph_path must be a string, not {type(folder).__name__}"
+    required(isinstance(folder, str), f"dump_backward_graph_path must be a string, not {type(folder).__name__}")
     if not folder:
         raise OSError("dump_backward_graph_path is empty")
     place = Path(folder)

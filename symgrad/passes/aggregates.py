@@ -281,7 +281,8 @@ class Replacement:
 
     def run(self) -> None:
         body = self.func.body
-        self.block(body, lambda yields: [self.made(y) for y in yields], body.args)
+        with self.build.at(self.func.loc):  # parameters are taken apart before anything else
+            self.block(body, lambda yields: [self.made(y) for y in yields], body.args)
         substitute(body, self.numbers)
 
     def found(self, operand: Operand) -> Parts:

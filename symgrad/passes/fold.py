@@ -171,7 +171,7 @@ class _Folder:
     def tell(self, op: Call, made: Call, rewrite: Callable[..., Any]) -> None:
         """Another form than was written; arithmetic that only changes its order is passed over."""
         if self.func.notes is not None and made.name != op.name:
-            text = (rewrite.__doc__ or "").splitlines()[0].replace("``", "").rstrip(".")
+            text = (rewrite.__doc__ or rewrite.__name__).splitlines()[0].replace("``", "").rstrip(".")
             text = text[:1].lower() + text[1:] if text[1:2] in "abcdefghijklmnopqrstuvwxyz " else text
             self.func.notes.add("passes", "lowered", op.loc, text, name=op.name)
 

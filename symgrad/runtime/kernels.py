@@ -12,6 +12,7 @@ import importlib.util
 import linecache
 import platform
 import sys
+import traceback
 import types
 from functools import cache
 from pathlib import Path
@@ -140,8 +141,8 @@ def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
             dispatcher.compile(kinds)
         except OSError:
             raise
-        except Exception:
-            if not leave_to_numba(dispatcher):
+        except Exception as error:
+            if not emptied(dispatcher, error) and not leave_to_numba(dispatcher):
                 raise
             dispatcher.compile(kinds)
     except OSError:
@@ -149,6 +150,15 @@ def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
             raise
     result = dispatcher.overloads[kinds].signature.return_type
     return list(getattr(result, "types", [result]))
+
+
+def emptied(dispatcher: Any, error: Exception) -> bool:
+    """Empty a kernel's cache on the disk if it was that which could not be read; was it?"""
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not any(code.co_name == "load_overload" for code in frames) or not hasattr(getattr(dispatcher, "_cache", None), "flush"):
+        return False
+    dispatcher._cache.flush()
+    return True
 
 
 def settled(dispatcher: Any) -> bool:

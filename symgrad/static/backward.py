@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import BadArgument
+from symgrad.errors import BadArgument, required
 from symgrad.static.compiling import at_first, build, reads, samples, writes
 from symgrad.static.mode import in_static_mode
 from symgrad.static.program import FLOATS, Apply, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
@@ -201,7 +201,7 @@ def outermost(variables: Iterable[Variable]) -> None:
 
 def needs_static(function: str) -> None:
     """Refuse to append to a program while operations run at once."""
-    assert in_static_mode(), f"{function} works on programs; call enable_static() first"
+    required(in_static_mode(), f"{function} works on programs; call enable_static() first")
 
 
 # ------------------------------------------------------------------ append_backward

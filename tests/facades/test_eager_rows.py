@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -675,3 +677,22 @@ def test_indices_of_other_kinds(index: Any) -> None:
     expected = np.zeros((4, 5))
     expected[index] = 2.0
     assert x.grad.tolist() == expected.tolist()
+
+
+def test_arguments_are_held_to_what_is_documented_without_asserts() -> None:
+    program = """
+import numpy as np
+from symgrad import explain
+from symgrad.eager import Tensor, backward, grad
+x = Tensor(np.ones(2), stop_gradient=False)
+y = x * x
+calls = [lambda: backward(None), lambda: backward([y, y]), lambda: grad(y, x, only_inputs=False), lambda: grad(y, x, create_graph=1),
+         lambda: backward(y, [None, None]), lambda: y.backward(dump_backward_graph_path=3)]
+for call in calls:
+    try:
+        call()
+    except AssertionError:
+        print("refused")
+"""
+    done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["refused"] * 6, done.stderr

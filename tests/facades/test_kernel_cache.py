@@ -98,6 +98,19 @@ def test_the_next_process_finds_what_was_compiled(tmp_path: Path) -> None:
     assert {d.stat().st_mode & 0o777 for d in directories} == {0o700}
 
 
+@pytest.mark.parametrize("content", [b"garbage", b""])
+def test_damaged_files_are_made_anew(tmp_path: Path, content: bytes) -> None:
+    _, _, *rest = run(tmp_path)
+    kept = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert kept
+    for path in kept:
+        path.write_bytes(content)
+    for _ in range(2):
+        _, hits, *found = run(tmp_path)
+        assert found == rest
+    assert hits == 1
+
+
 def test_the_next_process_needs_no_stage(tmp_path: Path) -> None:
     first, made, *rest = run(tmp_path, LONG)
     runs = [run(tmp_path, LONG) for _ in range(2)]
