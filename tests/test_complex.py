@@ -220,6 +220,21 @@ def test_complex_numbers_without_a_derivative_have_the_value_that_numpy_gives_th
     np.testing.assert_allclose(made, np.full(2, function(x, Z) / 2.0))
 
 
+def test_what_turns_out_to_be_complex_is_refused_when_it_runs() -> None:
+    def f(x: Any, p: Any) -> Any:
+        return np.sum(np.abs(x * np.roots(p) + 1) ** 2)
+
+    x, df = np.array([1.0, 2.0]), grad(f)
+
+    np.testing.assert_allclose(df(x, [1.0, -3.0, 2.0]), 2 * (x * [2.0, 1.0] + 1) * [2.0, 1.0])
+    with pytest.raises(TypeError, match="complex value of unknown origin"):
+        df(x, [1.0, 2.0, 5.0])
+
+
+def test_what_has_been_given_a_type_is_known_to_be_complex() -> None:
+    check_grads(lambda x: np.sum(np.abs(x * np.asarray(np.roots([1.0, 2.0, 5.0]), dtype=complex) + 1) ** 2), (np.array([1.0, 2.0]),))
+
+
 # ------------------------------------------------------------------ forms
 
 

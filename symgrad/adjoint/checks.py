@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
 from symgrad.errors import CastStore, NoDerivative, UnknownFunction
-from symgrad.ir.core import Apply, Call, Const, Func, Op, Value, holds_complex, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Scalar, Type, Unknown, is_complex
 from symgrad.ops.complexes import RIGHT
 from symgrad.ops.spelling import CALLABLES
@@ -30,6 +30,34 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None
                 refuse_unknown(op, varied, methods)
         refuse_complex(op, varied, useful)
     refuse_unsure(func, active)
+
+
+def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> Func:
+    """Where nothing is known of an operand without a derivative beside one that has one, let the program see that it is real.
+
+    What is known to be complex has other rules; so has what turns out to be, and then it is too late. Works in place.
+    """
+    table = dependences(func.body)
+    varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
+    active = varied & closure(results_of(func, active_results), table.backward)
+    if any(is_unsure(out.type) for op in walk(func.body) for out in op.outs):
+        check_block(func.body, varied, active, set())
+    return func
+
+
+def check_block(block: Block, varied: set[Value], active: set[Value], seen: set[Operand]) -> None:
+    """The ops of a block, and those of the blocks inside it."""
+    done: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            check_block(inner, varied, active, set(seen))
+        if isinstance(op, Call) and any(out in active for out in op.outs):
+            for operand in op.args:
+                if isinstance(operand, Value) and operand not in varied and operand not in seen and is_unsure(operand.type):
+                    seen.add(operand)
+                    done.append(Call([], op.loc, "check_real", [operand], {}))
+        done.append(op)
+    block.ops = done
 
 
 def refuse_cast(op: Call, varied: set[Value]) -> None:
@@ -90,4 +118,4 @@ def kind_of(type_: Type) -> str | None:
     return type_.kind if isinstance(type_, Array | Scalar) else None
 
 
-__all__ = ["check"]
+__all__ = ["check", "checked_when_run"]

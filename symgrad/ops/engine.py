@@ -471,6 +471,8 @@ rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip
+# a number or an array of which nothing is known, beside what carries a derivative
+constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement=True)
 # as many items as names that they are unpacked to
 constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)

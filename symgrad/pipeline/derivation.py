@@ -13,7 +13,7 @@ from typing import Any
 
 from symgrad.adjoint.account import tell_kept
 from symgrad.adjoint.activity import matters
-from symgrad.adjoint.checks import check
+from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import with_seeds
@@ -94,6 +94,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     wrt = job.wanted()
     check(primal, wrt, active)
     check_active(job, primal, wrt, active)
+    primal = checked_when_run(primal, wrt, active)
     make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
@@ -315,6 +316,7 @@ def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) ->
     """The gradient of a function that is differentiated inside another one."""
     func = simplify(func)
     check(func, wrt, [0])
+    func = checked_when_run(func, wrt, [0])
     return simplify(expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
 
 

@@ -141,6 +141,14 @@ def split_ties(won: Any, tied: Any) -> Any:
     return np.where(tied, 0.5, won) if tied.any() else won
 
 
+def check_real(x: Any) -> None:
+    """Raise ``TypeError`` if it is complex, of which nothing was known when the derivative was written."""
+    if isinstance(x, complex | np.complexfloating) or isinstance(x, np.ndarray) and x.dtype.kind == "c":
+        raise TypeError(
+            "a complex value of unknown origin meets one that carries a derivative: give it a type, with np.asarray(..., dtype=complex)"
+        )
+
+
 def copy(x: Any) -> Any:
     """A copy that shares no memory; what cannot be changed is given back as it is."""
     if isinstance(x, np.ndarray):
