@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import math
 import warnings
 from typing import Any
@@ -296,3 +297,21 @@ def test_seeds_that_do_not_fit_raise(seed: Any) -> None:
     _, pullback = symgrad.vjp(arrays_of_rounds, np.ones(3), 0.8, 3, wrt=("x", "w"), jit=True)
     with pytest.raises((TypeError, ValueError)):
         pullback(seed)
+
+
+@pytest.mark.parametrize("function", [arrays_of_rounds, branches_in_rounds])
+def test_saved_pullbacks_have_their_kernels(function: Any, tmp_path: Any) -> None:
+    derivative = symgrad.differentiable(wrt=("x", "w"), jit=True)(function).vjp
+    x = np.array([0.9, -0.4, 1.3])
+    out, plain = symgrad.vjp(function, x, 0.8, 3, wrt=("x", "w"))
+    symgrad.save(derivative, tmp_path / "saved.py", x, 0.8, 3)
+    spec = importlib.util.spec_from_file_location("saved", tmp_path / "saved.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found, pullback = getattr(module, f"{function.__name__}_vjp")(x, 0.8, 3)
+    seeds = [np.ones(3), np.ones(3, np.float32)] if isinstance(out, np.ndarray) else [1.0, -0.5]
+
+    assert any(name.endswith("_backward_kernel") for name in pullback.__code__.co_names)
+    assert same(found, out, 1e-10, 1e-13)
+    for seed in seeds:
+        assert same(pullback(seed), plain(seed), 1e-9, 1e-12)

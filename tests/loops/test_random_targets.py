@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,3 +94,43 @@ def test_random_programs_of_arrays_give_the_same_on_both_targets() -> None:
 @pytest.mark.slow
 def test_many_random_programs_of_arrays_give_the_same_on_both_targets() -> None:
     run_arrays(SLOW, LONG, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")))
+
+
+# ------------------------------------------------------------------ pullbacks
+
+
+def pulled(pullback: Callable[..., Any], seeds: Sequence[float]) -> list[Any]:
+    """What a pullback gives for each seed, or what is raised."""
+    return [outcome(pullback, seed) for seed in seeds]
+
+
+def check_pullback(text: str, given: Callable[[], tuple[Any, ...]]) -> bool | None:
+    """Call the pullbacks of both targets for several seeds, one of them twice; were there kernels, None if it is refused?"""
+    with loaded(text) as function, np.errstate(all="ignore"):
+        wrt = tuple(range(len(given())))
+        try:
+            out, plain = symgrad.vjp(function, *given(), wrt=wrt)
+        except (symgrad.SymgradError, ArithmeticError, ValueError, IndexError):
+            return None
+        found, pullback = symgrad.vjp(function, *given(), wrt=wrt, jit="auto")
+        one, other = (pulled(p, (1.0, -0.5, 1.0)) for p in (pullback, plain))
+        assert same((found, one), (out, other), 1e-9, 1e-11), f"{one}, not {other}\n{text}"
+        return any(name.endswith("_backward_kernel") for name in pullback.__code__.co_names)
+
+
+def run_pullbacks(count: int, length: int, first: int = 0) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = [check_pullback(random_program(seed, length), arguments) for seed in range(first, first + count)]
+        found += [check_pullback(*random_array_program(seed, length)) for seed in range(first, first + count)]
+    print(f"{found.count(True)} compiled, {found.count(False)} run as NumPy code, {found.count(None)} refused")
+    assert found.count(True) >= COMPILED_ARRAYS * (len(found) - found.count(None))
+
+
+def test_pullbacks_of_random_programs_give_the_same_on_both_targets() -> None:
+    run_pullbacks(QUICK // 4, SHORT)
+
+
+@pytest.mark.slow
+def test_pullbacks_of_many_random_programs_give_the_same_on_both_targets() -> None:
+    run_pullbacks(SLOW, LONG, int(os.environ.get("SYMGRAD_FIRST_SEED", "1000")))
