@@ -696,3 +696,37 @@ for call in calls:
 """
     done = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["refused"] * 6, done.stderr
+
+
+CHOSEN = np.array([[k * 7 % 5 > 2 for k in range(row, row + 5)] for row in range(4)])
+INDICES: list[Any] = [
+    0, -1, slice(1, 3), slice(None, None, 2), slice(None, None, -1), slice(3, 0, -2), (1, 2), (slice(None), 1), (..., 0), (None, slice(None), 0),
+    (0, None), [0, 2], [-1, 0, -1], np.array([[0, 1], [2, 2]]), ([0, 1], [1, 2]), ([0, 0], slice(1, None)), (slice(None), [0, 0, 3]),
+    np.array([True, False, True, False]), CHOSEN, slice(2, 2), np.int64(2), np.int32(1), ..., (), (slice(None), CHOSEN[0]), (0, [1, 2]),
+    ([1, 2], 0), (0, ..., slice(None)), [True, False, False, True], (None, [0, 1]), slice(-100, 100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_reading_and_storing_at_an_index(index: Any) -> None:
+    values = np.sin(np.arange(20.0)).reshape(4, 5)
+    places = np.arange(20).reshape(4, 5)[index]
+    given = np.cos(np.arange(float(np.size(places)))).reshape(np.shape(places))
+    weights = np.arange(1.0, 21.0).reshape(4, 5)
+    x, s = Tensor(values, stop_gradient=False), Tensor(given, stop_gradient=False)
+    read = x[index]
+    assert read.numpy().tolist() == values[index].tolist()
+    (read**3).sum().backward()
+    expected = np.zeros(20)
+    np.add.at(expected, np.ravel(places), 3 * np.ravel(values[index]) ** 2)
+    assert x.grad.numpy() == pytest.approx(expected.reshape(4, 5))
+    x.clear_gradient(False)
+    y = x * 1.0
+    y[index] = s * 2.0
+    (y * y * weights).sum().backward()
+    last = np.full(20, -1)  # which item is the one that stays, where one place is stored to several times
+    last[np.ravel(places)] = np.arange(np.size(places))
+    kept = np.zeros(np.size(places))
+    kept[last[last >= 0]] = 1.0
+    assert x.grad.numpy() == pytest.approx(np.where(last.reshape(4, 5) < 0, 2 * values * weights, 0.0))
+    assert s.grad.numpy() == pytest.approx((8 * given.ravel() * weights.ravel()[np.ravel(places)] * kept).reshape(given.shape))
