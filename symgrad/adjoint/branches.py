@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, common, hinted, in_memory, loosened
 from symgrad.adjoint.memory import Memory, has_memory
@@ -42,18 +42,16 @@ def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:
 
     On the other side there is nothing to reverse: it would cost as much, and zero times an infinite slope is no number.
     """
-    waiting: set[Operand] = set()  #: what is to have contributions that do not come out of the branch
+    waiting: set[Operand] = set()  #: what has, or is to have, a cotangent that does not come out of the branch
     place, first = index, min((first_of(sweep, scope, side, side.table) for side in sides), default=index)
     while (place := place - 1) >= first:
         op = scope.block.ops[place]
         found = [side for side in sides if any(out in side.table for out in op.outs)]
-        if not found and not any(out in scope.table for out in op.outs):
+        elsewhere = any(out in scope.table or out in waiting for out in op.outs)
+        if not found and not elsewhere:
             continue
-        if not isinstance(op, Call) or ROWS[op.name].consumes or any(isinstance(v.type, Tape | Box) for v in (*op.operands, *op.outs)):
-            return
-        alone = len(found) == 1 and not any(out in scope.table for out in op.outs) and is_plain(found[0], op)
-        if not alone or not waiting.isdisjoint((*op.outs, *(v for v in op.operands if has_memory(v.type)))):
-            waiting.update(op.operands)
+        if elsewhere or len(found) > 1 or not is_plain(found[0], op) or any(v in waiting for v in op.operands if has_memory(v.type)):
+            waiting.update(v for v in read_by(op) if v in sweep.active)
             continue
         (side,) = found
         start = len(side.reverse.ops)
@@ -70,8 +68,19 @@ def first_of(sweep: Sweep, scope: Scope, side: Scope, values: Iterable[Operand])
 
 
 def is_plain(side: Scope, op: Op) -> bool:
-    """Have all cotangents of an op's results a form?"""
+    """Is nothing lost where the op is not reversed, and have all cotangents of its results a form?"""
+    if not isinstance(op, Call) or ROWS[op.name].consumes or any(isinstance(v.type, Tape | Box) for v in (*op.operands, *op.outs)):
+        return False
     return all(grad.gap is None and not grad.loose for out in op.outs if (grad := side.table.get(out)) is not None)
+
+
+def read_by(op: Op) -> Iterator[Operand]:
+    """All that an op, and what is in it, reads."""
+    yield from op.operands
+    for block in op.blocks:
+        yield from block.yields
+        for inner in block.ops:
+            yield from read_by(inner)
 
 
 def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
