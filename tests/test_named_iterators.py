@@ -13,7 +13,8 @@ import pytest
 from verdicts import Verdicts, check_right
 
 import symgrad
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, UnsureAlias
+from symgrad.testing import check_grads
 
 X = np.array([0.9, 1.3, 0.7, 1.6])
 VERDICTS = Verdicts()
@@ -266,3 +267,59 @@ def test_what_would_be_other_items_is_refused(f: Callable[..., Any]) -> None:
     with pytest.raises(SymgradError) as caught:
         symgrad.grad(f)(X)
     assert f"{__file__}:" in str(caught.value)
+
+
+# ------------------------------------------------------------------ the name of what is gone over is given to something else
+
+
+def stores_first(x):
+    y = x * 1.0
+    total = 0.0
+    for item in y:
+        total = total + item * item
+        y[1:] = 0.7 * y[1:]
+        y = 1.0 * y
+    return total
+
+
+def beside_another(x):
+    y = x * 1.0
+    total = 0.0
+    for k, (other, item) in enumerate(zip(x, y)):
+        total = total + item * other + k
+        np.add(y[1:], 0.3, out=y[1:])
+        y = 1.0 * y
+    return total
+
+
+def gives_it_away_first(x):
+    y = x * 1.0
+    total = 0.0
+    for item in y:
+        y = 1.0 * y
+        total = total + item * item
+        y[1:] = 0.7 * y[1:]
+    return total
+
+
+@pytest.mark.parametrize("jit", [False, "auto"])
+@pytest.mark.parametrize("function", [stores_first, beside_another, gives_it_away_first])
+def test_what_is_gone_over_is_what_the_name_stood_for(function, jit):
+    x = np.array([0.5, 1.2, 2.0])
+    assert symgrad.value_and_grad(function, jit=jit)(x)[0] == pytest.approx(function(x.copy()), rel=1e-14)
+    check_grads(function, (x,), order=2)
+
+
+def test_where_it_may_stand_for_either_it_is_refused():
+    def at_times(x):
+        y = x * 1.0
+        total = 0.0
+        for item in y:
+            total = total + item
+            y[1:] = 0.7 * y[1:]
+            if total > 1:
+                y = 1.0 * y
+        return total
+
+    with pytest.raises(UnsureAlias, match="may or may not share memory"):
+        symgrad.grad(at_times)(np.array([0.5, 1.2, 2.0]))

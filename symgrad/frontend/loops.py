@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -33,11 +33,16 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if ctx.unroll and (indices := indices_of(items)) is not None:
         return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest)
     going = held_lists(ctx, iterable)
+    # arrays have names of their own while the loop lasts: what the user's names are given meanwhile must not be taken for these
+    held = {(ctx.frame, f"%over{next(ctx.builder.fresh)}"): array for array in arrays_of(iterable)}
+    ctx.state.names |= held
 
     def body(index: Value) -> None:
         ctx.going.append(going)
         try:
-            bind(ctx, node.target, items.item(index))
+            now = items_of(ctx, over(iterable, iter([ctx.state.names[name] for name in held])), node.iter) if held else items
+            assert isinstance(now, Items)
+            bind(ctx, node.target, now.item(index))
             run(ctx, node.body)
         finally:
             ctx.going.pop()
@@ -45,7 +50,29 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     hint = node.target.id if isinstance(node.target, ast.Name) and items.counts else None
     guess = guess_names(ctx, [node.target, *node.body])
     made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
+    for name in held:
+        ctx.state.names.pop(name, None)
     return after(ctx, made, node.orelse, rest)
+
+
+def arrays_of(iterable: Binding) -> list[Ref]:
+    """The arrays that something goes over."""
+    match iterable:
+        case Ref():
+            return [iterable]
+        case Iter(parts=parts):
+            return [array for part in parts if isinstance(part, Ref | Iter) for array in arrays_of(part)]
+    return []
+
+
+def over(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
+    """The same that goes over these arrays."""
+    match iterable:
+        case Ref():
+            return next(arrays)
+        case Iter(parts=parts):
+            return replace(iterable, parts=tuple(over(part, arrays) if isinstance(part, Ref | Iter) else part for part in parts))
+    return iterable
 
 
 def generated(iterable: Binding) -> tuple[Generator, Binding | None] | None:
