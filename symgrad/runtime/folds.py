@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
 #: what LLVM may do with them
 IN_ANY_ORDER = ("reassoc", "contract", "nsz")
+#: does LLVM have instructions for ``llvm.maximum`` on every processor?  Before version 17 x86 had none, and LLVM ended the process
+HAS_MAXIMUM = binding.llvm_version_info[0] >= 17
 
 
 def plus(total: Any, term: Any) -> Any:
@@ -57,8 +59,12 @@ def add(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.fadd(*args, flags=IN_ANY_ORDER)
 
 
-def of_llvm(builder: Any, name: str, args: Any) -> Any:
-    """The call of a function of two doubles that LLVM knows; what is not a number wins."""
+def choose(builder: Any, name: str, comparison: str, args: Any) -> Any:
+    """The first operand if it is NaN or compares so with the second, else the second: ``name`` of LLVM's where it has that."""
+    most, term = args
+    if not HAS_MAXIMUM:
+        first = builder.or_(builder.fcmp_ordered(comparison, most, term), builder.fcmp_unordered("uno", most, most))
+        return builder.select(first, most, term)
     kind = ir.DoubleType()
     function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind, kind]))
     return builder.call(function, args, fastmath=IN_ANY_ORDER)
@@ -67,10 +73,10 @@ def of_llvm(builder: Any, name: str, args: Any) -> Any:
 @lower_builtin(larger, types.float64, types.float64)
 def choose_larger(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``larger``."""
-    return of_llvm(builder, "llvm.maximum", args)
+    return choose(builder, "llvm.maximum", ">", args)
 
 
 @lower_builtin(smaller, types.float64, types.float64)
 def choose_smaller(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The code for ``smaller``."""
-    return of_llvm(builder, "llvm.minimum", args)
+    return choose(builder, "llvm.minimum", "<", args)
