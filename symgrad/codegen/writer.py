@@ -322,7 +322,7 @@ class Writer:
             return before + [subtracted(statement) for statement in spelled.statements]
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
             return [*before, self.summed(op, spelled.value) or assign(self.target(op.outs), spelled.value)]
-        return [*before, ast.Expr(spelled.value)]
+        return before if isinstance(spelled.value, ast.Name | ast.Constant) else [*before, ast.Expr(spelled.value)]
 
     def push(self, op: Call) -> list[ast.stmt]:
         """``tape.append(value)``, or a tuple of several."""

@@ -75,6 +75,7 @@ class Lowered:
     caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
     raises: bool = False  #: the function always raises
     relied: tuple[Relied, ...] = ()
+    fresh: bool = True  #: as read from the user's source, not the program of a derivative
 
 
 @dataclass(frozen=True, slots=True)

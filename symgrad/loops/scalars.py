@@ -16,6 +16,7 @@ from symgrad.loops.probabilities import FAR, PROBABILITIES
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
+from symgrad.ops.raising import DEFINED_EVERYWHERE
 
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
@@ -24,10 +25,6 @@ Rule = Callable[[Builder, Call, Args], list[Operand]]
 CIRCULAR = frozenset({"sin", "cos", "tan"})
 #: a Python integer of larger magnitude may overflow in the next operation
 LARGE = 2**62
-#: functions of ``math`` that take any number
-TOTAL = frozenset(
-    {"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "erf", "erfc", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"}
-)
 #: rows that compute nothing with an integer
 KEPT = frozenset({"cast", "number", "where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 WIDTHS = {"bool": 0, "int": 1, "float": 2}
@@ -165,7 +162,7 @@ def again(build: Builder, op: Call, args: Args) -> list[Operand]:
 def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     """A function of ``math`` raises where it has no finite value; NumPy's does not."""
     made = again(build, op, args)
-    if op.settings.get("via") == "math" and op.name not in TOTAL and not is_known_finite(op.name, args):
+    if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE and not is_known_finite(op.name, args):
         unless_finite(build, args[0] if op.name in CIRCULAR else made[0])
     return made
 
@@ -249,7 +246,7 @@ def root(build: Builder, op: Call, args: Args) -> list[Operand]:
 def special(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Functions that numba has from ``math``; NumPy's form of them does not raise."""
     made = again(build, Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": "math"}), args)
-    if op.settings.get("via") == "math" and op.name not in TOTAL:
+    if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE:
         unless_finite(build, made[0])
     return made
 

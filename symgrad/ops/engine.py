@@ -476,6 +476,8 @@ constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement
 # as many items as names that they are unpacked to
 constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
+# a value that nothing reads, computed since that may raise
+constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")

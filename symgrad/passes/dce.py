@@ -2,12 +2,14 @@
 
 Needed is what the function returns, what an op with an effect reads, and what these are computed
 from. A carried value that only feeds itself is not; neither is a chain of stores whose last
-version nobody reads. An op that might raise goes too.
+version nobody reads. An op that may raise goes too: where that is part of what the user's function does,
+``observed`` has put a reader behind it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ops.declare import ROWS
@@ -15,7 +17,7 @@ from symgrad.ops.declare import ROWS
 
 def dce(func: Func) -> Func:
     """Remove dead code from the function, in place, in time linear in its size."""
-    marks = _Marks(func)
+    marks = Marks(func)
     marks.run()
     if func.split is not None:
         func.split = sum(op in marks.kept for op in func.body.ops[: func.split])
@@ -33,8 +35,13 @@ def has_effect(op: Op, running: frozenset[Func] = frozenset()) -> bool:
     return False
 
 
+def is_reader(op: Op) -> TypeGuard[Call]:
+    """Does the op only keep what it reads from being removed?"""
+    return isinstance(op, Call) and op.name == "evaluated"
+
+
 @dataclass
-class _Marks:
+class Marks:
     """What is needed so far, and where each value comes from."""
 
     func: Func
@@ -45,13 +52,36 @@ class _Marks:
     live: set[Value] = field(default_factory=set)
     slots: set[tuple[Op, int]] = field(default_factory=set)
     todo: list[Value] = field(default_factory=list)
+    readers: list[tuple[Call, Block]] = field(default_factory=list)  #: every ``evaluated``, and where it stands
 
     def run(self) -> None:
         self.enter(self.func.body, None)
         for op in list(self.parent):
-            if has_effect(op):
+            if has_effect(op) and not is_reader(op):
                 self.keep(op)
         self.need(self.func.body.yields)
+        self.settle()
+        self.keep_readers()
+
+    def keep_readers(self) -> None:
+        """Keep each ``evaluated`` unless another op that is kept reads the same value beside it."""
+        beside: dict[Block, set[Operand]] = {}
+        for reader, block in self.readers:
+            if block not in beside:
+                beside[block] = {operand for op in block.ops if op in self.kept for operand in op.operands}
+            if reader.args[0] not in beside[block]:
+                beside[block].add(reader.args[0])
+                self.keep(reader)
+                self.settle()
+
+    def also(self, op: Op, parent: Op | None) -> None:
+        """One more op with an effect, inside ``parent``."""
+        self.parent[op] = parent
+        self.keep(op)
+        self.settle()
+
+    def settle(self) -> None:
+        """Follow what is needed to what it is computed from."""
         while self.todo:
             self.follow(self.todo.pop())
 
@@ -59,6 +89,8 @@ class _Marks:
         """Note where the values of a block come from."""
         for op in block.ops:
             self.parent[op] = parent
+            if is_reader(op):
+                self.readers.append((op, block))
             for k, out in enumerate(op.outs):
                 self.given_by[out] = (op, k)
             if isinstance(op, For):
@@ -136,4 +168,4 @@ class _Marks:
             op.body.args = [op.body.args[k] for k in keep]
 
 
-__all__ = ["dce", "has_effect"]
+__all__ = ["Marks", "dce", "has_effect"]

@@ -32,6 +32,7 @@ from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
 from symgrad.passes.doubts import doubts
 from symgrad.passes.lift import lift
+from symgrad.passes.observed import observed
 from symgrad.passes.paired import paired
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
@@ -87,7 +88,7 @@ def derivation(job: Job, read: Read) -> Derivation:
         return function_itself(job, read)
     job.check_output()
     job.stage("lowered", job.lowered.func)
-    primal = simplify(job.lowered.func)
+    primal = simplify(observed(job.lowered.func) if job.lowered.fresh else job.lowered.func)
     seek_relations(job, primal, read)
     primal = job.stage("simplified", primal)
     active = list(range(job.output.count))
@@ -199,7 +200,8 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 def function_itself(job: Job, read: Read) -> Derivation:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
     job.stage("lowered", job.lowered.func)
-    func = simplify(clone(job.lowered.func))
+    func = clone(job.lowered.func)
+    func = simplify(observed(func) if job.lowered.fresh else func)
     seek_relations(job, func, read)
     return of_best_form(job, job.stage("simplified", func), itself)
 
@@ -246,7 +248,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.caught, relied=lowered.relied)  # fmt: skip
+                   lowered.caught, relied=lowered.relied, fresh=False)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

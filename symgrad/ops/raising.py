@@ -1,0 +1,126 @@
+"""Which ops may raise an exception, whatever becomes of their results.
+
+An op that may raise is part of what a function does: the exception reaches a handler or the caller. Everything may raise but
+what is proved here not to: rows that are ``total``, elementwise rows whose operands broadcast and that are defined everywhere,
+and reads at indices that are inside the array.
+"""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Call, Const, For, Operand, Value
+from symgrad.ir.types import Array, Dim, Object, Scalar, Type
+from symgrad.ops.build import SIZED
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.ops.parts import PATHS
+
+#: rows that raise for no operands that the types admit
+TOTAL = frozenset(
+    {
+        *("extent", "list_len", "range_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
+        *("zeros_like", "ones_like", "empty_like", "full_like"),
+        *("stop_gradient", "barrier", "label", "probe", "may_share", "cut"),
+    }
+)
+#: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number
+#: whose type is NumPy's may be Python's all the same, as the sum of a list that is empty
+PARTIAL = {"divide": 1, "floor_divide": 1, "mod": 1, "power": None, "left_shift": None, "right_shift": None}
+#: functions of ``math`` that take every number
+DEFINED_EVERYWHERE = frozenset(
+    {"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "erf", "erfc", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"}
+)
+
+
+def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
+    """Could the op raise?  ``makers`` are the calls that give values, ``rounds`` the loops whose indices values are."""
+    row = ROWS[op.name]
+    if op.name in TOTAL:
+        return False
+    if op.name in SIZED:
+        return not all(is_size(operand, makers) for operand in op.args[SIZED[op.name] :])
+    if op.name in PATHS and not op.name.endswith("_written"):
+        return not is_inside(op, makers, rounds)
+    if not row.elementwise or not broadcasts([operand.type for operand in op.args]):
+        return True
+    if op.settings.get("via") == "math":
+        return op.name not in DEFINED_EVERYWHERE | {"maximum", "minimum"}
+    if op.name not in PARTIAL or any(isinstance(operand.type, Array) for operand in op.args):
+        return any(isinstance(operand.type, Object) for operand in op.args)
+    divisor = PARTIAL[op.name]
+    return divisor is None or not is_nonzero(op.args[divisor])
+
+
+def is_size(operand: Operand, makers: dict[Value, Call]) -> bool:
+    """Is it an extent of an array, or a number that is not negative?"""
+    if isinstance(operand, Const):
+        return isinstance(operand.value, int) and operand.value >= 0
+    maker = makers.get(operand) if isinstance(operand, Value) else None
+    return maker is not None and maker.name in ("extent", "list_len", "range_len")
+
+
+def is_nonzero(operand: Operand) -> bool:
+    return isinstance(operand, Const) and isinstance(operand.value, int | float | complex) and operand.value != 0
+
+
+def broadcasts(types: list[Type]) -> bool:
+    """Do operands of these types go together, whatever the open extents are?"""
+    shapes = []
+    for type_ in types:
+        if isinstance(type_, Array):
+            if type_.shape is None:
+                return False
+            shapes.append(type_.shape)
+        elif not isinstance(type_, Scalar | Object):
+            return False
+    for axis in range(1, max(map(len, shapes), default=0) + 1):
+        if len({shape[-axis] for shape in shapes if len(shape) >= axis} - {1}) > 1:
+            return False
+    return True
+
+
+def is_inside(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
+    """Does a path read or write elements that are there?"""
+    array, at = op.args[0].type, PATHS[op.name]
+    if not isinstance(array, Array) or array.shape is None:
+        return False
+    if op.name in ("set_at", "add_at") and not isinstance(op.args[1].type, Scalar):
+        return False
+    path = [step for step, _ in steps(op.settings["index"])]
+    if all(step in (".T", ".ravel") for step in path):
+        return op.name in ("view", "take")
+    if len(path) > 1 or path[0].startswith("."):
+        return False
+    axis = 0
+    for letter in path[0]:
+        operands = op.args[at : at + OPERANDS[letter]]
+        at += OPERANDS[letter]
+        if letter == "e":
+            return path[0].endswith("e")
+        if letter == "n":
+            continue
+        if letter == "i" and not (axis < len(array.shape) and is_index(operands[0], array.shape[axis], op.args[0], axis, makers, rounds)):
+            return False
+        if letter == "s" and not (isinstance(operands[2], Const) and operands[2].value in (None, 1, -1)):
+            return False
+        axis += 1
+    return axis <= len(array.shape)
+
+
+def is_index(operand: Operand, extent: int | Dim, array: Operand, axis: int, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
+    """Is it an index of an axis?  A number, or the index of a loop over the axis."""
+    if isinstance(operand, Const):
+        return isinstance(operand.value, int) and isinstance(extent, int) and -extent <= operand.value < extent
+    loop = rounds.get(operand) if isinstance(operand, Value) else None
+    bounds = (loop.start, loop.step) if loop is not None else ()
+    if loop is None or not all(isinstance(b, Const) and b.value >= 0 for b in bounds):  # downwards, the first index is the largest
+        return False
+    if isinstance(loop.stop, Const):
+        return isinstance(extent, int) and loop.stop.value <= extent
+    maker = makers.get(loop.stop) if isinstance(loop.stop, Value) else None
+    if maker is None or maker.name != "extent" or not isinstance(maker.args[0].type, Array):
+        return False
+    shape = maker.args[0].type.shape
+    return shape is not None and shape[maker.settings["axis"]] == extent
+
+
+__all__ = ["DEFINED_EVERYWHERE", "may_raise"]
