@@ -110,14 +110,14 @@ def outcome(function: Any, arguments: dict[str, Any]) -> Any:
         return type(error)
 
 
-def fault(operation: str, place: str, handler: str, arguments: dict[str, Any]) -> str | None:
+def fault(operation: str, place: str, handler: str, arguments: dict[str, Any], jit: str | bool = False) -> str | None:
     """What is wrong about the derivative of a program, if anything is."""
     function = program(operation, place, handler)
     expected = outcome(function, arguments)
     raises = arguments is RAISING
     assert isinstance(outcome(program(operation, place, "none"), arguments), type) is raises, f"{operation} is not of this table"
     try:
-        actual = outcome(symgrad.value_and_grad(function, wrt="a"), arguments)
+        actual = outcome(symgrad.value_and_grad(function, wrt="a", jit=jit), arguments)
     except SymgradError as error:
         return None if raises and HANDLERS[handler][1] else f"is refused: {error}"
     if isinstance(expected, type) or isinstance(actual, type):
@@ -135,4 +135,13 @@ def fault(operation: str, place: str, handler: str, arguments: dict[str, Any]) -
 def test_what_raises_is_not_dropped(place: str, handler: str, part: int, arguments: dict[str, Any]) -> None:
     begin = (part + list(itertools.product(PLACES, HANDLERS)).index((place, handler))) % PARTS
     faults = {operation: fault(operation, place, handler, arguments) for operation in list(OPERATIONS)[begin::PARTS]}
+    assert not {operation: what for operation, what in faults.items() if what is not None}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("arguments", [FINE, RAISING], ids=["fine", "raising"])
+@pytest.mark.parametrize("place", ["assigned", *(pytest.param(place, marks=pytest.mark.slow) for place in PLACES if place != "assigned")])
+def test_what_raises_is_not_dropped_by_kernels(place: str, arguments: dict[str, Any]) -> None:
+    pytest.importorskip("numba")
+    faults = {operation: fault(operation, place, "none", arguments, "auto") for operation in OPERATIONS}
     assert not {operation: what for operation, what in faults.items() if what is not None}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
-from symgrad.ir.types import Scalar, Type
+from symgrad.ir.types import Object, Scalar, Type
 from symgrad.loops.probabilities import FAR, PROBABILITIES
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.build import Builder
@@ -319,6 +319,8 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``float(x)``, ``int(x)``: a float that is no integer of 62 bits is left to Python."""
     kind = getattr(args[0].type, "kind", None)
     wanted = op.settings["kind"]
+    if isinstance(args[0].type, Object):
+        raise OutOfReach("a number that is read from a text", op.loc)
     if wanted == "int" and kind == "float":
         unless_small(build, args[0])
     dtype = getattr(args[0].type, "dtype", None)
