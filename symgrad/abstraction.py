@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import types
@@ -13,6 +14,8 @@ import numpy as np
 from symgrad.errors import BadArgument
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
 from symgrad.signature import Abstract, Signature, Static, Tree
+from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
+from symgrad.text import item as item_of
 
 #: NumPy dtypes that have a name in the IR
 DTYPE_NAMES: dict[np.dtype[Any], str] = {np.dtype(code): name for name, code in DTYPES.items()}
@@ -81,9 +84,12 @@ def is_record(value: Any) -> bool:
 
 
 def record_names(value: Any) -> tuple[str, ...]:
-    """The attributes of a record, in order: a dataclass's fields first, then what was set on the instance."""
+    """The attributes of a record, in order: a dataclass's fields first, then what was set on the instance.
+
+    What stands in ``__dict__`` under something that is no text is no attribute.
+    """
     fields = [f.name for f in dataclasses.fields(value) if hasattr(value, f.name)] if dataclasses.is_dataclass(value) else []
-    return tuple(dict.fromkeys([*fields, *getattr(value, "__dict__", {})]))
+    return tuple(dict.fromkeys([*fields, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
 def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
@@ -103,8 +109,8 @@ def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
             return Tree(kind, names, tuple(inner(n, i) for n, i in zip(names, value, strict=True)))
         case tuple() | list():
             return Tree(kind, tuple(range(len(value))), tuple(inner(n, i) for n, i in enumerate(value)))
-        case dict() if all(isinstance(key, str | int) for key in value):
-            return Tree(kind, tuple(value), tuple(inner(n, i) for n, i in value.items()))
+        case dict() if has_plain_keys(value):
+            return Tree(kind, tuple(map(plain_key, value)), tuple(inner(plain_key(n), i) for n, i in value.items()))
     if is_record(value):
         names = record_names(value)
         return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
@@ -170,13 +176,15 @@ def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The items of a container, each with the expression that reaches it."""
     match value:
         case tuple() if hasattr(value, "_fields"):
-            yield from ((f"{path}.{n}", i) for n, i in zip(value._fields, value, strict=True))
+            yield from ((attribute(path, n), i) for n, i in zip(value._fields, value, strict=True))
         case tuple() | list():
             yield from ((f"{path}[{n}]", i) for n, i in enumerate(value))
         case dict():
-            yield from ((f"{path}[{n!r}]", i) for n, i in value.items())
+            for key, inner in value.items():
+                with contextlib.suppress(ValueError):  # an item whose key has no literal is reached by no expression
+                    yield item_of(path, key if has_literal(key) else plain_key(key)), inner
         case _ if is_record(value):
-            yield from ((f"{path}.{n}", getattr(value, n)) for n in record_names(value))
+            yield from ((attribute(path, n), getattr(value, n)) for n in record_names(value))
 
 
 # ------------------------------------------------------------------ text to types

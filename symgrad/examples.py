@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
-import math
 import types
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from symgrad.text import exact, literal, plain_key
 
 #: arrays with no more elements are written out
 SMALL = 24
@@ -19,23 +21,22 @@ def example_text(value: Any) -> str:
     match value:
         case np.ndarray() if value.dtype.kind in "fiub" and value.size <= SMALL:
             order = ', order="F"' if value.flags.fnc else ""
-            return f"np.array({value.tolist()!r}, np.{value.dtype}{order})".replace("nan", "np.nan").replace("inf", "np.inf")
+            items = repr(value.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
+            return f"np.array({items}, np.{value.dtype.type.__name__}{order})"
         case np.ndarray() if value.dtype.kind == "f" and np.isfinite(value).all():
             low, high = float(value.min()), float(value.max())
-            return f"rng.uniform({low!r}, {high!r}, {value.shape!r}).astype(np.{value.dtype})"
+            return f"rng.uniform({low!r}, {high!r}, {value.shape!r}).astype(np.{value.dtype.type.__name__})"
         case np.ndarray() if value.dtype.kind in "iu":
-            return f"rng.integers({int(value.min())}, {int(value.max()) + 1}, {value.shape!r}).astype(np.{value.dtype})"
+            return f"rng.integers({int(value.min())}, {int(value.max()) + 1}, {value.shape!r}).astype(np.{value.dtype.type.__name__})"
         case np.floating() | np.integer() | np.bool_():
-            return f"np.{value.dtype}({value.item()!r})"
-        case bool() | int() | str() | None:
-            return repr(value)
-        case float() if math.isfinite(value):
-            return repr(value)
+            return f"np.{value.dtype.type.__name__}({literal(value.item())})"
+        case bool() | int() | str() | float() | None if not isinstance(value, enum.Enum):
+            return literal(exact(value))
         case tuple() | list() if type(value) in (tuple, list):
             inside = "".join(f"{example_text(v)}, " for v in value)
             return f"({inside})" if isinstance(value, tuple) else f"[{inside.removesuffix(', ')}]"
         case dict():
-            return "{" + ", ".join(f"{k!r}: {example_text(v)}" for k, v in value.items()) + "}"
+            return "{" + ", ".join(f"{literal(plain_key(k))}: {example_text(v)}" for k, v in value.items()) + "}"
     raise ValueError(value)
 
 

@@ -30,6 +30,7 @@ from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
+from symgrad.text import has_literal, is_name
 
 #: names that mean something else in the texts of rows
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
@@ -82,8 +83,12 @@ def head_for(function: Callable[..., Any], text: str | None) -> Head:
     if text is None:
         if own is None:
             raise BadArgument(f"the parameters of {function!r} are not known", hint="give them as a text: 'f(x, y)'")
-        name = re.sub(r"\W", "_", getattr(function, "__name__", "f"))
-        text = f"{name if name.isidentifier() else 'f'}{without_annotations(own)}"
+        unwritten = [p.name for p in own.parameters.values() if p.default is not p.empty and not has_literal(p.default)]
+        if unwritten:
+            what = f"the default of {unwritten[0]} has no literal"
+            raise BadArgument(what, hint="give the parameters as a text: 'f(x, y, *, k=1)'")
+        name = re.sub(r"\W", "_", str(getattr(function, "__name__", "f")))
+        text = f"{name if is_name(name) else 'f'}{without_annotations(own)}"
     head = head_of(text)
     if own is not None:
         try:

@@ -5,6 +5,7 @@ What the function reads from outside becomes keyword defaults, with the values o
 
 from __future__ import annotations
 
+import ast
 import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,8 @@ from symgrad.codegen.module import module_text, scalar_text
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
-from symgrad.signature import Abstract, Request, Signature, Static, Tree, leaves_of
+from symgrad.signature import Abstract, Request, Signature, Static, Tree, part_of
+from symgrad.text import identifier, literal, one_line, root_of, value_of
 
 NUMPY_NAMES = {"bool": "np.bool_", "i": "np.int", "u": "np.uint", "f": "np.float", "c": "np.complex"}
 PYTHON_NAMES = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
@@ -47,7 +49,7 @@ def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | No
         if root_of(expression) in names:
             continue
         value = read(expression, objects)
-        word = base = name if name is not None and name.isidentifier() else "value"
+        word = base = "value" if name is None else identifier(name)
         number = 1
         while word in names or word in values or word in ("np", "math"):
             number += 1
@@ -61,15 +63,10 @@ def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | No
     return Outside(definition(parameters, values), handed_on(parameters, values), words)
 
 
-def root_of(expression: str) -> str:
-    """The name that an expression begins with."""
-    return expression.replace("[", ".").split(".")[0]
-
-
 def read(expression: str, objects: Mapping[str, Any]) -> Any:
     """What an expression over the function's own objects is now."""
     try:
-        return eval(expression, dict(objects))
+        return value_of(expression, objects.__getitem__)
     except Exception as error:
         raise SaveError(f"{expression} cannot be read: {error}") from None
 
@@ -112,17 +109,16 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]]) -> str:
     """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another."""
     tests = [test for path, item in signature.params for test in tests_of(path, item)]
-    tests += [f"{path} == {value!r}" for path, value in pins]
+    tests += [f"{path} == {scalar_text(value)}" for path, value in pins]
     tests += [f"{group[0]} is {other}" for group in signature.same for other in group[1:]]
     lines = text.splitlines()
-    start = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
-    place = start + 1
-    if lines[place].lstrip().startswith('"""'):
-        while not (lines[place].rstrip().endswith('"""') and (place > start + 1 or lines[place].count('"""') == 2)):
-            place += 1
-        place += 1
+    definition = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    first = definition.body[0]
+    described = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    place = first.end_lineno if described else first.lineno - 1
+    assert place is not None
     if tests:
-        message = scalar_text(f"{name} was made for {signature}")
+        message = scalar_text(f"{name} was made for {one_line(str(signature))}")
         lines[place:place] = [f"    if not ({' and '.join(tests)}):", f"        raise TypeError({message})"]
     return "\n".join(lines) + "\n"
 
@@ -144,14 +140,14 @@ def tests_of(path: str, item: Abstract) -> list[str]:
         case List():
             return [f"isinstance({path}, list)"]
         case Tree(form="mapping", names=names):
-            return [f"list({path}) == {list(names)!r}", *tests_inside(path, item)]
+            return [f"list({path}) == [{', '.join(map(literal, names))}]", *tests_inside(path, item)]
         case Tree(form="sequence" | "named", names=names):
             return [f"len({path}) == {len(names)}", *tests_inside(path, item)]
         case Tree():
             return tests_inside(path, item)
         case Static(value=value) if value is None:
             return [f"{path} is None"]
-        case Static(value=str() as value):
+        case Static(value=str() as value) if type(value) is str:
             return [f"{path} == {scalar_text(value)}"]
     raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file",
                     hint="save a function that does not take it")  # fmt: skip
@@ -159,8 +155,7 @@ def tests_of(path: str, item: Abstract) -> list[str]:
 
 def tests_inside(path: str, item: Tree) -> list[str]:
     """The tests of what a container holds."""
-    shallow = Tree(item.kind, item.names, tuple(Static(None) for _ in item.items))
-    return [t for (place, _), inner in zip(leaves_of(path, shallow), item.items, strict=True) for t in tests_of(place, inner)]
+    return [t for name, inner in zip(item.names, item.items, strict=True) for t in tests_of(part_of(path, item, name), inner)]
 
 
 def numpy_name(dtype: str) -> str:
@@ -185,7 +180,7 @@ def random_of(signature: Signature) -> tuple[str, ...] | None:
                 extents = "".join(f"{e if isinstance(e, int) else 3}, " for e in shape)
                 return f"rng.uniform(0.5, 1.5, ({extents})).astype({numpy_name(dtype)})"
             case Tree(form="mapping", names=names, items=items):
-                return "{" + ", ".join(f"{n!r}: {one(i)}" for n, i in zip(names, items, strict=True)) + "}"
+                return "{" + ", ".join(f"{literal(n)}: {one(i)}" for n, i in zip(names, items, strict=True)) + "}"
             case Tree(form="sequence", items=items, kind=kind):
                 inside = "".join(f"{one(i)}, " for i in items)
                 return f"({inside})" if issubclass(kind, tuple) else f"[{inside.removesuffix(', ')}]"

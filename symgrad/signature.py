@@ -16,6 +16,8 @@ import numpy as np
 from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, Type
+from symgrad.text import attribute
+from symgrad.text import item as item_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def extent_words(signature: Signature) -> dict[str, str]:
     named = [
         (f"{path}.shape[{axis}]", extent.symbol)
         for path, item in signature.leaves()
-        if isinstance(item, Array) and " " not in path
+        if isinstance(item, Array)
         for axis, extent in enumerate(item.shape or ())
         if isinstance(extent, Dim)
     ]
@@ -237,16 +239,15 @@ class Direct:
     discerning: bool = False  #: does it raise for arrays of another dtype or rank, and for others whose extent is 1?
 
 
-def leaves_of(path: str, item: Abstract) -> Iterator[tuple[str, Abstract]]:
+def part_of(path: str, tree: Tree, name: Any) -> str:
+    """The expression that reads the item of a container that has this key, attribute or position."""
+    return attribute(path, name) if tree.form in ("named", "object") else item_of(path, name)
+
+
+def leaves_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract]]:
     """The leaves of one parameter; see ``Signature.leaves``."""
-    if not isinstance(item, Tree):
-        yield path, item
+    if not isinstance(abstract, Tree):
+        yield path, abstract
         return
-    spell: Callable[[Any], str] = {
-        "sequence": lambda n: f"{path}[{n}]",
-        "mapping": lambda n: f"{path}[{n!r}]",
-        "named": lambda n: f"{path}.{n}",
-        "object": lambda n: f"{path}.{n}",
-    }[item.form]
-    for name, inner in zip(item.names, item.items, strict=True):
-        yield from leaves_of(spell(name), inner)
+    for name, inner in zip(abstract.names, abstract.items, strict=True):
+        yield from leaves_of(part_of(path, abstract, name), inner)

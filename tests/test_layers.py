@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent / "symgrad"
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location"},
+    {"location", "text"},
     {"errors", "notes"},
     {"ir"},
     {"signature"},
@@ -45,7 +45,7 @@ ROWS = [
 ]
 LEVELS = {name: level for level, row in enumerate(ROWS) for name in row}
 #: what runtime may import: generated code must drag nothing in
-RUNTIME = {"errors", "location", "runtime"}
+RUNTIME = {"errors", "location", "runtime", "text"}
 #: the IR's text form and verifier read the table of rows, which is below them: settings are printed where they differ
 EXCEPTIONS = {("ir", "symgrad.ops.declare")}
 #: the package's face imports from anywhere

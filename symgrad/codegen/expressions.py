@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import keyword
 import math
-import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,6 +22,8 @@ from symgrad.codegen.seam import FIELDS
 from symgrad.ir.core import Call, Const, Operand, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.text import exact, identifier, is_dotted, is_name
+from symgrad.text import respelled as path_respelled
 
 #: dtype names of the IR as attributes of numpy
 NUMPY_TYPES = {
@@ -58,7 +57,7 @@ class Names:
 
     def enter(self, wanted: str, value: Any) -> str:
         """A free global name for an object; the same object keeps its name."""
-        base = clean(wanted)
+        base = identifier(wanted)
         for k in count():
             name = f"{base}_{k}" if k else base
             if name in self.hidden or getattr(builtins, name, value) is not value:
@@ -74,15 +73,15 @@ class Names:
     def object(self, const: Const) -> ast.expr:
         """A constant that has no literal, by its name."""
         name, value = const.name or type(const.value).__name__, const.value
-        if value is None:
+        if value is None and is_dotted(name):
             return respelled(ast.parse(name, mode="eval").body, self)
         if isinstance(value, type) and issubclass(value, np.generic):
-            return ast.Attribute(self.use("np"), value.__name__)
+            return ast.Attribute(self.use("np"), np.dtype(value).type.__name__)
         if isinstance(value, ModuleType) and value in (np, math):
             return self.use("np" if value is np else "math")
         if value is getattr(builtins, name, math) and name not in self.hidden:
             return self.use(name)
-        if name.startswith("np.") and dotted(np, name[3:]) is value:
+        if name.startswith("np.") and is_dotted(name) and dotted(np, name[3:]) is value:
             return respelled(ast.parse(name, mode="eval").body, self)
         return ast.Name(self.enter(name.rsplit(".", 1)[-1], value))
 
@@ -94,19 +93,6 @@ def dotted(root: Any, path: str) -> Any:
     return root
 
 
-@lru_cache(maxsize=4096)
-def clean(name: str) -> str:
-    """The nearest identifier.
-
-    >>> clean("x y"), clean("lambda"), clean("3d")
-    ('x_y', 'lambda_', 't_3d')
-    """
-    name = unicodedata.normalize("NFKC", re.sub(r"\W", "_", unicodedata.normalize("NFKC", name)))
-    if not name.isidentifier():
-        name = f"t_{re.sub(r'[^A-Za-z0-9_]', '_', name)}"
-    return f"{name}_" if keyword.iskeyword(name) or name == "__debug__" else name
-
-
 def respelled(node: ast.expr, names: Names) -> ast.expr:
     """An expression with the global names in it entered."""
     if isinstance(node, ast.Name):
@@ -114,6 +100,15 @@ def respelled(node: ast.expr, names: Names) -> ast.expr:
     if isinstance(node, ast.Attribute):
         return ast.Attribute(respelled(node.value, names), node.attr)
     return node
+
+
+def path_tree(path: str, names: Names) -> ast.expr:
+    """A path over the parameters as a tree; ``getattr`` in it is Python's, whatever the parameters are called."""
+    if "getattr(" in path:
+        reader = names.use("getattr")
+        assert isinstance(reader, ast.Name)
+        path = path_respelled(path, str, reader.id)
+    return ast.parse(path, mode="eval").body
 
 
 # ------------------------------------------------------------------ literals
@@ -127,12 +122,14 @@ def literal(value: Any, names: Names) -> ast.expr:
     """
     match value:
         case np.generic():
-            return ast.Call(ast.Attribute(names.use("np"), type(value).__name__), [literal(value.item(), names)], [])
+            return ast.Call(ast.Attribute(names.use("np"), value.dtype.type.__name__), [literal(value.item(), names)], [])
         case None | bool() | str() | bytes() | int():
+            value = exact(value)
             return signed(value) if type(value) is int else ast.Constant(value)
         case float():
-            return real(value, names)
+            return real(exact(value), names)
         case complex():
+            value = exact(value)
             if value.real == 0 and math.copysign(1, value.real) > 0 and math.isfinite(value.imag) and math.copysign(1, value.imag) > 0:
                 return ast.Constant(value)
             return ast.Call(names.use("complex"), [real(value.real, names), real(value.imag, names)], [])
@@ -148,7 +145,8 @@ def literal(value: Any, names: Names) -> ast.expr:
             return ast.Call(ast.Attribute(names.use("np"), "dtype"), [ast.Constant(value.str)], [])
     if value is Ellipsis:
         return ast.Constant(...)
-    return names.object(Const(value, getattr(value, "__name__", None) or "constant"))
+    name = getattr(value, "__name__", None)
+    return names.object(Const(value, name if isinstance(name, str) and name else "constant"))
 
 
 def signed(value: Any) -> ast.expr:
@@ -440,7 +438,13 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     words = tuple(op.settings.get("names", ()))
     function, *given = operands
     plain = len(given) - len(words)
-    return ast.Call(function, given[:plain], [ast.keyword(w, v) for w, v in zip(words, given[plain:], strict=True)])
+    named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, given[plain:], strict=True)]
+    return ast.Call(function, given[:plain], named)
+
+
+def spread(word: str, value: ast.expr) -> ast.keyword:
+    """An argument whose name is no identifier, as ``**{name: value}``."""
+    return ast.keyword(None, ast.Dict([ast.Constant(exact(word))], [value]))
 
 
 def same_operand(a: Operand, b: Operand) -> bool:

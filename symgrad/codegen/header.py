@@ -9,8 +9,8 @@ from string import Formatter
 from typing import Any
 
 from symgrad.codegen.comments import Lines
-from symgrad.codegen.expressions import clean
 from symgrad.ir.core import Func, Value
+from symgrad.text import identifier, names_in
 
 
 def no_lines(file: str, line: int) -> str:
@@ -42,7 +42,7 @@ class Header:
 
 def plain_header(func: Func, taken: set[str]) -> Header:
     """The header of a function that only emitted code calls."""
-    base = name = clean(func.name)
+    base = name = identifier(func.name)
     k = 0
     while name in taken:
         k += 1
@@ -50,7 +50,7 @@ def plain_header(func: Func, taken: set[str]) -> Header:
     words: list[str] = []
     bind: dict[Value, str] = {}
     for value in func.params:
-        word = base = clean(value.name or "t")
+        word = base = identifier(value.name or "t")
         k = 0
         while word in words:
             k += 1
@@ -62,9 +62,9 @@ def plain_header(func: Func, taken: set[str]) -> Header:
 
 def outer_names(header: Header) -> set[str]:
     """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
-    texts = [f"lambda {header.signature}: 0", *header.bind.values(), result_text(header.result, places_in(header.result))]
+    texts = [f"lambda {header.signature}: 0", result_text(header.result, places_in(header.result))]
     nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
-    made = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    made = {node.arg for node in nodes if isinstance(node, ast.arg)}.union(*(names_in(path) for path in header.bind.values() if path))
     return made | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.expressions import Names, literal
-from symgrad.codegen.seam import docstring
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import SaveError
 from symgrad.runtime.find import MODULES, find
+from symgrad.text import docstring, is_dotted, is_name
 
 SCALARS = (bool, int, float, complex, str, type(None))
 
@@ -109,9 +109,11 @@ class ModuleWriter:
         if isinstance(value, ModuleType):
             if not self.allowed(value.__name__):
                 return None
+            if not is_dotted(value.__name__):
+                return None
             return f"import {value.__name__}" if value.__name__ == name else f"import {value.__name__} as {name}"
         module, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
-        if not isinstance(module, str) or not isinstance(own, str) or not self.allowed(module):
+        if not is_dotted(module) or not is_name(own) or not self.allowed(module):
             return None
         if getattr(sys.modules.get(module), own, None) is not value:
             return None

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from symgrad.codegen.expressions import clean
 from symgrad.codegen.layout import Layout, shown
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
 from symgrad.codegen.register import Register
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ops.declare import ROWS
+from symgrad.text import identifier
 
 
 class Occupied:
@@ -198,7 +198,7 @@ def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: 
     everyone = list(variables(func.body, layout))
     roots = {value: made.find(value) for value in everyone}
     indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
-    bases = {root: clean(preferred(made, root, "i" if root in indices else "t")) for root in dict.fromkeys(roots.values())}
+    bases = {root: identifier(preferred(made, root, "i" if root in indices else "t")) for root in dict.fromkeys(roots.values())}
     register = Register(set(bases.values()), moments, 2 * len(bases) + len(reserved))
     name_of: dict[Value, str] = {}
     for value, name in fixed.items():

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from symgrad.codegen.comments import Lines
-from symgrad.codegen.expressions import NUMPY_TYPES, Names, clean, literal
+from symgrad.codegen.expressions import NUMPY_TYPES, Names, literal
 from symgrad.codegen.header import Header, no_lines, result_text
 from symgrad.codegen.python import emit
-from symgrad.codegen.seam import docstring
 from symgrad.codegen.texts import DECORATOR, Kernel, Seed
 from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find
+from symgrad.text import docstring, identifier, is_dotted
 
 #: of numbers that are the same to numba whether Python's or NumPy's
 WIDE = (None, "any", "f64", "i64", "bool")
@@ -148,7 +148,7 @@ def distinct(hints: Iterable[str | None], taken: Iterable[str]) -> list[str]:
     """A variable's name for each hint, none of them twice."""
     used, made = set(taken), []
     for hint in hints:
-        name = base = clean(hint or "t")
+        name = base = identifier(hint or "t")
         number = 0
         while name in used:
             number += 1
@@ -164,6 +164,8 @@ def import_lines(namespace: Mapping[str, Any]) -> list[str]:
     for name, value in namespace.items():
         if isinstance(value, bool | int | float | np.generic):
             made.append(f"{name} = {ast.unparse(literal(value, Names(frozenset(), find)))}")
+        elif not is_dotted(value.__name__ if isinstance(value, ModuleType) else f"{value.__module__}.{value.__name__}"):
+            raise ValueError(f"{name} cannot be imported")
         elif isinstance(value, ModuleType):
             made.append(f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}"))
         else:

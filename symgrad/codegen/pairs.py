@@ -14,11 +14,11 @@ import numpy as np
 
 from symgrad.codegen.header import result_text
 from symgrad.codegen.numba import LEFT, Spellings, Surface, distinct, filled, module_text, names_in
-from symgrad.codegen.seam import docstring
 from symgrad.codegen.texts import Again, Pair, Seed
 from symgrad.ir.core import Func, uses
 from symgrad.ir.types import Array
 from symgrad.runtime.support import array_seed, fitting_seed, laid_alike
+from symgrad.text import docstring
 
 Item = TypeVar("Item")
 #: what a caller calls besides kernels and NumPy code

@@ -17,6 +17,8 @@ with warnings.catch_warnings():  # astor 0.8.1 names classes of ast that are dep
     from astor.code_gen import SourceGenerator, set_precedence
     from astor.op_util import Precedence
 
+from symgrad.text import docstring, exact, quoted
+
 SIMPLE = (ast.Name, ast.Constant, ast.Attribute)
 
 
@@ -71,22 +73,6 @@ def is_simple(node: ast.expr) -> bool:
     return isinstance(node, SIMPLE) or isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
 
 
-def quoted(text: str) -> str:
-    """A string literal in double quotes.
-
-    >>> print(quoted("it's"), quoted('say "hi"'))
-    "it's" 'say "hi"'
-    """
-    made = repr(text)
-    return f'"{made[1:-1]}"' if made[0] == "'" and '"' not in made and "\\'" not in made else made
-
-
-def docstring(text: str) -> str:
-    """A string in triple quotes where it can be written so."""
-    plain = all(c.isprintable() or c == "\n" for c in text) and "\\" not in text and '"""' not in text and text[-1:] != '"'
-    return f'"""{text}"""' if plain else quoted(text)
-
-
 class Fields(dict[Any, tuple[str, ...]]):
     """For each class of nodes, looked up once, the fields that make a node what it is: contexts and comments on types do not."""
 
@@ -117,8 +103,11 @@ def unshared(node: Any) -> Any:
         return [unshared(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and str(node.value).startswith("-"):
-        return ast.UnaryOp(ast.USub(), ast.Constant(-node.value))
+    if isinstance(node, ast.Constant):
+        value = exact(node.value)
+        if isinstance(value, int | float) and str(value).startswith("-"):
+            return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+        return ast.Constant(value, kind=None)
     made = kind.__new__(kind)
     for name in FIELDS[kind]:
         value = getattr(node, name, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from symgrad.codegen.comments import Mark
 from symgrad.codegen.elements import with_memory
-from symgrad.codegen.expressions import Names, constant, has_path, same_operand, spell
+from symgrad.codegen.expressions import Names, constant, has_path, path_tree, same_operand, spell
 from symgrad.codegen.globals import BUILTINS
 from symgrad.codegen.header import Header, result_text
 from symgrad.codegen.kernels import compiled_sooner
@@ -55,6 +55,8 @@ class Writer:
             bound = header.bind.get(value, value.name or "")
             if bound in own and bound not in fixed.values():
                 fixed[value] = bound
+        if any("getattr(" in path for path in header.bind.values()):
+            self.names.use("getattr")
         reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
         self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again)
 
@@ -99,7 +101,7 @@ class Writer:
         for value in self.func.params:
             text = self.header.bind.get(value)
             if text is not None and text != self.name_of[value]:
-                made.append(assign(ast.Name(self.name_of[value]), ast.parse(text, mode="eval").body))
+                made.append(assign(ast.Name(self.name_of[value]), path_tree(text, self.names)))
         return made
 
     def section(self, made: list[ast.stmt], name: str) -> list[ast.stmt]:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import PYTHON_NUMBERS
-from symgrad.dispatch.entry import root_name
 from symgrad.dispatch.watch import Names
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import ASPECTS, Abstract, Relied, Static, Tree, leaves_of
+from symgrad.signature import ASPECTS, Abstract, Relied, Static, Tree, part_of
+from symgrad.text import item, literal, names_in, respelled
 
 
 def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
@@ -70,8 +70,10 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
         return [f"{text} is None"]
     if isinstance(value, enum.Enum):
         return [f"{text} is {names.of(value)}"]
-    if isinstance(value, str):
-        return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {value!r}"]
+    if type(value) is str:
+        return [f"{names.of(type)}({text}) is {names.of(str)}", f"{text} == {literal(value)}"]
+    if isinstance(value, str):  # who knows what a class of the user's compares
+        return [f"{text} is {names.of(value)}"]
     if isinstance(value, types.FunctionType):
         return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
     if isinstance(value, slice | range):
@@ -81,18 +83,17 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
     return None
 
 
-def _tree_condition(text: str, item: Tree, names: Names) -> list[str] | None:
-    tests = [f"{names.of(type)}({text}) is {names.of(item.kind)}"]
-    match item.form:
+def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
+    tests = [f"{names.of(type)}({text}) is {names.of(tree.kind)}"]
+    match tree.form:
         case "sequence":
-            tests.append(f"{names.of(len)}({text}) == {len(item.items)}")
+            tests.append(f"{names.of(len)}({text}) == {len(tree.items)}")
         case "mapping":
-            tests.append(f"{names.of(tuple)}({text}) == {names.of(item.names)}")
+            tests.append(f"{names.of(tuple)}({text}) == {names.of(tree.names)}")
         case "object":
-            tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(item.names)}")
-    shallow = Tree(item.kind, item.names, tuple(Static(None) for _ in item.items))
-    for (path, _), inner in zip(leaves_of(text, shallow), item.items, strict=True):
-        made = condition(path, inner, names)
+            tests.append(f"{names.of(tuple)}({text}.__dict__) == {names.of(tree.names)}")
+    for name, inner in zip(tree.names, tree.items, strict=True):
+        made = condition(spelled(part_of(text, tree, name), names), inner, names)
         if made is None:
             return None
         tests += made
@@ -115,15 +116,22 @@ def _parameter_count(code: types.CodeType) -> int:
 
 def captured_text(function: types.FunctionType, expression: str, objects: Mapping[str, Any], names: Names) -> str | None:
     """The expression with the user's globals and cells spelled so that the guard can read them."""
-    root = root_name(expression)
-    rest = expression[len(root) :]
-    if root in objects:
-        return f"{names.of(objects[root])}{rest}"
-    if function.__code__.co_varnames[: _parameter_count(function.__code__)].count(root):
-        return expression
+    parameters = function.__code__.co_varnames[: _parameter_count(function.__code__)]
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    if root in cells:
-        return f"{names.of(cells[root])}.cell_contents{rest}"
-    if root in function.__globals__:
-        return f"{names.of(function.__globals__)}[{root!r}]{rest}"
-    return None
+
+    def spell(name: str) -> str:
+        if name in objects:
+            return names.of(objects[name])
+        if name in parameters:
+            return name
+        if name in cells:
+            return f"{names.of(cells[name])}.cell_contents"
+        return item(names.of(function.__globals__), name) if name in function.__globals__ else ""
+
+    known = names_in(expression)
+    return respelled(expression, spell, names.of(getattr) if "getattr(" in expression else "") if all(map(spell, known)) else None
+
+
+def spelled(path: str, names: Names) -> str:
+    """A path over the parameters as the guard has it: a parameter may be called ``getattr``."""
+    return respelled(path, str, names.of(getattr)) if "getattr(" in path else path

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from symgrad.dispatch.watch import Watch
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
 from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
+from symgrad.text import root_of, tree_of, value_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +36,12 @@ class Entry:
             and all(
                 self.relies(function, relied, arguments or {})
                 for relied in self.compiled.relied
-                if arguments is not None or root_name(relied.text) not in self.signature.names
+                if arguments is not None or root_of(relied.text) not in self.signature.names
             )
             and all(
                 alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
                 for expression, item in self.compiled.captured
-                if arguments is not None
-                or root_name(expression) in self.compiled.objects
-                or root_name(expression) not in self.signature.names
+                if arguments is not None or root_of(expression) in self.compiled.objects or root_of(expression) not in self.signature.names
             )
             and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
         )
@@ -69,28 +68,26 @@ class Entry:
 
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""
-        return any(path == name or path.startswith((f"{name}[", f"{name}.")) for name in self.compiled.mutated)
+        return root_of(path) in self.compiled.mutated
 
     def outside_arrays(self) -> list[str]:
         """The expressions of the arrays that are read from outside."""
         return [text for text, item in self.compiled.captured if isinstance(item, Array)]
 
 
-#: how a global, a cell and an attribute of a module are read
-PLACES = re.compile(r"(?P<root>\w+)(?:\.__globals__\['(?P<name>\w+)'\]|\.__closure__\[(?P<cell>\d+)\]\.cell_contents|\.(?P<attribute>\w+))")
-
-
 def place_of(text: str, objects: Mapping[str, Any]) -> tuple[int, str] | None:
-    """The place that an expression reads, and the name in it, as a ``Watch`` has them."""
-    found = PLACES.fullmatch(text)
-    root = objects.get(found["root"]) if found else None
-    if found is None or root is None:
-        return None
-    if found["name"]:
-        return id(root.__globals__), found["name"]
-    if found["cell"]:
-        return id(root.__closure__[int(found["cell"])]), root.__code__.co_freevars[int(found["cell"])]
-    return id(root), found["attribute"]
+    """The place that an expression reads, a global, a cell or an attribute, and the name in it, as a ``Watch`` has them."""
+    match tree_of(text):
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__globals__"), slice=ast.Constant(value=str() as name)):
+            return (id(objects[root].__globals__), name) if root in objects else None
+        case ast.Attribute(
+            value=ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__closure__"), slice=ast.Constant(value=int() as cell)),
+            attr="cell_contents",
+        ):
+            return (id(objects[root].__closure__[cell]), objects[root].__code__.co_freevars[cell]) if root in objects else None
+        case ast.Attribute(value=ast.Name(id=root), attr=name):
+            return (id(objects[root]), name) if root in objects else None
+    return None
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
@@ -100,7 +97,11 @@ def evaluated(function: types.FunctionType, expression: str, objects: Mapping[st
         with contextlib.suppress(ValueError):
             scope[name] = cell.cell_contents
     scope |= objects
-    return eval(expression, function.__globals__, scope)
+
+    def read_name(name: str) -> Any:
+        return scope[name] if name in scope else function.__globals__[name]
+
+    return value_of(expression, read_name)
 
 
 def read_captured(
@@ -126,12 +127,6 @@ def alike(one: Abstract | None, other: Abstract) -> bool:
 def stem(expression: str) -> str:
     """The stem of extents' names for a captured expression."""
     return "".join(c if c.isalnum() else "_" for c in expression)
-
-
-def root_name(expression: str) -> str:
-    """The name that an expression begins with: ``self`` of ``self.w[0]``; empty if it does not begin with one."""
-    match = re.match(r"[^\W\d]\w*", expression)
-    return match[0] if match else ""
 
 
 def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:

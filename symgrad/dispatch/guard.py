@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,11 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch.conditions import array_condition, captured_text, condition, relied_tests
+from symgrad.dispatch.conditions import array_condition, captured_text, condition, relied_tests, spelled
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.watch import Names
+from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
 from symgrad.signature import Tree
+from symgrad.text import has_literal, is_name, literal, one_line
+
+#: a path that ends so reads an extent, which is an integer
+EXTENT = re.compile(r"\.shape\[\d+\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,9 @@ class Users:
 def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
     """A function of (derived, the user's parameters) that calls the code for what it is given."""
     parameters = list(user.parameters.parameters.values())
+    bad = next((p.name for p in parameters if not is_name(p.name)), None)
+    if bad is not None:
+        raise BadArgument(f"{bad!r} is not the name of a parameter", hint="leave __signature__ as Python makes it")
     prefix = "_k"
     while any(p.name.startswith(prefix) for p in parameters):
         prefix = "_" + prefix
@@ -47,7 +56,7 @@ def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entr
         lines += _test_lines(test, arguments, slow, names, len(tests) == 1)
     lines.append(f"    return {slow}")
     text = "\n".join(lines) + "\n"
-    file = f"<symgrad guard {user.function.__qualname__}>"
+    file = f"<symgrad guard {one_line(user.function.__qualname__)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace = names.objects
     exec(compile(text, file, "exec", dont_inherit=True), namespace)
@@ -87,8 +96,8 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
         text = captured_text(function, expression, entry.compiled.objects, names)
         if text is None:
             return None
-        kind = [] if ".shape[" in text else [f"type({text}) is {type(value).__name__}"]
-        tests += [*kind, f"{text} == {value!r}"]
+        kind = [] if EXTENT.search(text) else [f"{names.of(type)}({text}) is {names.of(type(value))}"]
+        tests += [*kind, f"{text} == {literal(value) if has_literal(value) else names.of(value)}"]
     for relied in entry.unwatched():
         text = captured_text(function, relied.text, entry.compiled.objects, names)
         if text is None:
@@ -171,7 +180,7 @@ def _parameter_texts(parameters: list[inspect.Parameter], names: Names) -> list[
 def _slow_arguments(parameters: list[inspect.Parameter], names: Names) -> str:
     kind = inspect.Parameter
     single = [p for p in parameters if p.kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD)]
-    passed = "".join(f"({p.name!r}, {p.name}, {names.of(_default(p))}), " for p in single)
+    passed = "".join(f"({literal(p.name)}, {p.name}, {names.of(_default(p))}), " for p in single)
     more = next((p.name for p in parameters if p.kind is kind.VAR_POSITIONAL), f"{names.prefix}more")
     named = next((p.name for p in parameters if p.kind is kind.VAR_KEYWORD), f"{names.prefix}named")
     return f"({passed}), {more}, {named}"
@@ -207,7 +216,7 @@ def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> l
 
 def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[str]:
     """Tests of which arrays are one object; needed only where the function writes to one."""
-    tests = [f"{group[0]} is {other}" for group in entry.signature.same for other in group[1:]]
+    tests = [f"{spelled(group[0], names)} is {spelled(other, names)}" for group in entry.signature.same for other in group[1:]]
     if not entry.compiled.mutated:
         return tests
     together = [set(group) for group in entry.signature.same]
@@ -216,10 +225,12 @@ def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[s
         written = entry.writes(one) or entry.writes(other)
         if not written or any({one, other} <= group for group in together):
             continue
+        one, other = spelled(one, names), spelled(other, names)
         tests.append(f"{one} is not {other}")
         if isinstance(first, Array) and isinstance(second, Array):
             tests.append(f"({one}.base is None and {other}.base is None or not {names.of(np.may_share_memory)}({one}, {other}))")
     for text in entry.outside_arrays():
-        spelled = captured_text(function, text, entry.compiled.objects, names)
-        tests += [f"not {names.of(np.may_share_memory)}({spelled}, {one})" for one, _ in memory if entry.writes(one) or entry.writes(text)]
+        read = captured_text(function, text, entry.compiled.objects, names)
+        written_to = [spelled(one, names) for one, _ in memory if entry.writes(one) or entry.writes(text)]
+        tests += [f"not {names.of(np.may_share_memory)}({read}, {one})" for one in written_to]
     return tests

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.ops.spelling import Custom, declared
+from symgrad.text import attribute, is_name, item, literal
 
 
 @dataclass(slots=True)
@@ -55,10 +56,16 @@ class Watch:
 
     def tests(self, names: Names) -> list[str]:
         """The same as expressions."""
-        spelled = {dict: f"[{self.name!r}]", types.CellType: ".cell_contents"}.get(type(self.place), f".{self.name}")
-        text = f"{names.of(self.place)}{spelled}"
-        if isinstance(self.value, str):
-            return [f"{text} == {self.value!r}"]
+        place = names.of(self.place)
+        match self.place:
+            case dict():
+                text = item(place, self.name)
+            case types.CellType():
+                text = f"{place}.cell_contents"
+            case _:
+                text = attribute(place, self.name) if is_name(self.name) else attribute(place, self.name, names.of(getattr))
+        if type(self.value) is str:
+            return [f"{text} == {literal(self.value)}"]
         code = [] if self.code is None else [f"{text}.__code__ is {names.of(self.code)}"]
         return [f"{text} is {names.of(self.value)}", *code]
 

@@ -15,6 +15,7 @@ from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside, owner_name
 from symgrad.frontend.scopes import yields
 from symgrad.frontend.source import Source
+from symgrad.text import item
 
 
 def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
@@ -35,7 +36,7 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
     plain = [*arguments.posonlyargs, *arguments.args]
     values = source.function.__defaults__ or ()
     made = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))}
-    return made | {k: (v, f"__kwdefaults__[{k!r}]") for k, v in (source.function.__kwdefaults__ or {}).items()}
+    return made | {k: (v, item("__kwdefaults__", k)) for k, v in (source.function.__kwdefaults__ or {}).items()}
 
 
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],

@@ -27,6 +27,7 @@ from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.text import attribute as path
 
 
 @expression(ast.Attribute)
@@ -61,7 +62,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):
                 if not hasattr(value, attr):
                     raise UnsupportedSyntax(f"{type(value).__name__!r} object has no attribute {attr!r}", ctx.loc(node))
-                return outside(ctx, getattr(value, attr), f"{text}.{attr}", attr)
+                return outside(ctx, getattr(value, attr), path(text, attr), attr)
             return of_class(ctx, owner, type(value), attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
@@ -96,13 +97,13 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
     if isinstance(value, types.ModuleType | type) and not isinstance(
         found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc
     ):
-        return outside(ctx, found, f"{owner_name(ctx, value)}.{attr}", attr)
+        return outside(ctx, found, path(owner_name(ctx, value), attr), attr)
     if (
         isinstance(value, types.ModuleType | type)
         and value.__name__.split(".")[0] not in LIBRARIES
         and not isinstance(found, types.ModuleType)
     ):
-        ctx.rely(f"{owner_name(ctx, value)}.{attr}", found)
+        ctx.rely(path(owner_name(ctx, value), attr), found)
     return Static(found, f"{name_}.{attr}")
 
 
@@ -114,7 +115,7 @@ def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: a
         inspect.getattr_static(type(value), attr, None), classmethod | staticmethod
     ):
         return of_class(ctx, owner, type(value), attr, node)
-    return outside(ctx, getattr(value, attr), f"{owner_name(ctx, value)}.{attr}", attr)
+    return outside(ctx, getattr(value, attr), path(owner_name(ctx, value), attr), attr)
 
 
 def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
@@ -165,7 +166,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
     """A ``functools.cached_property``: made when it is first asked for, then an attribute."""
     if isinstance(owner, External):
-        return outside(ctx, getattr(owner.value, attr), f"{owner.text}.{attr}", attr)
+        return outside(ctx, getattr(owner.value, attr), path(owner.text, attr), attr)
     made = ctx.apply(Bound(owner, attr, function), [], {}, node)
     if not isinstance(owner, Obj):
         raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
@@ -195,7 +196,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     rely_on_class(ctx, MISSING, seen, attr, held.__func__)
                     return Static(held.__func__, attr)
                 case classmethod() as held:
-                    rely_on_class(ctx, MISSING, seen, f"{attr}.__func__", held.__func__)
+                    rely_on_class(ctx, MISSING, seen, attr, held.__func__, ".__func__")
                     return Bound(Static(cls), attr, held.__func__)
                 case property() as held if held.fget is not None:
                     rely_on_class(ctx, MISSING, seen, attr, held)
@@ -213,9 +214,9 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                 case held if callable(held) and hasattr(held, "__get__"):
                     return Bound(owner, attr)  # a method that is not written in Python
                 case held if isinstance(owner, External) and after is None:
-                    return outside(ctx, held, f"{owner.text}.{attr}", attr)
+                    return outside(ctx, held, path(owner.text, attr), attr)
                 case held:
-                    return outside(ctx, held, f"{owner_name(ctx, seen)}.{attr}", attr)
+                    return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
     raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")

@@ -153,7 +153,7 @@ def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str,
     ctx.rely(f"{text}.args", len(held.args), "len")
     rely_on_keys(ctx, held.keywords, f"{text}.keywords")
     fixed = [outside(ctx, v, f"{text}.args[{k}]", f"argument_{k}") for k, v in enumerate(held.args)]
-    named = {k: outside(ctx, v, f"{text}.keywords[{k!r}]", k) for k, v in held.keywords.items()}
+    named = {k: outside(ctx, v, item_text(ctx, f"{text}.keywords", k), k) for k, v in held.keywords.items()}
     return ctx.apply(Static(held.func), [*fixed, *args], {**named, **kwargs}, node)
 
 

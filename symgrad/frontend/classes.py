@@ -21,6 +21,7 @@ from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
+from symgrad.text import item
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -34,7 +35,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         fields: list[str] = list(cls._fields)
         given = given_fields(ctx, cls, fields, args, kwargs, node)
         for field, value in getattr(cls, "_field_defaults", {}).items():
-            given.setdefault(field, outside(ctx, value, f"{owner_name(ctx, cls)}._field_defaults[{field!r}]", field))
+            given.setdefault(field, outside(ctx, value, item(f"{owner_name(ctx, cls)}._field_defaults", field), field))
         if missing := [f for f in fields if f not in given]:
             raise UnsupportedSyntax(f"argument {missing[0]!r} is missing", ctx.loc(node))
         return Tup(tuple(given[f] for f in fields), cls)
@@ -73,13 +74,12 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
         if field.name in given:
             made[field.name] = given[field.name]
         elif field.default is not dataclasses.MISSING:
-            made[field.name] = outside(
-                ctx, field.default, f"{owner_name(ctx, cls)}.__dataclass_fields__[{field.name!r}].default", field.name
-            )
+            where = item(f"{owner_name(ctx, cls)}.__dataclass_fields__", field.name)
+            made[field.name] = outside(ctx, field.default, f"{where}.default", field.name)
         elif field.default_factory in (list, dict):
             made[field.name] = ctx.new_object(field.default_factory.__name__, ())
         elif (factory := field.default_factory) is not dataclasses.MISSING:
-            where = f"{owner_name(ctx, cls)}.__dataclass_fields__[{field.name!r}].default_factory"
+            where = f"{item(f'{owner_name(ctx, cls)}.__dataclass_fields__', field.name)}.default_factory"
             ctx.rely(where, factory)
             made[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
         elif field.init:

@@ -38,7 +38,7 @@ from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, 
 from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.outside import constant_text, owner_name
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
@@ -49,8 +49,9 @@ from symgrad.ir.types import Array, Dim, Extent, List, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, related_extents
+from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
+from symgrad.text import is_name, root_of
 
 #: they fill the tables
 CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, loops,
@@ -78,14 +79,25 @@ class Lowered:
     fresh: bool = True  #: as read from the user's source, not the program of a derivative
 
 
+OWNER = "__owner__"  #: stands in paths for the container whose item is read
+
+
+def in_template(text: str) -> str:
+    """A text with its braces doubled, for ``Result.text``."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached."""
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached.
+
+    ``how`` are paths over the name ``OWNER``, of the items of a dict or record; there are none where the items stand in order.
+    """
 
     text: str
     count: int
     items: tuple[Result, ...] = ()
-    how: tuple[str, ...] = ()  #: subscripts of a dict, attributes of a record; none where the items stand in order
+    how: tuple[str, ...] = ()
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
@@ -186,7 +198,7 @@ class Attempt:
         mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_name(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx))  # fmt: skip
+                       tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx))  # fmt: skip
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
@@ -238,14 +250,10 @@ class Attempt:
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
     def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
-        spell: Callable[[Any], str] = {
-            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
-            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
-        }[item.form]  # fmt: skip
         parts = []
         for key, inner in zip(item.names, item.items, strict=True):
-            word = str(key) if str(key).isidentifier() else f"{name}_{key}" if str(key).isalnum() else name
-            parts.append((key, self.argument(ctx, word, spell(key), inner)))
+            word = str(key) if is_name(str(key)) else f"{name}_{key}" if str(key).isalnum() else name
+            parts.append((key, self.argument(ctx, word, part_of(path, item, key), inner)))
         if item.form != "object":
             (check_named_tuple if item.form == "named" else check_container)(ctx, item.kind)
         match item.form:
@@ -284,12 +292,14 @@ class Attempt:
             case Obj(key) if key.kind in ("list", "dict") and key.cls is not set and not isinstance(ctx.state.heap[key], Ref):
                 ctx.check_keys(key, node)
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
-                words = ", ".join(p.text if key.kind == "list" else f"{k!r}: {p.text}" for k, p in pairs)
-                text = f"[{words}]" if key.kind == "list" else "{{" + words + "}}"
-                how = tuple(f"[{k!r}]" for k, _ in pairs) if key.kind == "dict" else ()
-                return Result(text, len(operands) - first, tuple(p for _, p in pairs), how)
+                parts = tuple(p for _, p in pairs)
+                if key.kind == "list":
+                    return Result(f"[{', '.join(p.text for p in parts)}]", len(operands) - first, parts)
+                keys = [constant_text(ctx, k) for k, _ in pairs]
+                words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
+                return Result("{{" + words + "}}", len(operands) - first, parts, tuple(f"{OWNER}[{k}]" for k in keys))
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
-                return Result(repr(value).replace("{", "{{").replace("}", "}}"), 0)
+                return Result(in_template(constant_text(ctx, value)), 0)
         try:
             operands.append(ctx.read(binding, node))
         except SymgradError as error:
@@ -312,11 +322,6 @@ def result_names(operands: list[Operand]) -> list[str]:
 def raises(block: Block) -> bool:
     """Does a block always raise?"""
     return any(isinstance(op, Call) and op.name == "raise_error" or isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
-
-
-def root_name(text: str) -> str:
-    """The parameter that an expression over the arguments starts with."""
-    return text.split(".")[0].split("[")[0]
 
 
 __all__ = ["Lowered", "Result", "lower"]

@@ -21,6 +21,7 @@ from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Static as StaticArgument
 from symgrad.signature import Tree
+from symgrad.text import attribute, has_literal, identifier, item, literal
 
 
 @expression(ast.Name)
@@ -55,13 +56,14 @@ def scope_text(ctx: Lowering, name_: str) -> str:
     owner = owner_name(ctx, source.function)
     if name_ in source.cells:
         return f"{owner}.__closure__[{source.function.__code__.co_freevars.index(name_)}].cell_contents"
-    return f"{owner}.__globals__[{name_!r}]"
+    return item(f"{owner}.__globals__", name_)
 
 
 def owner_name(ctx: Lowering, value: Any) -> str:
     """A name by which emitted text reaches an object of the user's."""
-    stem = "".join(c if c.isalnum() or c == "_" else "_" for c in getattr(value, "__name__", "object"))
-    stem = stem if stem.isidentifier() and not stem.startswith("__") else f"object_{stem}"
+    word = getattr(value, "__name__", "object")
+    stem = identifier(word if isinstance(word, str) else "object")
+    stem = stem if not stem.startswith("__") else f"object_{stem}"
     number = 0
     while (name_ := f"{stem}_{number}" if number else stem) in ctx.reserved or ctx.external_names.get(name_, value) is not value:
         number += 1
@@ -102,9 +104,14 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     return External(value, text)
 
 
+def constant_text(ctx: Lowering, value: Any) -> str:
+    """A value as emitted text has it: its literal, or a name for the object itself where it has none."""
+    return literal(value) if has_literal(value) else owner_name(ctx, value)
+
+
 def item_text(ctx: Lowering, text: str, key: Any) -> str:
     """The expression that reads an item of a container from outside."""
-    return f"{text}[{owner_name(ctx, key) if isinstance(key, enum.Enum) else repr(key)}]"
+    return f"{text}[{constant_text(ctx, key)}]"
 
 
 def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
@@ -119,13 +126,16 @@ def rely_on_keys(ctx: Lowering, value: Any, text: str) -> None:
             ctx.rely(text, len(value), "len")
 
 
-def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any) -> None:
-    """Note that the program contains what a class gives for an attribute, and that an instance from outside is of it."""
+def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any, part: str = "") -> None:
+    """Note that the program contains what a class gives for an attribute, and that an instance from outside is of it.
+
+    ``part`` is what of the attribute is meant: ``.__func__`` of a method of the class itself.
+    """
     if cls.__module__.split(".")[0] not in ("builtins", "numpy"):
         if isinstance(owner, External) and isinstance(held, types.FunctionType):
-            ctx.rely(f"{owner.text}.{attr}.__func__", held)
+            ctx.rely(f"{attribute(owner.text, attr)}.__func__", held)
         else:
-            ctx.rely(f"{owner_name(ctx, cls)}.{attr}", held)
+            ctx.rely(f"{attribute(owner_name(ctx, cls), attr)}{part}", held)
         if isinstance(owner, External):
             ctx.rely(owner.text, type(owner.value), "type")
 
@@ -143,10 +153,10 @@ def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:
 def capture(ctx: Lowering, value: Any, text: str, name_: str, type_: Any) -> Binding:
     """Read a number or array from outside, once a call: a parameter of the program."""
     if isinstance(type_, Array | List):
-        raise Recapture(Captured(text, Value(type_, name_), type_, value))
+        raise Recapture(Captured(text, Value(type_, identifier(name_)), type_, value))
     if text in ctx.pins:
         return Num(Const(ctx.pins[text]))
-    param = Value(type_, name_)
+    param = Value(type_, identifier(name_))
     ctx.captured[text] = Captured(text, param, type_, value)
     ctx.texts[param] = text
     return Num(param)

@@ -6,8 +6,10 @@ it is a sum of them with positive factors, and a number that is not negative (Fa
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 
 from symgrad.ir.types import Dim, Extent
 
@@ -128,26 +130,44 @@ def expression(total: Mapping[Hashable, int], words: Mapping[str, str]) -> str:
     return " ".join(said).removeprefix("+ ")
 
 
+@lru_cache(maxsize=1024)
+def _terms(text: str) -> tuple[tuple[str, int], ...] | None:
+    """The terms of a sum of extents with their factors; None of any other expression."""
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+    def visit(tree: ast.expr, times: int) -> list[tuple[str, int]]:
+        match tree:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
+                return [*visit(left, times), *visit(right, -times if isinstance(sign, ast.Sub) else times)]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return visit(operand, -times)
+            case ast.BinOp(left=ast.Constant(value=int() as factor), op=ast.Mult(), right=right):
+                return visit(right, times * factor)
+            case ast.Constant(value=int() as number):
+                return [(ONE, times * number)]
+            case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant(value=int())):
+                return [(ast.get_source_segment(text, tree) or "", times)]
+        raise ValueError(text)
+
+    try:
+        return tuple(visit(tree, 1))
+    except ValueError:
+        return None
+
+
 def read_expression(text: str) -> Sum | None:
     """The sum that an expression of ``expression`` says; None of any other text.
 
     >>> read_expression("y.shape[1] - 4 * x.shape[0] + 1")
     {'y.shape[1]': 1, 'x.shape[0]': -4, '': 1}
     """
-    words = f"+ {text}".split(" ")
+    terms = _terms(text)
+    if terms is None:
+        return None
     made: Sum = {}
-    while words:
-        if len(words) < 2 or words[0] not in "+-":
-            return None
-        sign, words = -1 if words[0] == "-" else 1, words[1:]
-        times = 1
-        if len(words) > 2 and words[1] == "*" and words[0].isdigit():
-            times, words = int(words[0]), words[2:]
-        if words[0].isdigit():
-            made = combined(made, {ONE: int(words[0])}, sign)
-        elif words[0].endswith("]") and ".shape[" in words[0]:
-            made = combined(made, {words[0]: times}, sign)
-        else:
-            return None
-        words = words[1:]
+    for symbol, times in terms:
+        made = combined(made, {symbol: times})
     return made

@@ -29,6 +29,7 @@ from symgrad.ir.types import (
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
 from symgrad.ops.shapes import kept_layout
+from symgrad.text import attribute
 
 # ------------------------------------------------------------------ laws
 
@@ -451,7 +452,7 @@ rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s[
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
 missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
-missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: f"owner.{settings['attribute']}")
+missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
 # what a call is known to give: a generator of random numbers, or a number or array that it has drawn
 missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
 rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad", shape_grad=None)

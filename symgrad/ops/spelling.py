@@ -91,9 +91,23 @@ def parts(value: Any) -> Sequence[Any] | None:
 @cache
 def signature_of(parameters: str) -> inspect.Signature:
     """The parameters of a function as written; a default ``...`` is one that must be left out."""
-    scope: dict[str, Any] = {"float": float}
-    exec(compile(f"def f({parameters}): pass", "<signature>", "exec"), scope)
-    return inspect.signature(scope["f"])
+    definition = ast.parse(f"def f({parameters}): pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    given, kind, empty = definition.args, inspect.Parameter, inspect.Parameter.empty
+    plain = [*given.posonlyargs, *given.args]
+    defaults = [empty] * (len(plain) - len(given.defaults)) + [default_of(node) for node in given.defaults]
+    kinds = [kind.POSITIONAL_ONLY] * len(given.posonlyargs) + [kind.POSITIONAL_OR_KEYWORD] * len(given.args)
+    made = [kind(p.arg, k, default=d) for p, k, d in zip(plain, kinds, defaults, strict=True)]
+    made += [kind(given.vararg.arg, kind.VAR_POSITIONAL)] if given.vararg else []
+    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    made += [kind(p.arg, kind.KEYWORD_ONLY, default=empty if node is None else default_of(node)) for p, node in named]
+    made += [kind(given.kwarg.arg, kind.VAR_KEYWORD)] if given.kwarg else []
+    return inspect.Signature(made)
+
+
+def default_of(node: ast.expr) -> Any:
+    """The default that is written: a literal, or ``float``; nothing is evaluated."""
+    return float if isinstance(node, ast.Name) and node.id == "float" else ast.literal_eval(node)
 
 
 @cache

@@ -42,6 +42,7 @@ from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed
 from symgrad.signature import Related, extent_words
+from symgrad.text import docstring
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
@@ -71,6 +72,10 @@ class Derivation:
         """The texts for numba; raises OutOfReach for what has none."""
         words: Mapping[str, str] = {} if job.outside is None else job.outside.words
         leaves = [words.get(text, text) for _, text in job.lowered.inputs]
+        if "getattr" in job.signature.names and any("getattr(" in leaf for leaf in leaves):
+            from symgrad.loops.reach import OutOfReach
+
+            raise OutOfReach("a parameter called getattr beside an attribute whose name is no identifier")
         surface = Surface(
             self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
         )
@@ -283,7 +288,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
         text = (
             f"{first.text}\n\n{second.text}\n\n"
             f"def {name}_vjp({parameter_text(job)}):\n"
-            f'    """{document(job, "Value and pullback")}"""\n'
+            f"    {docstring(document(job, 'Value and pullback'))}\n"
             f"    out, residuals = {name}_forward({passed_text(job)})\n{shapes}\n"
             f"    def pullback(out_grad):\n"
             f"        return {name}_backward({passed})\n\n"

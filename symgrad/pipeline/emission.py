@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from keyword import iskeyword
 from typing import Any
 
 from symgrad.codegen.header import Header
@@ -16,7 +15,7 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
-from symgrad.frontend.lower import Result
+from symgrad.frontend.lower import OWNER, Result
 from symgrad.ir.core import Func, Value, clone, holds_complex
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
@@ -29,6 +28,7 @@ from symgrad.pipeline.job import Job, carries, numbered
 from symgrad.pipeline.stages import LOWER, LOWER_HALVES, simplify
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
+from symgrad.text import identifier, respelled
 
 Emission = Callable[[Job], Emitted]
 
@@ -106,8 +106,7 @@ def argument_names(hints: list[str | None]) -> list[str]:
     made: dict[str, None] = {}
     numbers: dict[str, int] = {}
     for hint in hints:
-        base = "".join(c if f"t{c}".isidentifier() else "_" for c in hint or "t")
-        base = word = base if base.isidentifier() and not iskeyword(base) else f"t_{base}"
+        base = word = identifier(hint or "t")
         while word in made or word in ("np", "math"):
             numbers[base] = numbers.get(base, 0) + 1
             word = f"{base}_{numbers[base]}"
@@ -115,19 +114,20 @@ def argument_names(hints: list[str | None]) -> list[str]:
     return list(made)
 
 
-def seed_places(output: Result, path: str = "") -> list[str]:
-    """Where the seeds stand in what a pullback is given, which has the structure of the output: subscripts, one text for each leaf."""
+def seed_places(output: Result, path: str) -> list[str]:
+    """The paths of the leaves of something that has the structure of the output and is read by ``path``."""
     if not output.items:
         return [path] * output.count
-    how = output.how or [f"[{place}]" for place in range(len(output.items))]
-    return [place for step, item in zip(how, output.items, strict=True) for place in seed_places(item, path + step)]
+    how = output.how or [f"{OWNER}[{place}]" for place in range(len(output.items))]
+    steps = [respelled(step, lambda name: path if name == OWNER else name) for step in how]
+    return [place for step, item in zip(steps, output.items, strict=True) for place in seed_places(item, step)]
 
 
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     """The seeds of a pullback, in order; ``out`` is what was returned, ``types`` are those of its leaves."""
     made: list[Seed] = []
-    for place, type_ in zip(seed_places(output), types, strict=True):
+    for given, result, type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
-        made.append(Seed(f"out_grad{place}", f"{out}{place}", shape, fits, is_complex(type_)))
+        made.append(Seed(given, result, shape, fits, is_complex(type_)))
     return made

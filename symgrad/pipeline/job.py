@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import os
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symgrad.errors import BadArgument, NotScalar
-from symgrad.frontend.lower import Lowered, Result
+from symgrad.frontend.lower import OWNER, Lowered, Result, in_template
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Request, Signature, Tree
+from symgrad.signature import Abstract, Request, Signature, Tree, part_of
+from symgrad.text import identifier, is_name, literal, root_of
 
 if TYPE_CHECKING:
     from symgrad.saving import Outside
@@ -32,6 +34,10 @@ STAGES: dict[str, str] = {
     "forward": "of a pullback: the half that gives the result and what is kept",
     "backward": "of a pullback: the half that gives the gradients",
 }
+
+
+#: names that emitted text uses itself
+TAKEN = frozenset({"np", "math", *dir(builtins)})
 
 
 @dataclass(slots=True)
@@ -83,7 +89,7 @@ class Job:
         """Parameters of the program that belong to an argument, with their paths."""
         found = []
         for k, (_, text) in enumerate(self.lowered.inputs):
-            if text == name or text.startswith((f"{name}.", f"{name}[")):
+            if root_of(text) == name:
                 found.append((k, text))
         return found
 
@@ -117,29 +123,27 @@ class Job:
                 return Result("None", 0)
             order.append(place)
             return Result("{}", 1)
-        spell: Callable[[Any], str] = {
-            "sequence": lambda n: f"{path}[{n}]", "mapping": lambda n: f"{path}[{n!r}]",
-            "named": lambda n: f"{path}.{n}", "object": lambda n: f"{path}.{n}",
-        }[item.form]  # fmt: skip
-        inner = tuple(self.structure(spell(n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
+        inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
         count = sum(i.count for i in inner)
         match item.form:
             case "sequence":
                 return sequence(inner, *("()" if issubclass(item.kind, tuple) else "[]"))
             case "mapping":
-                pairs = ", ".join(f"{safe_literal(n)}: {t.text}" for n, t in zip(item.names, inner, strict=True))
-                return Result("{{" + pairs + "}}", count, inner, tuple(f"[{n!r}]" for n in item.names))
+                pairs = ", ".join(f"{in_template(literal(n))}: {t.text}" for n, t in zip(item.names, inner, strict=True))
+                return Result("{{" + pairs + "}}", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
         owner = self.class_name(item.kind if item.form == "named" or is_made_of(item.kind, item.names) else types.SimpleNamespace)
         if item.form == "named":
             return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
-        text = f"{owner}({', '.join(f'{n}={t.text}' for n, t in zip(item.names, inner, strict=True))})"
-        return Result(text, count, inner, tuple(f".{n}" for n in item.names))
+        words = ", ".join(keyword(n, t.text) for n, t in zip(item.names, inner, strict=True))
+        return Result(f"{owner}({words})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
 
     def class_name(self, kind: type) -> str:
-        name, number = kind.__name__, 0
-        while self.lowered.objects.get(name, kind) is not kind:
+        """A name for a class, which no parameter has and no other object."""
+        stem, number = identifier(kind.__name__), 0
+        name = stem = f"class_{stem}" if stem.startswith("__") else stem
+        while name in self.signature.names or name in TAKEN or self.lowered.objects.get(name, kind) is not kind:
             number += 1
-            name = f"{kind.__name__}_{number}"
+            name = f"{stem}_{number}"
         self.lowered.objects[name] = kind
         return name
 
@@ -164,9 +168,13 @@ def is_made_of(kind: type, names: tuple[str, ...]) -> bool:
     return dataclasses.is_dataclass(kind) and set(names) <= {f.name for f in dataclasses.fields(kind) if f.init}
 
 
-def safe_literal(value: Any) -> str:
-    """The literal of a key, safe inside a template."""
-    return repr(value).replace("{", "{{").replace("}", "}}")
+def keyword(name: str, value: str) -> str:
+    """An argument by its name, in a template.
+
+    >>> keyword("w", "{}"), keyword("a b", "{}")
+    ('w={}', "**{{'a b': {}}}")
+    """
+    return f"{name}={value}" if is_name(name) else "**{{" + f"{in_template(literal(name))}: {value}" + "}}"
 
 
 def is_one_number(type_: Type) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
+from symgrad.text import one_line
 
 
 def document(job: Job, what: str) -> str:
@@ -27,7 +28,7 @@ def free_name(job: Job, wish: str, *ends: str) -> str:
 
 def file_name(where: Loc) -> str:
     """The name of a file, safe inside a docstring."""
-    file = where.file.replace("\\", "/").rsplit("/", 1)[-1]
+    file = one_line(where.file).replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in file if c.isalnum() or c in "._- <>")
 
 

@@ -20,6 +20,7 @@ from symgrad.ir.verify import verify
 from symgrad.marks import lower_stop
 from symgrad.ops.build import Builder
 from symgrad.signature import Signature
+from symgrad.text import is_name
 
 assert callable(lower_stop)  # its module tells the frontend what stop_gradient is
 Settings = tuple[tuple[str, Any], ...]
@@ -117,6 +118,8 @@ def written(operation: Operation) -> Callable[..., Any]:
     names = [f"x{k}" for k, given in enumerate(operation.present) if given]
     words = [f"x{k}" if given else "None" for k, given in enumerate(operation.present)]
     words += [f"{name}={literal(value)}" for name, value in {**dict(defaults(operation.function)), **dict(operation.settings)}.items()]
+    if not all(map(is_name, dict(operation.settings))):
+        raise BadArgument(f"{operation.name} has no settings {', '.join(map(repr, dict(operation.settings)))}")
     text = f"def operation({', '.join(names)}):\n    return function({', '.join(words)})\n"
     return from_source(text, globals={"__name__": "symgrad.recorded", "function": operation.function, "math": math})
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.frontend.source import from_source
 from symgrad.record.operations import frozen, literal
+from symgrad.text import is_name
 from symgrad.vocabulary.dispatch import APPLY, apply
 
 PLACES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft}
@@ -22,7 +23,7 @@ def path_of(function: Any) -> str | None:
     """How NumPy's function is called: ``np.exp``, ``np.linalg.inv``; None if it is none of them."""
     name = getattr(function, "__name__", "")
     for place, module in PLACES.items():
-        if name.isidentifier() and getattr(module, name, None) is function:
+        if is_name(name) and getattr(module, name, None) is function:
             return f"{place}.{name}"
     return None
 
@@ -50,7 +51,7 @@ def written(path: str, arguments: str, count: int) -> Callable[..., Any]:
 def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], numbers: bool) -> Any:
     """What the call gives, recorded; NotImplemented for what is not NumPy's."""
     path = path_of(function)
-    if path is None or kwargs.get("out") is not None or not all(name.isidentifier() for name in kwargs):
+    if path is None or kwargs.get("out") is not None or not all(map(is_name, kwargs)):
         return NotImplemented
     inputs: list[Any] = []
     words = [spelled(a, inputs, numbers) for a in args]

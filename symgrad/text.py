@@ -1,0 +1,329 @@
+"""The user's names, keys and paths as Python text, and such text read back.
+
+Whatever comes from data (an attribute's name, a key, the name of a class or of a file) reaches generated text through this
+module alone. A *path* is an expression that reads something: names, attributes, items with literal keys, ``getattr`` with a
+literal, and sums of these. Paths are evaluated by walking their tree (``value_of``), never with ``eval``.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeGuard
+
+#: for each class of literals, what gives an instance of the class itself for an instance of a subclass, whatever that overrides
+EXACT: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    bool: bool,
+    int: int.__index__,
+    float: float.__pos__,
+    complex: complex.__pos__,
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+}
+SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[(?:\d+|'[^'\\]*')\])*")
+
+
+# ------------------------------------------------------------------ names
+
+
+def is_name(word: Any) -> TypeGuard[str]:
+    """Does a word in Python source stand for exactly itself: an identifier, no keyword, and none that Python normalises?
+
+    >>> is_name("x_grad"), is_name("a b"), is_name("class"), is_name("__debug__"), is_name("\\ufb01")
+    (True, False, False, False, False)
+    """
+    return (
+        type(word) is str
+        and word.isidentifier()
+        and not keyword.iskeyword(word)
+        and word != "__debug__"
+        and (word.isascii() or unicodedata.normalize("NFKC", word) == word)
+    )
+
+
+def is_dotted(word: Any) -> TypeGuard[str]:
+    """Is it names with dots between them?"""
+    return type(word) is str and all(map(is_name, word.split(".")))
+
+
+@lru_cache(maxsize=4096)
+def _identifier(word: str) -> str:
+    word = unicodedata.normalize("NFKC", re.sub(r"\W", "_", unicodedata.normalize("NFKC", word)))
+    if not word.isidentifier():
+        word = f"t_{re.sub(r'[^A-Za-z0-9_]', '_', word)}"
+    return f"{word}_" if keyword.iskeyword(word) or word == "__debug__" else word
+
+
+def identifier(word: Any) -> str:
+    """The identifier nearest to a word, for names that emitted text gives itself.
+
+    >>> identifier("x y"), identifier("lambda"), identifier("3d"), identifier("x); print(1")
+    ('x_y', 'lambda_', 't_3d', 'x___print_1')
+    """
+    return _identifier(str.__str__(word) if isinstance(word, str) else type(word).__name__)
+
+
+# ------------------------------------------------------------------ literals and keys
+
+
+def exact(value: Any) -> Any:
+    """A number or text as an instance of the builtin class itself, so that its ``repr`` is Python's; anything else as it is."""
+    kind = type(value)
+    if kind in EXACT or value is None:
+        return value
+    return next((make(value) for base, make in EXACT.items() if issubclass(kind, base)), value)
+
+
+def has_literal(value: Any) -> bool:
+    """Is it a number, a text, None or a tuple of these, of just these classes, that a literal gives back?"""
+    kind = type(value)
+    if kind is float or kind is complex:
+        return math.isfinite(value.real) and math.isfinite(value.imag)
+    return value is None or kind in EXACT or kind is tuple and all(map(has_literal, value))
+
+
+def literal(value: Any) -> str:
+    """The literal of a value; ValueError if it has none.
+
+    >>> literal("it's"), literal((1, 2.5, None))
+    ('"it\\'s"', '(1, 2.5, None)')
+    """
+    if not has_literal(value):
+        raise ValueError(f"{type(value).__name__} has no literal")
+    return repr(value)
+
+
+def plain_key(key: Any) -> Any:
+    """A key of a dict as the text or integer that finds the same item; ValueError for keys of other kinds.
+
+    What overrides comparison or hash may be found by itself alone. Members of ``IntEnum`` and the like are their values.
+    """
+    kind: Any = type(key)
+    if kind in (str, int, bool):
+        return key
+    base: Any = next((base for base in (str, int) if issubclass(kind, base)), None)
+    if base is None or not (kind.__eq__ is base.__eq__ and kind.__hash__ is base.__hash__ or kind.__module__ == "numpy"):
+        raise ValueError(f"a key of {kind.__name__}")
+    return EXACT[base](key)
+
+
+def has_plain_keys(mapping: Mapping[Any, Any]) -> bool:
+    """Are all keys texts and integers, or as good as these?"""
+    try:
+        for key in mapping:
+            plain_key(key)
+    except ValueError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------ paths
+
+
+def attribute(owner: str, name: str, reader: str = "getattr") -> str:
+    """The expression that reads an attribute; ``reader`` is what ``getattr`` is called where the expression stands.
+
+    >>> attribute("p", "w"), attribute("p", "a b"), attribute("p", "k.__class__(print(1))")
+    ('p.w', "getattr(p, 'a b')", "getattr(p, 'k.__class__(print(1))')")
+    """
+    return f"{owner}.{name}" if is_name(name) else f"{reader}({owner}, {literal(exact(name))})"
+
+
+def item(owner: str, key: Any) -> str:
+    """The expression that reads an item; ValueError for a key that has no literal.
+
+    >>> item("p", "it's"), item("p", 3)
+    ('p["it\\'s"]', 'p[3]')
+    """
+    return f"{owner}[{literal(key)}]"
+
+
+@lru_cache(maxsize=4096)
+def tree_of(path: str) -> ast.expr:
+    """The tree of a path; ValueError for any other expression.  It is shared, and never changed."""
+    tree = ast.parse(path, mode="eval").body
+    check(tree)
+    return tree
+
+
+def check(tree: ast.AST) -> None:
+    """Refuse what is no path."""
+    match tree:
+        case ast.Name():
+            return
+        case ast.Attribute(value=owner):
+            check(owner)
+        case ast.Subscript(value=owner, slice=key):
+            check(owner)
+            if not isinstance(key, ast.Name):
+                ast.literal_eval(key)
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str())], keywords=[]):
+            check(owner)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            check(left)
+            check(right)
+        case ast.Constant(value=int()):
+            return
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            check(operand)
+        case _:
+            raise ValueError(f"{ast.unparse(tree) if isinstance(tree, ast.expr) else tree} is no path")
+
+
+def root_of(path: str) -> str:
+    """The name that a path begins with.
+
+    >>> root_of("self.w[0]"), root_of("getattr(p, 'a b')['k']")
+    ('self', 'p')
+    """
+    found = re.match(r"[^\W\d]\w*", path)
+    if found is None or path[: found.end() + 1] != "getattr(":
+        return found[0] if found else ""
+    tree: ast.AST = tree_of(path)
+    while not isinstance(tree, ast.Name):
+        match tree:
+            case ast.Call(args=[tree, *_]):
+                pass
+            case ast.BinOp(left=tree):
+                pass
+            case _:
+                tree = tree.value  # type: ignore[attr-defined]
+    return tree.id
+
+
+def is_inside(path: str, owner: str) -> bool:
+    """Does a path read something of what another one reads, or just that?
+
+    >>> is_inside("p.w[0]", "p.w"), is_inside("getattr(p, 'a b')", "p"), is_inside("p.width", "p.w")
+    (True, True, False)
+    """
+    if path == owner:
+        return True
+    if "getattr(" not in path:
+        return path.startswith((f"{owner}.", f"{owner}["))
+    whole = ast.dump(tree_of(owner))
+    return any(isinstance(node, ast.expr) and ast.dump(node) == whole for node in ast.walk(tree_of(path)))
+
+
+def names_in(path: str) -> set[str]:
+    """The names that a path reads.
+
+    >>> names_in("getattr(p, 'a b').shape[0]")
+    {'p'}
+    """
+    if SIMPLE.fullmatch(path):
+        return {root_of(path)}
+    found: set[str] = set()
+    pending: list[ast.AST] = [tree_of(path)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        else:
+            pending += node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    return found
+
+
+def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
+    """What a path reads, where ``read_name`` says what names stand for.
+
+    >>> value_of("p['w'].real + 1", {"p": {"w": 2.0}}.__getitem__)
+    3.0
+    """
+
+    def visit(tree: ast.AST) -> Any:
+        match tree:
+            case ast.Name(id=name):
+                return read_name(name)
+            case ast.Attribute(value=owner, attr=name):
+                return getattr(visit(owner), name)
+            case ast.Subscript(value=owner, slice=key):
+                return visit(owner)[visit(key) if isinstance(key, ast.Name) else ast.literal_eval(key)]
+            case ast.Call(args=[owner, ast.Constant(value=str() as name)]):
+                return getattr(visit(owner), name)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return visit(left) + visit(right)
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return visit(left) - visit(right)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                return visit(left) * visit(right)
+            case ast.Constant(value=value):
+                return value
+            case ast.UnaryOp(operand=operand):
+                return -visit(operand)
+        raise AssertionError(tree)
+
+    return visit(tree_of(path))
+
+
+def is_getattr(node: ast.AST) -> bool:
+    """Is it the call by which a path reads an attribute whose name is no identifier?"""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) == 2
+        and isinstance(node.args[1], ast.Constant)
+        and type(node.args[1].value) is str
+    )
+
+
+def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -> str:
+    """A path with its names spelled otherwise; ``reader`` is what ``getattr`` is called.
+
+    >>> respelled("getattr(p, 'a b')[0]", {"p": "q"}.__getitem__, "_k0")
+    "_k0(q, 'a b')[0]"
+    """
+    if SIMPLE.fullmatch(path):
+        root = root_of(path)
+        return f"{spell(root)}{path[len(root) :]}"
+
+    def visit(tree: ast.AST) -> Any:
+        match tree:
+            case ast.Name(id=name):
+                return ast.parse(spell(name), mode="eval").body
+            case ast.Call(args=[owner, name]) if is_getattr(tree):
+                return ast.Call(ast.Name(reader), [visit(owner), name], [])
+        made = type(tree)()
+        for part, value in ast.iter_fields(tree):
+            setattr(made, part, visit(value) if isinstance(value, ast.expr) else value)
+        return made
+
+    return ast.unparse(visit(tree_of(path)))
+
+
+# ------------------------------------------------------------------ comments and docstrings
+
+
+def one_line(words: str) -> str:
+    """A text on one line, all that cannot be printed as a blank: for comments, names of texts, messages."""
+    words = str.__str__(words)
+    return words if words.isprintable() else "".join(c if c.isprintable() else " " for c in words)
+
+
+def quoted(words: str) -> str:
+    """A string literal in double quotes where that needs no more escapes.
+
+    >>> print(quoted("it's"), quoted('say "hi"'))
+    "it's" 'say "hi"'
+    """
+    made = repr(str.__str__(words))
+    return f'"{made[1:-1]}"' if made[0] == "'" and '"' not in made and "\\'" not in made else made
+
+
+def docstring(words: str) -> str:
+    """A string in triple quotes where it can be written so, else a literal."""
+    words = str.__str__(words)
+    plain = all(c.isprintable() or c == "\n" for c in words) and "\\" not in words and '"""' not in words and words[-1:] != '"'
+    return f'"""{words}"""' if plain else quoted(words)
+
+
+__all__ = [
+    "attribute", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside", "is_name",
+    "item", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
+]  # fmt: skip
