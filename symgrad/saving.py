@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
+import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +18,13 @@ import numpy as np
 
 from symgrad.codegen.module import module_text, scalar_text
 from symgrad.codegen.texts import Emitted
+from symgrad.codegen.trees import replaced
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.signature import Abstract, Request, Signature, Static, Tree, part_of
-from symgrad.text import identifier, literal, one_line, root_of, value_of
+from symgrad.text import identifier, literal, one_line, respelled, root_of, value_of
 
-NUMPY_NAMES = {"bool": "np.bool_", "i": "np.int", "u": "np.uint", "f": "np.float", "c": "np.complex"}
+NUMPY_NAMES = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 PYTHON_NAMES = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
@@ -106,65 +109,84 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 # ------------------------------------------------------------------ the test of the types
 
 
+#: what the tests of arguments name
+TESTING = ("np", "isinstance", "len", "list", "getattr", "TypeError", *PYTHON_NAMES.values())
+
+
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]]) -> str:
-    """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another."""
-    tests = [test for path, item in signature.params for test in tests_of(path, item)]
-    tests += [f"{path} == {scalar_text(value)}" for path, value in pins]
-    tests += [f"{group[0]} is {other}" for group in signature.same for other in group[1:]]
+    """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another.
+
+    Where a parameter has the name of something that the test uses, that has another name, which stands before the function.
+    """
+    tree = ast.parse(text)
+    names = {node.id if isinstance(node, ast.Name) else node.arg for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)}
+    words = {word: word for word in TESTING}
+    for word in set(TESTING).intersection(signature.names):
+        words[word] = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in names)
+    tests = [test for path, item in signature.params for test in tests_of(path, item, words)]
+    tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins]
+    tests += [f"{spelled(group[0], words)} is {spelled(other, words)}" for group in signature.same for other in group[1:]]
     lines = text.splitlines()
-    definition = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
     first = definition.body[0]
     described = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     place = first.end_lineno if described else first.lineno - 1
     assert place is not None
     if tests:
         message = scalar_text(f"{name} was made for {one_line(str(signature))}")
-        lines[place:place] = [f"    if not ({' and '.join(tests)}):", f"        raise TypeError({message})"]
-    return "\n".join(lines) + "\n"
+        lines[place:place] = [f"    if not ({' and '.join(tests)}):", f"        raise {words['TypeError']}({message})"]
+    others = [f"import numpy as {other}" if word == "np" else f"{other} = {word}" for word, other in words.items() if word != other]
+    return "\n".join([*others, *([""] if others else []), *lines]) + "\n"
 
 
-def tests_of(path: str, item: Abstract) -> list[str]:
-    """Expressions that say that an argument is what the code was made for."""
+def spelled(path: str, words: Mapping[str, str]) -> str:
+    """A path over the parameters, one of which may be called ``getattr``."""
+    return respelled(path, str, words["getattr"]) if "getattr(" in path else path
+
+
+def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
+    """Expressions that say that an argument is what the code was made for; ``words`` are names for what they use."""
+    read, is_a, numpy = spelled(path, words), words["isinstance"], words["np"]
     match item:
         case Scalar(kind=kind, dtype=None):
-            return [f"isinstance({path}, {PYTHON_NAMES[kind]})"]
+            return [f"{is_a}({read}, {words[PYTHON_NAMES[kind]]})"]
         case Scalar(dtype=str() as dtype):
-            return [f"isinstance({path}, {numpy_name(dtype)})"]
+            return [f"{is_a}({read}, {numpy_name(dtype, numpy)})"]
         case Array(dtype=str() as dtype, shape=shape, layout=layout) if shape is not None:
-            made = [f"isinstance({path}, np.ndarray)", f"{path}.dtype == {numpy_name(dtype)}", f"{path}.ndim == {len(shape)}"]
-            made += [f"{path}.shape[{axis}] {'==' if extent == 1 else '!='} 1" for axis, extent in enumerate(shape)]
+            made = [f"{is_a}({read}, {numpy}.ndarray)", f"{read}.dtype == {numpy_name(dtype, numpy)}", f"{read}.ndim == {len(shape)}"]
+            made += [f"{read}.shape[{axis}] {'==' if extent == 1 else '!='} 1" for axis, extent in enumerate(shape)]
             lies = {"C": ".flags.c_contiguous", "F": ".flags.fnc"}.get(layout)
             if layout == "N":
-                made.append(f"not {path}.flags.forc")
-            return [*made, f"{path}{lies}"] if lies else made
+                made.append(f"not {read}.flags.forc")
+            return [*made, f"{read}{lies}"] if lies else made
         case List():
-            return [f"isinstance({path}, list)"]
+            return [f"{is_a}({read}, {words['list']})"]
         case Tree(form="mapping", names=names):
-            return [f"list({path}) == [{', '.join(map(literal, names))}]", *tests_inside(path, item)]
+            return [f"{words['list']}({read}) == [{', '.join(map(literal, names))}]", *tests_inside(path, item, words)]
         case Tree(form="sequence" | "named", names=names):
-            return [f"len({path}) == {len(names)}", *tests_inside(path, item)]
+            return [f"{words['len']}({read}) == {len(names)}", *tests_inside(path, item, words)]
         case Tree():
-            return tests_inside(path, item)
+            return tests_inside(path, item, words)
         case Static(value=value) if value is None:
-            return [f"{path} is None"]
+            return [f"{read} is None"]
         case Static(value=str() as value) if type(value) is str:
-            return [f"{path} == {scalar_text(value)}"]
+            return [f"{read} == {scalar_text(value)}"]
     raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file",
                     hint="save a function that does not take it")  # fmt: skip
 
 
-def tests_inside(path: str, item: Tree) -> list[str]:
+def tests_inside(path: str, item: Tree, words: Mapping[str, str]) -> list[str]:
     """The tests of what a container holds."""
-    return [t for name, inner in zip(item.names, item.items, strict=True) for t in tests_of(part_of(path, item, name), inner)]
+    return [t for name, inner in zip(item.names, item.items, strict=True) for t in tests_of(part_of(path, item, name), inner, words)]
 
 
-def numpy_name(dtype: str) -> str:
+def numpy_name(dtype: str, numpy: str = "np") -> str:
     """A dtype as text.
 
     >>> numpy_name("f32"), numpy_name("bool")
     ('np.float32', 'np.bool_')
     """
-    return NUMPY_NAMES["bool"] if dtype == "bool" else f"{NUMPY_NAMES[dtype[0]]}{dtype[1:]}"
+    return f"{numpy}.bool_" if dtype == "bool" else f"{numpy}.{NUMPY_NAMES[dtype[0]]}{dtype[1:]}"
 
 
 def random_of(signature: Signature) -> tuple[str, ...] | None:
@@ -243,6 +265,10 @@ def check():
 if __name__ == "__main__":
     check()
 '''
+#: the names that the check gives itself, but for those of the functions that it calls
+OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
+            "width", "step", "tolerance", "ends", "moved", "given", "expected", "found", "out", "pullback", "ones",
+            "leaf", "t", "d", "c", "g")  # fmt: skip
 GRADIENTS = {
     "grad": "gradients = {name}(*fresh(arguments))",
     "aux": "gradients = {name}(*fresh(arguments))[0]",
@@ -255,14 +281,20 @@ GRADIENTS = {
 }
 
 
-def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str]) -> str:
-    """The self-check of a saved derivative."""
+def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str], taken: set[str]) -> str:
+    """The self-check of a saved derivative; ``taken`` are names that mean something else in the module."""
     what = "pullback" if request.pullback else "value" if request.value else "aux" if request.has_aux else "grad"
-    lines = GRADIENTS[what].format(name=name)
+    lines = GRADIENTS[what]
     if request.structure == "single":
         lines += "\n    gradients = (gradients,)"
     wrt = "".join(f"{list(parameters).index(n)}, " for n in request.wrt)
-    return CHECK.format(arguments=f"[{', '.join(arguments)}]", primal=primal, value="[0]" if request.has_aux else "", gradients=lines,
+    template = CHECK
+    for word in OF_CHECK:
+        if word in taken:
+            other = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in taken)
+            template, lines = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines))
+            arguments = [ast.unparse(replaced(ast.parse(text, mode="eval").body, {word: ast.Name(other)})) for text in arguments]
+    return template.format(arguments=f"[{', '.join(arguments)}]", primal=primal, value="[0]" if request.has_aux else "", gradients=lines.format(name=name),
                         wrt=f"({wrt.strip()})", name=name)  # fmt: skip
 
 
@@ -278,7 +310,8 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     floats = all(name in parameters[: len(given or ())] for name in request.wrt)
     if given is None or not floats:
         return module_text([derivative, *compiled], doc, modules_of(function))
-    check = Emitted(check_text(name, primal, request, parameters, given), {"np": np})
+    taken = {node.name for piece in pieces for node in ast.walk(ast.parse(piece.text)) if isinstance(node, ast.FunctionDef)}
+    check = Emitted(check_text(name, primal, request, parameters, given, taken), {"np": np})
     doc += " Run as a program it compares itself with differences."
     return module_text([*pieces[:-1], derivative, *compiled, check], doc, modules_of(function))
 

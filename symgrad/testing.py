@@ -21,6 +21,7 @@ from symgrad.api import grad, vjp
 from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
 from symgrad.parameters import Wrt
+from symgrad.text import attribute, has_literal, is_name, item
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
 STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}
@@ -56,7 +57,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
         raise BadArgument(f"order={order} and directions={directions} compare nothing", hint="give at least 1 of both")
     args = tuple(args)
     if any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()) and not isinstance(wrt, str):
-        function = written(function, [f"x{k}" for k in range(len(args))], kwargs, "made")
+        function = written(function, [f"x{k}" for k in range(len(args))], kwargs)
     names = tuple(i for i, value in enumerate(args) if count_floats(value)) if wrt is None else wrt
     if names == ():
         raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or say wrt")
@@ -76,6 +77,9 @@ def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     if is_float(result) and np.ndim(result) == 0:
         return function
     seeds: list[Any] = []
+    keys: list[Any] = []
+    names = list(inspect.signature(function).parameters)[: len(args)]
+    words = free_words([*names, *kwargs])
 
     def terms(value: Any, path: str) -> list[str]:
         items = children(value)
@@ -83,32 +87,54 @@ def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
             if not is_float(value):
                 return []
             seeds.append(random_like(value, random))
-            return [f"np.sum({path} * seeds[{len(seeds) - 1}])"]
-        keys = (
-            [f"[{key!r}]" for key in value]
-            if isinstance(value, dict)
-            else [f"[{k}]" for k in range(len(items))]
-            if isinstance(value, tuple | list)
-            else [f".{name}" for name in record_names(value)]
-        )
-        return [term for item, key in zip(items, keys, strict=True) for term in terms(item, path + key)]
+            return [f"{words['np']}.sum({path} * {words['seeds']}[{len(seeds) - 1}])"]
+        if isinstance(value, dict):
+            paths = [item(path, key) if has_literal(key) else by_number(path, key) for key in value]
+        elif isinstance(value, tuple | list):
+            paths = [item(path, k) for k in range(len(items))]
+        else:
+            paths = [attribute(path, name, words["getattr"]) for name in record_names(value)]
+        return [term for inner, there in zip(items, paths, strict=True) for term in terms(inner, there)]
 
-    total = " + ".join(terms(result, "made"))
+    def by_number(path: str, key: Any) -> str:
+        keys.append(key)
+        return f"{path}[{words['keys']}[{len(keys) - 1}]]"
+
+    total = " + ".join(terms(result, words["made"]))
     if not total:
         raise BadArgument("the result holds no float, so it has no derivative")
-    names = list(inspect.signature(function).parameters)[: len(args)]
-    return written(function, names, kwargs, total, seeds)
+    return written(function, names, kwargs, total, seeds=seeds, keys=keys)
 
 
-def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str], result: str, seeds: Sequence[Any] = ()) -> Any:
-    """A function of parameters of these names that calls ``function``; ``result`` is what it gives of ``made``, what that has given."""
+#: what the text of ``written`` names besides the parameters
+WORDS = ("np", "seeds", "keys", "made", "function", "getattr")
+
+
+def free_words(names: Iterable[str]) -> dict[str, str]:
+    """Names for ``WORDS`` that no parameter has; raises BadArgument for parameters that no text can name."""
+    names = list(names)
+    bad = next((name for name in names if not is_name(name)), None)
+    if bad is not None:
+        raise BadArgument(f"an argument called {bad!r} cannot be passed on", hint="pass it inside a dict")
+    made = {}
+    for word in WORDS:
+        made[word] = word
+        while made[word] in names:
+            made[word] = f"{made[word]}_"
+    return made
+
+
+def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str], result: str = "", **objects: Any) -> Any:
+    """A function of parameters of these names that calls ``function``; ``result`` is what it gives, by default what was returned."""
+    words = free_words([*names, *kwargs])
     passed = ", ".join([*names, *(f"{name}={name}" for name in kwargs)])
     text = f"""
         def called({", ".join([*names, *("*" for _ in [*kwargs][:1]), *kwargs])}):
-            made = function({passed})
-            return {result}
+            {words["made"]} = {words["function"]}({passed})
+            return {result or words["made"]}
     """
-    return from_source(text, globals={"function": function, "seeds": seeds, "np": np})
+    space = {"function": function, "np": np, "getattr": getattr, **objects}
+    return from_source(text, globals={words[name]: value for name, value in space.items()})
 
 
 def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("rev",), *, wrt: Wrt = None,

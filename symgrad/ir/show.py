@@ -13,6 +13,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operan
 from symgrad.ir.types import Type, join
 from symgrad.location import NOWHERE, Loc
 from symgrad.ops.declare import ROWS
+from symgrad.text import one_line
 
 #: words that stand for constants, so that no name is printed like them
 CONSTANT_WORDS = frozenset({"None", "True", "False", "undef", "inf", "nan"})
@@ -68,12 +69,10 @@ def value_names(func: Func) -> dict[Value, str]:
     def define(value: Value) -> None:
         if value in names:
             return
-        number = versions.get(value.name, 0)
-        versions[value.name] = number + 1
-        if value.name is None:
-            names[value] = f"%{number}"
-        else:
-            names[value] = f"{quoted(value.name)}.{number}"
+        name = None if value.name is None else quoted(value.name)
+        number = versions.get(name, 0)
+        versions[name] = number + 1
+        names[value] = f"%{number}" if name is None else f"{name}.{number}"
 
     def visit(block: Block) -> None:
         for op in block.ops:
@@ -109,8 +108,8 @@ def value_names(func: Func) -> dict[Value, str]:
 
 
 def quoted(name: str) -> str:
-    """A user's name, in back quotes where it is not one word."""
-    return name if IDENTIFIER.fullmatch(name) and name not in CONSTANT_WORDS else f"`{name.replace('`', '')}`"
+    """A user's name, in back quotes where it is not one word; on one line."""
+    return name if IDENTIFIER.fullmatch(name) and name not in CONSTANT_WORDS else f"`{one_line(name).replace('`', '')}`"
 
 
 def reachable(func: Func) -> list[Func]:
@@ -151,7 +150,7 @@ class _Printer:
         results = [str(y.type) for y in func.body.yields]
         if len(func.results) == len(results):
             results = [f"{quoted(name)}: {type_}" for name, type_ in zip(func.results, results, strict=True)]
-        place = "" if func.loc == NOWHERE else f"{func.loc.file}:{func.loc.line}"
+        place = "" if func.loc == NOWHERE else f"{one_line(func.loc.file)}:{func.loc.line}"
         self.line(0, f"func {self.titles[func]}({params}) -> {', '.join(results) or 'nothing'}:", place)
         if func.doc:
             self.line(1, repr(func.doc))
@@ -172,7 +171,7 @@ class _Printer:
         if loc == NOWHERE:
             return ""
         line = f"{loc.line}~" if loc.backward else str(loc.line)
-        return line if loc.file == self.func.loc.file else f"{loc.file}:{line}"
+        return line if loc.file == self.func.loc.file else f"{one_line(loc.file)}:{line}"
 
     def operand(self, operand: Operand) -> str:
         if isinstance(operand, Const):

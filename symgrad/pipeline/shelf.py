@@ -27,6 +27,7 @@ from symgrad.pipeline.job import Job, is_made_of
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.runtime.cache import family_of, read_record, texts_directory, write_record
 from symgrad.signature import Abstract, Related, Signature, Tree
+from symgrad.text import is_dotted
 
 Read = Callable[[str], Any]
 #: what reading a record back may raise where it is not as it was written
@@ -260,7 +261,7 @@ def named(spec: Any) -> Any:
         case ["number", ["float", str() as digits]]:
             return float.fromhex(digits)
     home, *names = texts_in(spec)
-    if home.partition(".")[0] not in LIBRARIES or len(names) > 1:
+    if not is_dotted(home) or home.partition(".")[0] not in LIBRARIES or len(names) > 1:
         raise ValueError(spec)
     found = import_module(home)
     return getattr(found, names[0]) if names else found
