@@ -15,7 +15,6 @@ import types
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from symgrad.bound import Bound, Stage
@@ -25,6 +24,7 @@ from symgrad.dispatch.table import LOCK, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
 from symgrad.examples import examples_of
 from symgrad.explaining import explain as explained
+from symgrad.files import check_free, write_file
 from symgrad.frontend.source import describe, from_source, plain_function, read
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
@@ -44,6 +44,7 @@ from symgrad.parameters import (
 )
 from symgrad.pickling import Reference, refer, resolve
 from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.saving import is_saved_module
 from symgrad.signature import Compiled, Request, Signature, without_relations
 
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
@@ -458,8 +459,21 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
     print(made.explain(*args, **extra, **kwargs), end="")
 
 
-def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, **kwargs: Any) -> None:
-    """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest)."""
+def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False,
+         **kwargs: Any) -> None:  # fmt: skip
+    """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest).
+
+    A module that ``save`` has written before is replaced. Any other file, and a symbolic link, is left as it is, with
+    SaveError, unless ``overwrite`` is true; then the file that a link points to is replaced.
+
+    >>> import pathlib, tempfile
+    >>> square = from_source("def square(x): return x * x")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "square_grad.py"
+    ...     save(grad(square), path, 3.0)
+    ...     path.read_text()[3:53]
+    'The derivative square_grad of square, written by s'
+    """
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
     if not isinstance(function, Derived):
@@ -471,11 +485,9 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     needed = without_relations(entry.compiled.pins)
     compiled = entry.compiled if needed == entry.compiled.pins else function._table.entry(entry.signature, needed).compiled
     assert compiled.saved is not None
-    text = compiled.saved(given)
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(target)
+    check_free(path, is_saved_module, overwrite)
+    content = compiled.saved(given).encode()
+    write_file(path, lambda file: file.write(content), is_saved_module, overwrite)
 
 
 __all__ = [

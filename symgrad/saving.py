@@ -12,6 +12,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -294,8 +295,14 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
             other = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in taken)
             template, lines = (re.sub(rf"(?<![.{{])\b{word}\b", other, text) for text in (template, lines))
             arguments = [ast.unparse(replaced(ast.parse(text, mode="eval").body, {word: ast.Name(other)})) for text in arguments]
-    return template.format(arguments=f"[{', '.join(arguments)}]", primal=primal, value="[0]" if request.has_aux else "", gradients=lines.format(name=name),
-                        wrt=f"({wrt.strip()})", name=name)  # fmt: skip
+    return template.format(
+        arguments=f"[{', '.join(arguments)}]",
+        primal=primal,
+        value="[0]" if request.has_aux else "",
+        gradients=lines.format(name=name),
+        wrt=f"({wrt.strip()})",
+        name=name,
+    )
 
 
 def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
@@ -303,8 +310,8 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
     compiled = [] if kernel is None else [kernel]
     derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins), {"np": np, **pieces[-1].namespace})
-    doc = (f"The derivative {name} of {function.__qualname__}, written by symgrad; symgrad is not needed.\n\n"
-           f"It was made for {signature}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
+    doc = (f"The derivative {name} of {one_line(function.__qualname__)}, {WRITTEN}\n\n"
+           f"It was made for {one_line(str(signature))}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
     given = examples or random_of(signature)
     floats = all(name in parameters[: len(given or ())] for name in request.wrt)
@@ -314,6 +321,16 @@ def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.Fu
     check = Emitted(check_text(name, primal, request, parameters, given, taken), {"np": np})
     doc += " Run as a program it compares itself with differences."
     return module_text([*pieces[:-1], derivative, *compiled, check], doc, modules_of(function))
+
+
+WRITTEN = "written by symgrad; symgrad is not needed."  #: ends the first line of a saved module
+
+
+def is_saved_module(path: Path) -> bool:
+    """Does a file begin as a module that ``module`` has written?"""
+    with path.open("rb") as file:
+        first = file.readline(65536).decode(errors="replace")
+    return first.lstrip("\"'").startswith("The derivative ") and WRITTEN in first
 
 
 def modules_of(function: types.FunctionType) -> set[str]:

@@ -27,7 +27,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "examples", "loops", "explaining"},
+    {"saving", "examples", "files", "loops", "explaining"},
     {"jit", "pipeline"},
     {"compile", "dispatch", "marks", "pickling", "parameters", "bound"},
     {"rules"},

@@ -10,6 +10,8 @@ from pathlib import Path
 from symgrad.eager.node import Recorded, line_of
 from symgrad.eager.tensor import Tensor
 from symgrad.errors import required
+from symgrad.files import write_file
+from symgrad.text import one_line
 
 
 def quoted(text: str) -> str:
@@ -35,9 +37,10 @@ def dump(nodes: Sequence[Recorded], folder: str) -> None:
         raise NotADirectoryError(f"{folder} is not a folder")
     place.mkdir(parents=True, exist_ok=True)
     stem = datetime.datetime.now().strftime("%Y-%m-%d_%H:%M:%S.%f_")
-    (place / f"{stem}backward_graph.dot").write_text(drawn(nodes, True))
-    (place / f"{stem}ref_forward_graph.dot").write_text(drawn(nodes, False))
-    (place / f"{stem}call_stack.log").write_text(stacks(nodes))
+    texts = {"backward_graph.dot": drawn(nodes, True), "ref_forward_graph.dot": drawn(nodes, False), "call_stack.log": stacks(nodes)}
+    for name, text in texts.items():
+        content = text.encode(errors="replace")
+        write_file(place / f"{stem}{name}", lambda file, content=content: file.write(content), lambda path: False, False)  # type: ignore[misc]
 
 
 def drawn(nodes: Sequence[Recorded], backward: bool) -> str:
@@ -72,7 +75,7 @@ def stacks(nodes: Sequence[Recorded]) -> str:
         lines += ["", f"{node.name}:"]
         for code, place in node.stack:
             line = line_of(code, place)
-            lines.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}')
+            lines.append(f'  File "{one_line(code.co_filename)}", line {line}, in {one_line(code.co_name)}')
             if text := linecache.getline(code.co_filename, line).strip():
                 lines.append(f"    {text}")
     return "\n".join([*lines, ""])

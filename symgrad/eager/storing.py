@@ -11,20 +11,28 @@ import numpy as np
 
 from symgrad.eager.tensor import Tensor
 from symgrad.errors import SaveError
+from symgrad.files import write_file
 
 FORMAT = "symgrad state"
 
 
-def save(obj: Any, path: str | Path) -> None:
+def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> None:
     """Write tensors and arrays, and dicts, lists, tuples, numbers, texts and None around them.
 
-    Raises SaveError for anything else.
+    Raises SaveError for anything else, and where a file stands that ``save`` has not written, or a symbolic link, unless
+    ``overwrite`` is true.
     """
     arrays: list[Any] = []
     page = json.dumps({"format": FORMAT, "content": described(obj, arrays)})
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as file:
-        np.savez(file, page=np.array(page), **{f"a{k}": array for k, array in enumerate(arrays)})
+    named = {f"a{k}": array for k, array in enumerate(arrays)}
+    write_file(path, lambda file: np.savez(file, page=np.array(page), **named), is_state, overwrite)
+
+
+def is_state(path: Path) -> bool:
+    """Has ``save`` written this file?"""
+    with np.load(path, allow_pickle=False) as file:
+        return bool(json.loads(str(file["page"]))["format"] == FORMAT)
 
 
 def described(obj: Any, arrays: list[Any]) -> Any:

@@ -13,11 +13,12 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from symgrad.errors import SaveError
+from symgrad.files import check_free, write_file
 from symgrad.functional import (
     activations,
     elements,
@@ -66,22 +67,44 @@ LARGEST = 2**40  #: no extent is larger
 # ------------------------------------------------------------------ saving
 
 
-def save(program: Program, path: str | Path, scope: Scope | None = None) -> None:
+def save(program: Program, path: str | Path, scope: Scope | None = None, *, overwrite: bool = False) -> None:
     """Write ``path.json``, the program, and ``path.npz``, the values of what is persistable and has one.
 
-    Raises SaveError for a program that holds functions other than those of ``symgrad.functional``.
+    Raises SaveError for a program that holds functions other than those of ``symgrad.functional``, and where a file stands that
+    ``save`` has not written, or a symbolic link, unless ``overwrite`` is true.
     """
-    scope = global_scope() if scope is None else scope
-    page = described(program)
+    write(program, path, global_scope() if scope is None else scope, {}, overwrite)
+
+
+def write(program: Program, path: str | Path, scope: Scope, more: Mapping[str, Any], overwrite: bool) -> None:
+    """Write both files; ``more`` stands in the page beside the program."""
+    page = {**described(program), **more}
     kept = [v.name for v in program.global_block().vars.values() if v.persistable and v.name in scope.values]
     arrays = {f"v{k}": np.asarray(scope.values[name]) for k, name in enumerate(kept)}
     arrays |= {f"c{k}": array for k, array in enumerate(program.constants.values())}
-    text = json.dumps({**page, "values": kept}, indent=1, allow_nan=False)
+    content = json.dumps({**page, "values": kept}, indent=1, allow_nan=False).encode()
     if any(array.dtype.name not in DTYPES for array in arrays.values()):
         raise SaveError("the program holds values that are no numbers")
-    with open(f"{path}.npz", "wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-    Path(f"{path}.json").write_text(text)
+    for ending in (".npz", ".json"):
+        check_free(f"{path}{ending}", is_own, overwrite)
+    write_file(f"{path}.npz", lambda file: write_arrays(file, arrays), is_own, overwrite)
+    write_file(f"{path}.json", lambda file: file.write(content), is_own, overwrite)
+
+
+def write_arrays(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
+    """Write arrays, and a comment by which the file is known again."""
+    np.savez(file, **arrays)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = FORMAT.encode()
+
+
+def is_own(path: Path) -> bool:
+    """Has ``save`` written this file, or the page beside it?"""
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(path) as archive:
+            if archive.comment == FORMAT.encode():
+                return True
+    return bool(json.loads(path.with_name(f"{path.stem}.json").read_text())["format"] == FORMAT)
 
 
 def described(program: Program) -> dict[str, Any]:
@@ -427,13 +450,11 @@ def operation_of(page: Any) -> Operation:
 
 
 def save_inference_model(path: str | Path, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
-                         program: Program | None = None) -> None:  # fmt: skip
-    """Save a program as it is in a test, with what it is fed and what is fetched."""
+                         program: Program | None = None, *, overwrite: bool = False) -> None:  # fmt: skip
+    """Save a program as it is in a test, with what it is fed and what is fetched; raises as ``save`` does."""
     program = fetch_vars[0].program if program is None else program
-    save(program.clone(for_test=True), path)
-    page = json.loads(Path(f"{path}.json").read_text())
-    page |= {"feed": [v.name for v in feed_vars], "fetch": [v.name for v in fetch_vars]}
-    Path(f"{path}.json").write_text(json.dumps(page, indent=1))
+    names = {"feed": [v.name for v in feed_vars], "fetch": [v.name for v in fetch_vars]}
+    write(program.clone(for_test=True), path, global_scope(), names, overwrite)
 
 
 def load_inference_model(path: str | Path, executor: Executor | None = None) -> list[Any]:

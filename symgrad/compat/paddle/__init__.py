@@ -3,6 +3,7 @@
 import symgrad.compat.paddle as paddle
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from symgrad.compat.paddle import autograd, io, linalg, metric, nn, optimizer, r
 from symgrad.compat.paddle.places import CPUPlace
 from symgrad.eager import Tensor, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled, to_tensor
 from symgrad.eager.creation import arange, eye, full, linspace, normal, ones, rand, randint, randn, seed, uniform, zeros
-from symgrad.eager.storing import load, save
+from symgrad.eager.storing import load
+from symgrad.eager.storing import save as save_state
 from symgrad.eager.tensor import default_dtype, set_default_dtype
 from symgrad.static.mode import disable_static, enable_static, in_dynamic_mode
 from symgrad.static.parameters import ParamAttr
@@ -37,6 +39,11 @@ def set_device(device: str) -> CPUPlace:
     if device != "cpu":
         raise ValueError(f"the device {device!r} is not supported; there is 'cpu'")
     return CPUPlace()
+
+
+def save(obj: Any, path: str | Path) -> None:
+    """Write tensors and what is around them to a file, over any that is there."""
+    save_state(obj, path, overwrite=True)
 
 
 def is_tensor(x: Any) -> Any:

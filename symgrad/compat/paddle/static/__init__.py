@@ -1,5 +1,8 @@
 """``paddle.static``."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.static import nn
 from symgrad.static import (
@@ -18,8 +21,6 @@ from symgrad.static import (
     load_inference_model,
     name_scope,
     program_guard,
-    save,
-    save_inference_model,
     scope_guard,
     storing,
 )
@@ -29,6 +30,17 @@ from symgrad.vocabulary.network import accuracy
 def load(program: Program, model_path: str, executor: Executor | None = None) -> None:
     """Give what is persistable in a program the values that ``save`` has written."""
     storing.load(program, model_path)
+
+
+def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
+    """Write a program and the values of what is persistable, over any files that are there."""
+    storing.save(program, model_path, overwrite=True)
+
+
+def save_inference_model(path_prefix: str, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
+                         program: Program | None = None) -> None:  # fmt: skip
+    """Write what computes some variables from others, over any files that are there."""
+    storing.save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program, overwrite=True)
 
 
 __all__ = [

@@ -1,0 +1,84 @@
+"""Writes files for users: whole or not at all, and never over a file that symgrad has not written, or through a link, unless told to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from symgrad.errors import SaveError
+
+HINT = "overwrite=True replaces it; or give another path"
+
+
+def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any], is_own: Callable[[Path], bool], overwrite: bool) -> None:
+    """Have ``produce`` write a file, which takes the place at ``path`` when it is complete.
+
+    Without ``overwrite`` a file that is there is replaced only if ``is_own`` says that symgrad has written it, and a symbolic
+    link not at all: SaveError. With ``overwrite`` the file that a link points to is replaced, and the link stays.
+    """
+    check_free(path, is_own, overwrite)
+    target = Path(os.path.realpath(path) if overwrite else path)
+    known = found_at(target)
+    if known is not None and not stat.S_ISREG(known.st_mode):
+        with open(target, "wb") as file:  # a device or a pipe, which cannot be replaced; a directory raises
+            produce(file)
+        return
+    temporary = target.with_name(f".symgrad-{secrets.token_hex(8)}")
+    number = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    try:
+        with os.fdopen(number, "w+b") as file:
+            produce(file)
+        if known is not None:
+            temporary.chmod(stat.S_IMODE(known.st_mode))
+        elif not overwrite and linked(temporary, target):
+            return
+        os.replace(temporary, target)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], overwrite: bool) -> None:
+    """Raise SaveError if something at the path would be replaced that must not be."""
+    known = None if overwrite else found_at(Path(path))
+    if known is None:
+        return
+    if stat.S_ISLNK(known.st_mode):
+        raise SaveError(f"{os.fspath(path)} is a symbolic link", hint=HINT)
+    if not (stat.S_ISREG(known.st_mode) and is_written(Path(path), is_own)):
+        raise SaveError(f"{os.fspath(path)} is there already, and symgrad has not written it", hint=HINT)
+
+
+def found_at(path: Path) -> os.stat_result | None:
+    """What is at a path, links not followed; None if nothing is."""
+    try:
+        return path.lstat()
+    except FileNotFoundError:
+        return None
+
+
+def is_written(path: Path, is_own: Callable[[Path], bool]) -> bool:
+    """Has symgrad written a file?  What cannot be read it has not."""
+    try:
+        return is_own(path)
+    except (OSError, ValueError, EOFError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def linked(temporary: Path, target: Path) -> bool:
+    """Give a file a second name that nothing has; False where the file system knows no such names."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise SaveError(f"{target} has appeared meanwhile, and symgrad has not written it", hint=HINT) from None
+    except OSError:
+        return False
+    return True
+
+
+__all__ = ["check_free", "write_file"]
