@@ -15,21 +15,19 @@ import linecache
 import math
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
+from symgrad.frontend.kept_texts import KEPT, texts_elsewhere, texts_of_file
+from symgrad.frontend.matching import Place, copy_tree, locate, parsed
 from symgrad.location import Loc
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-#: the global of a made namespace that keeps its texts by file name, should ``linecache`` be cleared
-KEPT = "__symgrad_source__"
-FUTURE = 0x1FF0000  # the bits of co_flags that __future__ imports set
-#: local names that pytest's rewriting of assert leaves in the code
-REWRITTEN = ("@py_", "@pytest_")
+#: file names that unrelated texts go by
+SHARED = ("<string>", "<stdin>", "<console>", "<input>", "<unknown>")
 
 
 @dataclass(slots=True)
@@ -100,24 +98,6 @@ class Source:
         return f"_{self.class_name.lstrip('_')}{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A function of a file: its node, the class directly around it."""
-
-    node: FunctionNode
-    class_name: str | None
-
-    @property
-    def first_line(self) -> int:
-        decorators = getattr(self.node, "decorator_list", [])
-        lines: list[int] = [self.node.lineno, *(d.lineno for d in decorators)]
-        return min(lines)
-
-    @property
-    def name(self) -> str:
-        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
-
-
 # ------------------------------------------------------------------ the way in
 
 
@@ -163,22 +143,41 @@ def read(function: Callable[..., Any]) -> Source:
     plain = plain_function(function)
     code = plain.__code__
     where = Loc(code.co_filename, code.co_firstlineno)
-    found_any = False
-    for text in _texts(plain):
-        found_any = True
-        place = _locate(text, code)
+    unlike = False  # is there a text, which is another one?
+    for text in texts_of_file(plain):
+        place = locate(text, plain)
         if place is not None:
             return _source(plain, place, text)
-    if not found_any:
-        raise SourceNotFound(
-            f"Python has kept no source of {describe(plain)} ({code.co_filename})", None if where.file.startswith("<") else where
-        )
-    raise StaleSource(f"the text of {describe(plain)} is not what was compiled: the file has changed since", where)
+        unlike = unlike or where.file not in SHARED or any(place.name == code.co_name for place in parsed(text).places)
+    for text in texts_elsewhere(plain):
+        place = locate(text, plain, exactly=True)
+        if place is not None:
+            return _source(plain, place, text)
+    if unlike:
+        raise StaleSource(f"the text of {describe(plain)} is not what was compiled: the file has changed since", where)
+    what = f"Python has kept no source of {describe(plain)} ({code.co_filename})"
+    raise SourceNotFound(what, None if where.file.startswith("<") else where, f'write symgrad.from_source("{header(plain)} ...")')
 
 
-def _source(function: types.FunctionType, place: _Place, text: str) -> Source:
+def header(function: types.FunctionType) -> str:
+    """The first line of a function's definition, as far as it can be known without its text.
+
+    >>> header(lambda x, *, order=2: x)
+    'def f(x, *, order=2):'
+    """
+    shown = []
+    for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
+        default = parameter.default
+        if default is not parameter.empty and (not isinstance(default, int | float | None) or not math.isfinite(default or 0)):
+            default = ...
+        shown.append(parameter.replace(annotation=parameter.empty, default=default))
+    name = function.__name__ if function.__name__.isidentifier() else "f"
+    return f"def {name}{inspect.Signature(shown)}:"
+
+
+def _source(function: types.FunctionType, place: Place, text: str) -> Source:
     code = function.__code__
-    lines = tuple(text.splitlines())
+    lines = lines_of(text)
     if isinstance(place.node, ast.AsyncFunctionDef):
         loc = Loc(code.co_filename, place.node.lineno, 0, 0, lines[place.node.lineno - 1])
         raise UnsupportedSyntax("a coroutine cannot be differentiated", loc, hint="write it as a plain def")
@@ -218,165 +217,11 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
     return made
 
 
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text as Python counts them."""
+    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))
+
+
 def _characters(text: str, byte: int) -> int:
     """A column as characters; ``ast`` counts bytes."""
     return min(byte, len(text)) if text.isascii() else len(text.encode()[:byte].decode(errors="ignore"))
-
-
-# ------------------------------------------------------------------ finding the text
-
-
-def _texts(function: types.FunctionType) -> Iterator[str]:
-    """Texts that may hold the function: as first read, as it is now, as kept by us, as the interactive prompt kept it."""
-    file, seen = function.__code__.co_filename, set()
-
-    def interactive() -> list[str]:
-        try:
-            return inspect.findsource(function.__code__)[0]
-        except (OSError, IndexError, TypeError):
-            return []
-
-    def now() -> list[str]:
-        linecache.checkcache(file)
-        return linecache.getlines(file, function.__globals__)
-
-    kept = function.__globals__.get(KEPT, {}) if isinstance(function.__globals__.get(KEPT, {}), dict) else {}
-    for get in (lambda: linecache.getlines(file, function.__globals__), now, lambda: [kept.get(file, "")], interactive):
-        text = "".join(get())
-        if text.strip() and text not in seen:
-            seen.add(text)
-            yield text
-
-
-@functools.lru_cache(maxsize=16)
-def _index(text: str) -> tuple[_Place, ...]:
-    """Every function of a text; none if it does not parse."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    found: list[_Place] = []
-
-    def visit(node: ast.AST, class_name: str | None) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, FunctionNode):
-                found.append(_Place(child, class_name))
-            visit(child, child.name if isinstance(child, ast.ClassDef) else class_name)
-
-    visit(tree, None)
-    return tuple(found)
-
-
-@functools.lru_cache(maxsize=16)
-def _codes(text: str, flags: int) -> tuple[types.CodeType, ...]:
-    """The code of every function of a text, compiled anew."""
-    try:
-        module = compile(text, "<again>", "exec", flags=flags, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-
-    def inside(code: types.CodeType) -> Iterator[types.CodeType]:
-        for const in code.co_consts:
-            if isinstance(const, types.CodeType):
-                yield const
-                yield from inside(const)
-
-    return tuple(inside(module))
-
-
-def _locate(text: str, code: types.CodeType) -> _Place | None:
-    """The function of the text whose code is ``code``: where it was, else wherever it has moved to."""
-    again = [c for c in _codes(text, code.co_flags & FUTURE) if c.co_name == code.co_name and same_code(c, code)]
-    places = [p for p in _index(text) if p.name == code.co_name]
-    by_distance = sorted({c.co_firstlineno for c in again}, key=lambda line: abs(line - code.co_firstlineno))
-    for line in by_distance:
-        here = [p for p in places if p.first_line == line]
-        if len(here) == 1:
-            return here[0]
-        if here:
-            return _by_position(here, next(c for c in again if c.co_firstlineno == line), code)
-    return None
-
-
-def _by_position(places: list[_Place], again: types.CodeType, code: types.CodeType) -> _Place | None:
-    """Which of several functions that begin on one line: the innermost around all that the code's instructions point to."""
-    spans = instruction_span(code if again.co_firstlineno == code.co_firstlineno else again)
-    if spans is None:
-        return None
-    start, end = spans
-    around = [p for p in places if _start(body_of(p.node)[0]) <= start and end <= _end(body_of(p.node)[-1])]
-    return max(around, key=lambda p: _start(body_of(p.node)[0]), default=None)
-
-
-def body_of(node: FunctionNode) -> list[ast.AST]:
-    """The statements of a function, or the one expression of a lambda."""
-    return [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-
-
-def instruction_span(code: types.CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The first and the last place in the text that the instructions point to, or None where Python kept no columns."""
-    places = [
-        ((line, column), (end_line, end_column))
-        for line, end_line, column, end_column in code.co_positions()
-        if line is not None and end_line is not None and column is not None and end_column
-    ]
-    return (min(p[0] for p in places), max(p[1] for p in places)) if places else None
-
-
-def _start(node: ast.AST) -> tuple[int, int]:
-    return (node.lineno, node.col_offset)  # type: ignore[attr-defined]
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-
-
-# ------------------------------------------------------------------ is it the same code
-
-
-def same_code(new: types.CodeType, old: types.CodeType) -> bool:
-    """Do two code objects do the same, wherever they stand?"""
-    if any(name.startswith(REWRITTEN) for name in old.co_varnames):
-        return _same_but_asserts(new, old)
-    fields = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_code")
-    if any(getattr(new, f) != getattr(old, f) for f in fields) or (new.co_flags ^ old.co_flags) & (
-        inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    ):
-        return False
-    return len(new.co_consts) == len(old.co_consts) and all(map(_same_const, new.co_consts, old.co_consts))
-
-
-def _same_but_asserts(new: types.CodeType, old: types.CodeType) -> bool:
-    """As ``same_code``, for a function whose asserts pytest has rewritten: its names and line must agree."""
-    names = [name for name in old.co_varnames if not name.startswith(REWRITTEN)]
-    return (
-        new.co_firstlineno == old.co_firstlineno
-        and new.co_argcount == old.co_argcount
-        and list(new.co_varnames) == names
-        and new.co_freevars == old.co_freevars
-        and set(new.co_names) <= set(old.co_names) | {"AssertionError"}
-    )
-
-
-def _same_const(new: Any, old: Any) -> bool:
-    if isinstance(new, types.CodeType) and isinstance(old, types.CodeType):
-        return same_code(new, old)
-    if type(new) is not type(old):
-        return False
-    if isinstance(new, tuple):
-        return len(new) == len(old) and all(map(_same_const, new, old))
-    if isinstance(new, frozenset):
-        return new == old and sorted(map(repr, new)) == sorted(map(repr, old))
-    return repr(new) == repr(old)
-
-
-def copy_tree(node: Any) -> Any:
-    """A copy of a syntax tree that shares no node with it."""
-    if isinstance(node, list):
-        return [copy_tree(item) for item in node]
-    if not isinstance(node, ast.AST):
-        return node
-    made = type(node).__new__(type(node))
-    for name, value in vars(node).items():  # fields and places
-        setattr(made, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)
-    return made

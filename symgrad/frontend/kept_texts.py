@@ -1,0 +1,128 @@
+"""Where a function's text may be kept: by Python, a loader, a notebook, a prompt, the command line, or by symgrad itself.
+
+Nothing is believed here: ``matching`` compiles each text again and compares.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import linecache
+import os
+import stat
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from symgrad.frontend.matching import instruction_span
+
+#: the global of a generated namespace that keeps its texts by file name, should ``linecache`` be cleared
+KEPT = "__symgrad_source__"
+
+
+def texts_of_file(function: types.FunctionType) -> Iterator[str]:
+    """The texts that belong to the function's file name: as first read, as it is now, as kept by symgrad, a loader or the prompt."""
+    file, names = function.__code__.co_filename, function.__globals__
+
+    def now() -> str:
+        linecache.checkcache(file)
+        return "".join(linecache.getlines(file, names))
+
+    def kept() -> str:
+        texts = names.get(KEPT)
+        return str(texts.get(file, "")) if isinstance(texts, dict) else ""
+
+    def loader() -> str:
+        spec = names.get("__spec__")
+        return spec.loader.get_source(spec.name) or ""
+
+    def prompt() -> str:
+        return "".join(inspect.findsource(function.__code__)[0])
+
+    yield from _different(lambda: "".join(linecache.getlines(file, names)), now, kept, loader, prompt)
+
+
+def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:
+    """Texts of no file that a function may come from; only to be believed where every line and column agree."""
+    file = function.__code__.co_filename
+    if not file.startswith("<"):
+        return
+    if file == "<string>":
+        yield from _command_line()
+    if file == "<stdin>":
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            yield _standard_input()
+        yield from _typed(function.__code__)
+    yield from _cells()
+
+
+def _different(*getters: Any) -> Iterator[str]:
+    """What these give, each text once."""
+    seen = set()
+    for get in getters:
+        try:
+            text = get().removeprefix("\ufeff")
+        except (OSError, ImportError, IndexError, TypeError, AttributeError, SyntaxError, ValueError):
+            continue
+        if text.strip() and text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _command_line() -> Iterator[str]:
+    """The arguments of the interpreter, of which one is the program of ``python -c``."""
+    for argument in sys.orig_argv[1:]:
+        yield argument
+        if argument.startswith("-"):
+            yield argument.partition("c")[2]
+
+
+def _standard_input() -> str:
+    """The program of ``python < file``; what a pipe has given is gone."""
+    status = os.fstat(0)
+    if not stat.S_ISREG(status.st_mode):
+        return ""
+    return os.pread(0, status.st_size, 0).decode()
+
+
+def _typed(code: types.CodeType) -> Iterator[str]:
+    """What was typed at a prompt, from the history that ``readline`` keeps, where it is in use."""
+    readline: Any = sys.modules.get("readline")
+    span = instruction_span(code)
+    if readline is None or span is None:
+        return
+    lines = [readline.get_history_item(number) or "" for number in range(1, readline.get_current_history_length() + 1)]
+    first, last = code.co_firstlineno, span[1][0]
+    for start in range(len(lines) - last, -1, -1):
+        if "lambda" in lines[start + first - 1] or any("def " in line for line in lines[start + first - 1 : start + last]):
+            for end in range(start + last, min(start + last + 3, len(lines)) + 1):  # closing brackets
+                yield "\n".join(lines[start:end]) + "\n"
+
+
+def _cells() -> Iterator[str]:
+    """The cells that IPython has run, the latest first, each followed by the texts that its magics ran, such as ``%%time``."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None:
+        return
+    for cell in reversed(list(shell.history_manager.input_hist_parsed)):
+        waiting = [cell]
+        while waiting:
+            text = waiting.pop()
+            yield text
+            waiting += [shell.transform_cell(part) for part in _run_by_magics(text)]
+
+
+def _run_by_magics(text: str) -> list[str]:
+    """The texts handed to ``get_ipython().run_cell_magic`` and ``run_line_magic``."""
+    if "magic" not in text:
+        return []
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    last = [call.args[-1] for call in calls if call.func.attr in ("run_cell_magic", "run_line_magic") and call.args]  # type: ignore[attr-defined]
+    return [node.value for node in last if isinstance(node, ast.Constant) and isinstance(node.value, str)]

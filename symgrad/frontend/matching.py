@@ -1,0 +1,290 @@
+"""Is this the text of that code?  A text is believed only if Python compiles the function in it to the same code object.
+
+The comparison is exact in all that decides what a function does; where it stands in the file may have changed. A function is
+compiled with the statement of the module around it, as notebooks, prompts and files do, each in units of its own size.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import itertools
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import SourceNotFound
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUTURE = 0x1FF0000  # the bits of co_flags that __future__ imports set
+#: the flags of a code object that say what kind of function it is
+KIND = (
+    inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR | inspect.CO_NESTED | inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+)  # fmt: skip
+#: local names that pytest's rewriting of assert leaves in the code
+REWRITTEN = ("@py_", "@pytest_")
+MANY_IMPORTS = 6  #: modules that one function calls functions of, up to which every choice of them is tried
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A function of a text: its node, the class around it, and which of the module's statements it is in."""
+
+    node: FunctionNode
+    class_name: str | None
+    statement: int
+
+    @property
+    def first_line(self) -> int:
+        decorators = getattr(self.node, "decorator_list", [])
+        lines: list[int] = [self.node.lineno, *(d.lineno for d in decorators)]
+        return min(lines)
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text's tree, its functions, and the names that its statements import."""
+
+    tree: ast.Module
+    places: tuple[Place, ...]
+    imported: frozenset[str]
+
+
+@functools.lru_cache(maxsize=16)
+def parsed(text: str) -> Parsed:
+    """The functions of a text; none if it is not Python."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Parsed(ast.Module([], []), (), frozenset())
+    places: list[Place] = []
+
+    def visit(node: ast.AST, class_name: str | None, statement: int) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, FunctionNode):
+                places.append(Place(child, class_name, statement))
+            visit(child, child.name if isinstance(child, ast.ClassDef) else class_name, statement)
+
+    for number, statement in enumerate(tree.body):
+        visit(ast.Module([statement], []), None, number)
+    return Parsed(tree, tuple(places), frozenset(imported_names(tree)))
+
+
+def imported_names(node: ast.AST) -> Iterator[str]:
+    """The names that imports bind in the module, those of functions and classes left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in child.names if alias.name != "*")
+        elif not isinstance(child, FunctionNode | ast.ClassDef):
+            yield from imported_names(child)
+
+
+# ------------------------------------------------------------------ finding the function
+
+
+def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Place | None:
+    """The function of the text whose code is this function's: where it was, else wherever it has moved to.
+
+    ``exactly`` demands that every instruction also comes from the same line and columns.
+    """
+    code = function.__code__
+    places = [place for place in parsed(text).places if place.name == code.co_name]
+    if not places:
+        return None
+    if is_rewritten(code):
+        return matching(rewritten(text, getattr(function.__globals__.get("__spec__"), "loader", None)), code, places, exactly)
+    distance: dict[int, int] = {}
+    for place in places:
+        distance[place.statement] = min(abs(place.first_line - code.co_firstlineno), distance.get(place.statement, sys.maxsize))
+    for statement in sorted(distance, key=distance.__getitem__):
+        here = [place for place in places if place.statement == statement]
+        for unit in units(text, code, statement, here):
+            place = matching(unit, code, here, exactly)
+            if place is not None:
+                return place
+    return matching(compiled(text, None, code.co_flags & FUTURE), code, places, exactly)
+
+
+def matching(unit: tuple[types.CodeType, ...], code: types.CodeType, places: list[Place], exactly: bool) -> Place | None:
+    """The place of the function among these whose code, compiled again, is ``code``; the one that stands most alike if several are."""
+
+    def unlike(again: types.CodeType) -> tuple[bool, bool, int]:
+        distance = abs(again.co_firstlineno - code.co_firstlineno)
+        return positions(again) != positions(code), again.co_qualname != code.co_qualname, distance
+
+    same = [again for again in unit if again.co_name == code.co_name and same_code(again, code)]
+    for again in sorted(same, key=unlike):
+        if exactly and (again.co_firstlineno != code.co_firstlineno or positions(again) != positions(code)):
+            continue
+        here = [place for place in places if place.first_line == again.co_firstlineno]
+        if len(here) > 1:
+            return by_columns(here, again)
+        if here:
+            return here[0]
+    return None
+
+
+def positions(code: types.CodeType) -> list[tuple[int | None, int | None, int | None, int | None]]:
+    """Where each instruction comes from."""
+    return list(code.co_positions())
+
+
+def by_columns(places: list[Place], code: types.CodeType) -> Place:
+    """Which of several functions that begin on one line: the innermost around all that the code's instructions point to."""
+    span = instruction_span(code)
+    if span is not None:
+        around = [p for p in places if _start(body_of(p.node)[0]) <= span[0] and span[1] <= _end(body_of(p.node)[-1])]
+        if around:
+            return max(around, key=lambda p: _start(body_of(p.node)[0]))
+    if len({ast.dump(place.node) for place in places}) > 1:
+        what = "several functions begin on this line, and Python keeps no columns (-X no_debug_ranges) that tell them apart"
+        raise SourceNotFound(what, hint="write them on lines of their own")
+    return places[0]
+
+
+def body_of(node: FunctionNode) -> list[ast.AST]:
+    """The statements of a function, or the one expression of a lambda."""
+    return [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+
+
+def instruction_span(code: types.CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The first and the last place in the text that the instructions point to, or None where Python kept no columns."""
+    places = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None and end_line is not None and column is not None and end_column
+    ]
+    return (min(p[0] for p in places), max(p[1] for p in places)) if places else None
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return (node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------ compiling again
+
+
+def units(text: str, code: types.CodeType, statement: int, places: list[Place]) -> Iterator[tuple[types.CodeType, ...]]:
+    """The code of all functions of a statement, compiled in every way that Python or a notebook may have compiled it."""
+    module, flags = parsed(text), code.co_flags & FUTURE
+    called = tuple(sorted(called_modules(module.tree.body[statement]) & module.imported))
+    for names in choices(called):
+        yield compiled(text, statement, flags, names)
+    if all(place.first_line != code.co_firstlineno for place in places):  # a class inside a function keeps its line as a constant
+        for place in places:
+            yield compiled(text, statement, flags, called, code.co_firstlineno - place.first_line)
+
+
+def choices(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Which modules may have been imported in the unit: all, none, then any of them.
+
+    From Python 3.12 on ``np.sum(x)`` compiles otherwise where ``import numpy as np`` is compiled together with it.
+    """
+    yield names
+    fewer = range(len(names) if len(names) <= MANY_IMPORTS else 1)
+    for count in fewer:
+        yield from itertools.combinations(names, count)
+
+
+def called_modules(node: ast.AST) -> set[str]:
+    """The names ``m`` of all calls ``m.f(...)``."""
+    return {
+        call.func.value.id
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def compiled(text: str, statement: int | None, flags: int, imported: tuple[str, ...] = (), shift: int = 0) -> tuple[types.CodeType, ...]:
+    """The code of every function of a statement (None: of the whole text), compiled with some imports, ``shift`` lines further down."""
+    tree: Any = parsed(text).tree
+    if statement is not None:
+        node = tree.body[statement]
+        if shift:
+            node = ast.increment_lineno(copy_tree(node), shift)
+        imports = [ast.Import([ast.alias(name)]) for name in imported]
+        tree = ast.fix_missing_locations(ast.Module([*imports, node], []))
+    try:
+        module = compile(tree, "<again>", "exec", flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    codes = tuple(inside(module))
+    return tuple(code.replace(co_firstlineno=code.co_firstlineno - shift) for code in codes) if shift else codes
+
+
+@functools.lru_cache(maxsize=4)
+def rewritten(text: str, loader: Any) -> tuple[types.CodeType, ...]:
+    """The code of every function of a text whose asserts pytest rewrites, as it rewrites them."""
+    try:
+        tree = ast.parse(text)
+        sys.modules["_pytest.assertion.rewrite"].rewrite_asserts(tree, text.encode(), None, getattr(loader, "config", None))
+        return tuple(inside(compile(tree, "<again>", "exec", dont_inherit=True)))
+    except Exception:  # another version of pytest, whose functions are its own matter: the text is then not believed
+        return ()
+
+
+def is_rewritten(code: types.CodeType) -> bool:
+    """Are there asserts in the code that pytest has rewritten?"""
+    return any(name.startswith(REWRITTEN) for name in (*code.co_varnames, *code.co_names)) or any(
+        is_rewritten(const) for const in code.co_consts if isinstance(const, types.CodeType)
+    )
+
+
+def inside(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code objects among the constants of one, and among theirs."""
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield const
+            yield from inside(const)
+
+
+# ------------------------------------------------------------------ is it the same code
+
+FIELDS = (
+    "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_code",
+    "co_exceptiontable",
+)  # fmt: skip
+
+
+def same_code(new: types.CodeType, old: types.CodeType) -> bool:
+    """Do two code objects do the same, wherever they stand?"""
+    if any(getattr(new, field) != getattr(old, field) for field in FIELDS) or (new.co_flags ^ old.co_flags) & KIND:
+        return False
+    return len(new.co_consts) == len(old.co_consts) and all(map(_same_const, new.co_consts, old.co_consts))
+
+
+def _same_const(new: Any, old: Any) -> bool:
+    if isinstance(new, types.CodeType) and isinstance(old, types.CodeType):
+        return same_code(new, old)
+    if type(new) is not type(old):
+        return False
+    if isinstance(new, tuple):
+        return len(new) == len(old) and all(map(_same_const, new, old))
+    if isinstance(new, frozenset):
+        return new == old and sorted(map(repr, new)) == sorted(map(repr, old))
+    return repr(new) == repr(old)
+
+
+def copy_tree(node: Any) -> Any:
+    """A copy of a syntax tree that shares no node with it."""
+    if isinstance(node, list):
+        return [copy_tree(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    copied = type(node).__new__(type(node))
+    for name, value in vars(node).items():  # fields and places
+        setattr(copied, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)
+    return copied
