@@ -78,7 +78,7 @@ def is_record(value: Any) -> bool:
         return False
     if isinstance(value, enum.Enum):
         return False
-    if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad")):
+    if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad", "numba.")):
         return False
     return dataclasses.is_dataclass(value) or hasattr(value, "__dict__")
 

@@ -21,11 +21,12 @@ from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import LOCK, Table
-from symgrad.errors import BadArgument, IntegerArgument, SaveError, SourceNotFound
+from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.explaining import explain as explained
 from symgrad.files import check_free, write_file
-from symgrad.frontend.source import describe, from_source, plain_function, read
+from symgrad.frontend.adapters import adapted, is_adapted, refused
+from symgrad.frontend.source import describe, from_source, plain_function, read, seen_through
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.jit import Jit, available
@@ -279,12 +280,15 @@ def derived(function: Any, wanted: Options) -> Any:
         case BoundDifferentiable() | types.MethodType():
             instance = function.__self__
             return Bound(derived(function.__func__, replace(wanted, bound=True)), instance)
-        case type() | types.BuiltinFunctionType():
-            raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"wrap it: lambda x: {describe(function)}(x)")
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
+    if is_adapted(function):
+        return derive(adapted(function), wanted)
+    if isinstance(function, type):
+        raise refused(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004  # the function of the class, not whether there is one
-    if isinstance(call, types.FunctionType) and not getattr(type(function), "symgrad_transparent", False):
+    seen = getattr(type(function), "symgrad_transparent", False) or seen_through(function) is not None
+    if isinstance(call, types.FunctionType) and not seen:
         return Bound(derive(call, replace(wanted, bound=True)), function)
     plain = plain_function(function)
     state = getattr(function, STATE, None)

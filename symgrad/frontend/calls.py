@@ -26,6 +26,7 @@ from symgrad.frontend.keeping import run_again
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
+from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.operands import are_complex
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
@@ -79,7 +80,7 @@ def goes_over_at_once(held: Binding) -> bool:
 
 @callee(Static)
 def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    value = held.value
+    value = as_python(held.value)
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
     if isinstance(value, enum.Enum) and isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
@@ -195,7 +196,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return text
     if followed(value):
         return call_function(ctx, value, args, kwargs, node)
-    if followed(seen_through(value)):
+    if numba_kind(value) is not None or followed(seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
 

@@ -17,6 +17,8 @@ from symgrad.frontend.functions import inline
 from symgrad.frontend.keeping import KEEPING, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.nested import Fresh, free_values
+from symgrad.frontend.numba_functions import call_numba
+from symgrad.frontend.numba_kinds import numba_kind
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Const, Func, Operand, Value, substitute
@@ -34,6 +36,8 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     """Call a function of the user's: as what it is declared to be, else inlined."""
     if is_declared(ctx, function):
         return call_declared(ctx, function, args, kwargs, node)
+    if (kind := numba_kind(function)) is not None:
+        return call_numba(ctx, function, kind, args, kwargs, node)
     inner = seen_through(function)
     if inner is None:
         return inline(ctx, function, args, kwargs, node)

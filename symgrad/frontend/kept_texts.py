@@ -36,7 +36,7 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
 
     def loader() -> str:
         spec = names.get("__spec__")
-        return spec.loader.get_source(spec.name) or ""
+        return "" if file.startswith("<") else spec.loader.get_source(spec.name)
 
     def prompt() -> str:
         return "".join(inspect.findsource(function.__code__)[0])

@@ -24,6 +24,7 @@ import numpy as np
 from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
 from symgrad.frontend.kept_texts import KEPT, texts_elsewhere, texts_of_file
 from symgrad.frontend.matching import Place, copy_tree, locate, parsed
+from symgrad.frontend.numba_kinds import COMPILED, converts, numba_kind
 from symgrad.location import Loc
 
 #: file names that unrelated texts go by
@@ -102,28 +103,33 @@ class Source:
 
 
 def plain_function(function: Any) -> types.FunctionType:
-    """The Python function behind a method, a cached function, or an object of ours that behaves exactly like one.
+    """The Python function behind a method, a cached function, one that numba compiles, or an object of ours that behaves exactly like one.
 
     Nothing else is looked through: what a wrapper does to its function may matter.
     """
     while not isinstance(function, types.FunctionType):
         if isinstance(function, types.MethodType | staticmethod | classmethod):
             function = function.__func__
-        elif isinstance(function, functools._lru_cache_wrapper) or getattr(type(function), "symgrad_transparent", False):
+        elif stands_for_its_function(function):
             function = function.__wrapped__
         else:
             raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"wrap it: lambda x: {describe(function)}(x)")
     return function
 
 
+def stands_for_its_function(value: Any) -> bool:
+    """Does a wrapper compute what its function computes?  One that keeps results, one that numba compiles as it stands, one of ours."""
+    kind = type(value)
+    same = kind is functools._lru_cache_wrapper or getattr(kind, "symgrad_transparent", False)
+    return same or numba_kind(value) in COMPILED and not converts(value)
+
+
 def seen_through(value: Any) -> types.FunctionType | None:
-    """The Python function that an object only keeps results of, compiles with numba, or stands for as one of ours does.
+    """The Python function that an object stands for.
 
     What any other wrapper does may matter, whatever it says that it wraps.
     """
-    kind = type(value)
-    same = kind is functools._lru_cache_wrapper or kind.__module__.startswith("numba.") or getattr(kind, "symgrad_transparent", False)
-    wrapped = getattr(value, "__wrapped__", None) if same else None
+    wrapped = getattr(value, "__wrapped__", None) if stands_for_its_function(value) else None
     return wrapped if isinstance(wrapped, types.FunctionType) else None
 
 

@@ -1,0 +1,64 @@
+"""Calls of functions that numba compiles: lowered as calls of the Python they are written in, where that computes the same."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from symgrad.errors import UnknownFunction, UnsupportedArgument
+from symgrad.frontend.bindings import Binding, Num, Ref, Static
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.numba_kinds import REFUSED, VECTORIZED, declared_types
+from symgrad.frontend.vectorize import Vectorized
+from symgrad.ir.types import Array, Scalar
+
+#: numba's types of numbers that Python's numbers of a kind are converted to without loss
+WIDE = {
+    "float": {"float64", "complex128"},
+    "complex": {"complex128"},
+    "int": {"int32", "int64", "float64", "complex128"},
+    "bool": {"bool", "int32", "int64", "float64", "complex128"},
+}
+
+#: numba's names of the types of NumPy's scalars
+EXACT = {"f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128", "i32": "int32", "i64": "int64"}
+
+
+def call_numba(ctx: Lowering, value: Any, kind: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A call of one of numba's callables: of its Python function, or of that for each element."""
+    name = str(getattr(value, "__name__", "the function"))
+    if kind in REFUSED:
+        what = f"{name} is a {kind} of numba, whose text does not say what it computes from arrays"
+        raise UnknownFunction(what, ctx.loc(node), "declare it with symgrad.rule, or write the loop over elements in an njit function")
+    function: types.FunctionType = value.__wrapped__
+    if kind in VECTORIZED:
+        scalars = all(isinstance(a, Num) and isinstance(ctx.type_of(a), Scalar) for a in args)
+        return ctx.apply(Static(function) if scalars else Vectorized(Static(function), returns_floats(value)), args, kwargs, node)
+    check_conversions(ctx, value, name, args, kwargs, node)
+    return ctx.apply(Static(function), args, kwargs, node)
+
+
+def returns_floats(value: Any) -> bool:
+    """Is every type that a vectorized function was declared with one that returns float64?"""
+    return bool(value._frozen and value.types) and all(text.endswith("->d") for text in value.types)
+
+
+def check_conversions(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
+    """Refuse what numba would convert: a float given for a declared int is cut, and variables of declared types are converted too."""
+    if getattr(value, "locals", None):
+        what = f"{name} declares types of its variables (locals=), to which numba converts them"
+        raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave locals= out")
+    signatures = declared_types(value)
+    names = value.__wrapped__.__code__.co_varnames
+    passed = [*enumerate(args), *((names.index(keyword), binding) for keyword, binding in kwargs.items() if keyword in names)]
+    for position, binding in passed:
+        declared = {signature[position] for signature in signatures if position < len(signature)}
+        held = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
+        if isinstance(held, Array) and held.rank or not any(map(str.isidentifier, declared)):  # arrays are never converted
+            continue
+        kind = held.kind if isinstance(held, Scalar | Array) else type(binding.value).__name__ if isinstance(binding, Static) else None
+        if not declared & {*WIDE.get(kind or "", ()), EXACT.get(getattr(held, "dtype", None) or "")}:
+            types_ = " or ".join(sorted(declared))
+            what = f"{name} is declared with {names[position]} as {types_}, to which numba converts the {held or kind or 'object'} passed"
+            raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave the types out of its decorator")

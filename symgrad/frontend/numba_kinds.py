@@ -1,0 +1,39 @@
+"""Numba's callables: which there are, and what they were declared with.
+
+Numba is never imported: its objects are known by their classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: numba's classes of callables: compiled functions, functions of elements, and those whose text does not say what they compute
+COMPILED, VECTORIZED, REFUSED = ("Dispatcher", "CFunc"), ("DUFunc",), ("CUDADispatcher", "GUFunc", "StencilFunc")
+
+
+def numba_kind(value: Any) -> str | None:
+    """Which of numba's callables an object is: the name of its class; None for all else."""
+    kind = type(value)
+    if not kind.__module__.startswith("numba"):
+        return None
+    names = [cls.__name__ for cls in kind.__mro__]
+    return next((name for name in (*REFUSED, *VECTORIZED, *COMPILED) if name in names), None)
+
+
+def as_python(value: Any) -> Any:
+    """The Python function that one of numba's own stands for: ``prange`` is ``range``; anything else is itself."""
+    if getattr(value, "__module__", None) == "numba.misc.special" and getattr(value, "__name__", None) == "prange":
+        return range
+    return value
+
+
+def declared_types(value: Any) -> list[tuple[str, ...]]:
+    """The types of parameters that a compiled function was declared with; none if it is compiled for what it is called with."""
+    if getattr(value, "_can_compile", True):
+        return []
+    return [tuple(map(str, signature.args)) for signature in value.nopython_signatures]
+
+
+def converts(value: Any) -> bool:
+    """Was a compiled function declared with types, to which numba converts its arguments or its variables?"""
+    return bool(getattr(value, "locals", None) or declared_types(value))
