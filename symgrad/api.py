@@ -25,7 +25,7 @@ from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.explaining import explain as explained
 from symgrad.files import check_free, write_file
-from symgrad.frontend.adapters import adapted, is_adapted, refused
+from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, from_source, plain_function, read, seen_through
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
@@ -275,22 +275,27 @@ def derived(function: Any, wanted: Options) -> Any:
     match function:
         case Derived():
             return derive(function, wanted)
+        case types.MethodType() if is_adapted(function):
+            return derive(adapted(function), wanted)
         case Bound():
             return Bound(derive(function._derived, replace(wanted, bound=True)), function._instance)
         case BoundDifferentiable() | types.MethodType():
             instance = function.__self__
             return Bound(derived(function.__func__, replace(wanted, bound=True)), instance)
+    if isinstance(function, classmethod):
+        name = describe(function.__func__)
+        raise BadArgument(f"{name} is a classmethod that belongs to no class yet", hint=f"look it up on its class: {name}")
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
     if is_adapted(function):
         return derive(adapted(function), wanted)
     if isinstance(function, type):
-        raise refused(function)
+        raise refused_class(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004  # the function of the class, not whether there is one
     seen = getattr(type(function), "symgrad_transparent", False) or seen_through(function) is not None
     if isinstance(call, types.FunctionType) and not seen:
         return Bound(derive(call, replace(wanted, bound=True)), function)
-    plain = plain_function(function)
+    plain = plain_function(function if seen or isinstance(function, types.FunctionType | staticmethod) else adapted(function))
     state = getattr(function, STATE, None)
     if isinstance(state, Options):
         wanted = replace(wanted, no_grad=wanted.no_grad | state.no_grad, has_aux=wanted.has_aux or state.has_aux)

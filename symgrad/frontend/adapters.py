@@ -11,6 +11,7 @@ import functools
 import inspect
 import keyword
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable
@@ -22,23 +23,47 @@ import numpy as np
 
 from symgrad.errors import SourceNotFound
 from symgrad.frontend.numba_kinds import COMPILED, converts, numba_kind
+from symgrad.frontend.opaque import LIBRARIES, root_of
 from symgrad.frontend.source import describe, from_source
+from symgrad.ops.composed import composed
+from symgrad.ops.spelling import spelled
 
-#: builtin and NumPy types whose call converts a number
-NUMBERS = (float, complex, np.generic)
+#: types whose call converts a number
+NUMBERS = (float, complex, int, np.generic)
 #: kinds of callables that are written in C, or stand for something that is
 OF_C = (
     np.ufunc, np.vectorize, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
     type(np.sum),
 )  # fmt: skip
+#: what ``operator`` makes
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+#: compiled from Cython
+CYTHON = ("cython_function_or_method", "fused_cython_function")
 
 
 def is_adapted(value: Any) -> bool:
-    """Is it a callable that a function is written for?"""
+    """Is it a callable that a function is written for?  Functions that can be read are not, but for those that are known to symgrad."""
     if isinstance(value, type):
         return issubclass(value, NUMBERS)
+    if isinstance(value, types.FunctionType):
+        known = root_of(value) in LIBRARIES and (spelled(value) is not None or composed(value, False) is not None)
+        return known or partialmethod_of(value) is not None
+    if isinstance(value, types.MethodType):
+        return is_of_c(value.__func__) or root_of(type(value.__self__)) in ("numpy", "scipy")
     kind = numba_kind(value)
-    return isinstance(value, (functools.partial, *OF_C)) or kind is not None and (kind not in COMPILED or converts(value))
+    if kind is not None:
+        return kind not in COMPILED or converts(value)
+    return isinstance(value, (functools.partial, *GETTERS)) or is_of_c(value)
+
+
+def partialmethod_of(value: Any) -> Any:
+    """The ``partialmethod`` that a class gives as a function; Python 3.13 keeps it under another name."""
+    return getattr(value, "__partialmethod__", getattr(value, "_partialmethod", None))
+
+
+def is_of_c(value: Any) -> bool:
+    """Is it a function, or an instance with a ``__call__``, that is not written in Python?"""
+    return isinstance(value, OF_C) or type(value).__name__ in CYTHON
 
 
 def adapted(value: Any) -> types.FunctionType:
@@ -90,31 +115,74 @@ def _adapted(key: _Key) -> types.FunctionType:
     return Adapter(key.of).function()
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a callable calls, with what is fixed."""
+
+    target: Callable[..., Any]
+    fixed: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    before: int = 0  #: how many parameters stand before what is fixed
+
+
+def call_of(value: Any) -> Call:
+    """The parts of a ``partial``, of a ``partialmethod``, and of a method such as ``float.__mul__`` that is a function of ``operator``."""
+    own = str(getattr(value, "__name__", ""))
+    method = partialmethod_of(value)
+    if isinstance(value, functools.partial):
+        return Call(value.func, value.args, dict(value.keywords))
+    if method is not None:
+        return Call(method.func, method.args, dict(method.keywords), 1)
+    if isinstance(value, types.WrapperDescriptorType) and hasattr(operator, own):
+        return Call(getattr(operator, own))
+    if isinstance(value, types.MethodWrapperType) and hasattr(operator, own):
+        return Call(getattr(operator, own), (value.__self__,))
+    return Call(value)
+
+
 class Adapter:
     """The text of a function that calls something, and the objects that the text names."""
 
     def __init__(self, value: Any) -> None:
-        self.target: Callable[..., Any] = value
-        self.fixed: tuple[Any, ...] = ()
-        self.keywords: dict[str, Any] = {}
+        call = call_of(value)
+        self.target, self.fixed, self.keywords = call.target, call.fixed, call.keywords
+        self.before = call.before
         self.names: dict[str, Any] = {}
-        is_partial = isinstance(value, functools.partial)
-        if is_partial:
-            self.target, self.fixed, self.keywords = value.func, value.args, dict(value.keywords)
+        if isinstance(self.target, type) and not issubclass(self.target, NUMBERS):
+            raise refused_class(self.target)
         self.parameters = parameters_of(value)
-        own = getattr(self.target, "__name__", "")
-        self.name = f"{own if is_name(own) else 'function'}{'_partial' if is_partial else ''}"
-        self.taken = {p.name for p in self.parameters} | {self.name}
+        own = getattr(self.target, "__name__", type(self.target).__name__.lower())
+        self.name = f"{own if is_name(own) else 'function'}{'_partial' if isinstance(value, functools.partial) else ''}"
+        self.parameter_names = {p.name for p in self.parameters}
+        self.taken = self.parameter_names | {self.name}
 
     def function(self) -> types.FunctionType:
         """The function itself."""
-        called = self.callee()
-        if called == self.name:
-            self.name += "_"
-        text = f"def {self.name}({self.header()}):\n    return {called}({self.arguments()})\n"
+        result = self.of_operator() if isinstance(self.target, GETTERS) else self.call()
+        text = f"def {self.name}({self.header()}):\n    return {result}\n"
         function = from_source(text, self.name, self.names)
         function.__doc__ = inspect.getdoc(self.target)
         return function
+
+    def call(self) -> str:
+        """The call that the function consists of."""
+        called = self.callee()
+        if called == self.name:
+            self.name += "_"
+        return f"{called}({self.arguments()})"
+
+    def of_operator(self) -> str:
+        """What ``itemgetter``, ``attrgetter`` and ``methodcaller`` do to their argument."""
+        kind, (*parts,) = self.target.__reduce__()[:2]  # type: ignore[misc]
+        if kind is operator.itemgetter:
+            items = [f"x[{self.said('key', part)}]" for part in parts]
+        elif kind is operator.attrgetter and all(map(is_name, ".".join(parts).split("."))):
+            items = [f"x.{part}" for part in parts]
+        elif kind is operator.methodcaller and is_name(parts[0]):
+            items = [f"x.{parts[0]}({', '.join(self.said('argument', part) for part in parts[1:])})"]
+        else:
+            raise SourceNotFound(f"{self.target!r} is not a Python function", hint="write a lambda in its place")
+        return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
     def named(self, name: str, value: Any) -> str:
         """A name by which the text reads an object."""
@@ -139,17 +207,17 @@ class Adapter:
         owner = getattr(target, "__self__", None)
         if isinstance(target, types.MethodType | types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
             if is_name(own) and getattr(owner, own, None) == target:
-                spelled = self.spelled(owner) if callable(owner) else None
+                spelled = self.of_library(owner) if callable(owner) else None
                 return f"{spelled or self.named(type(owner).__name__.lower(), owner)}.{own}"
             return self.named(own, target)
-        return self.spelled(target) or self.named(own if own != self.name else f"original_{own}", target)
+        return self.of_library(target) or self.named(own if own != self.name else f"original_{own}", target)
 
-    def spelled(self, target: Any) -> str | None:
+    def of_library(self, target: Any) -> str | None:
         """A function of a library, by the modules that it is in: ``np.tanh``."""
         own = getattr(target, "__name__", "")
-        if not is_name(own) or isinstance(target, types.FunctionType) or own in self.taken and getattr(builtins, own, None) is not target:
-            return self.in_module(target, own) if is_name(own) and not isinstance(target, types.FunctionType) else None
-        return own if getattr(builtins, own, None) is target else self.in_module(target, own)
+        if not is_name(own) or isinstance(target, types.FunctionType) and root_of(target) not in LIBRARIES:
+            return None
+        return own if getattr(builtins, own, None) is target and own not in self.parameter_names else self.in_module(target, own)
 
     def in_module(self, target: Any, own: str) -> str | None:
         stated = str(getattr(target, "__module__", None)).replace("_operator", "operator")
@@ -182,12 +250,12 @@ class Adapter:
 
     def arguments(self) -> str:
         """What is handed on."""
-        parameters = {p.name for p in self.parameters}
-        passed = [self.said(name, value) for name, value in zip(self.fixed_names(), self.fixed, strict=True)]
         rest = self.parameters[isinstance(self.target, types.MethodDescriptorType) and not self.fixed :]
+        passed = [rest.pop(0).name for _ in range(self.before)]
+        passed += [self.said(name, value) for name, value in zip(self.fixed_names(), self.fixed, strict=True)]
         passed += [f"{STARS.get(p.kind, '')}{p.name}" for p in rest if p.kind in POSITIONAL]
         passed += [f"{p.name}={p.name}" for p in rest if p.kind is Parameter.KEYWORD_ONLY]
-        passed += [f"{name}={self.said(name, value)}" for name, value in self.keywords.items() if name not in parameters]
+        passed += [f"{name}={self.said(name, value)}" for name, value in self.keywords.items() if name not in self.parameter_names]
         return ", ".join(passed + [f"**{p.name}" for p in rest if p.kind is Parameter.VAR_KEYWORD])
 
     def fixed_names(self) -> list[str]:
@@ -196,6 +264,7 @@ class Adapter:
             names = [p.name for p in inspect.signature(self.target).parameters.values() if p.kind in POSITIONAL[:2]]
         except (TypeError, ValueError):
             names = []
+        names = names[self.before :]
         return [names[k] if k < len(names) else f"argument_{k}" for k in range(len(self.fixed))]
 
 
@@ -209,22 +278,25 @@ def is_name(text: object) -> bool:
 
 
 def parameters_of(value: Any) -> list[Parameter]:
-    """The parameters of a function that calls ``value``: its own where it is written in Python, else those without which it cannot be called.
+    """The parameters of a function that calls ``value``: its own where it is written in Python, else those that must be passed.
 
-    What may be passed besides to a function that is written in C is handed on as it is.
+    What may be passed besides to a function of a library is handed on as it is.
     """
     partial = isinstance(value, functools.partial)
     target, count = (value.func, len(value.args)) if partial else (value, 0)
     if isinstance(target, np.ufunc):
         names = ["x"] if target.nin == 1 else [f"x{k + 1}" for k in range(target.nin)]
         return [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names[count:]]
+    if isinstance(target, GETTERS):
+        return [Parameter("x", Parameter.POSITIONAL_ONLY)]
     if isinstance(target, np.vectorize):
         value = functools.partial(target.pyfunc, *value.args, **value.keywords) if partial else target.pyfunc
     try:
         parameters = [p.replace(annotation=Parameter.empty) for p in inspect.signature(value).parameters.values()]
     except (TypeError, ValueError):
         return [Parameter("x", Parameter.POSITIONAL_ONLY), Parameter("args", Parameter.VAR_POSITIONAL)]
-    if not isinstance(target, OF_C) and not isinstance(target, type) or isinstance(target, np.vectorize):
+    library = is_of_c(target) or isinstance(target, type | types.FunctionType | types.MethodType) and root_of(target) in LIBRARIES
+    if not library or isinstance(target, np.vectorize) or partialmethod_of(value) is not None:
         return parameters
     needed = [p for p in parameters if p.default is Parameter.empty and p.kind in POSITIONAL[:2]]
     if len(needed) == len(parameters):
@@ -236,11 +308,25 @@ def parameters_of(value: Any) -> list[Parameter]:
     return [*needed, *(more if by_name else more[:1])]
 
 
-def refused(value: Any) -> SourceNotFound:
-    """Why a callable cannot be read, with a line that can be pasted."""
-    name = describe(value)
-    if isinstance(value, type):
-        methods = [n for n, held in vars(value).items() if isinstance(held, types.FunctionType) and not n.startswith("_")]
-        call = f"{value.__name__}(x).{methods[0]}()" if methods else f"{value.__name__}(x).value"
-        return SourceNotFound(f"{name} is a class, and what it makes is no number", hint=f"write lambda x: {call}")
-    return SourceNotFound(f"{name} is not a Python function", hint=f"write lambda x: {name}(x)")
+def refused_class(value: type) -> SourceNotFound:
+    """Why a class is not differentiated, with a line that says what may be: a method of an instance."""
+    what = f"{describe(value)} is a class, and what it makes is no number"
+    if value.__module__ == "builtins":
+        return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")
+    names = ["__call__", *vars(value)]
+    methods = [n for n in names if isinstance(vars(value).get(n), types.FunctionType) and (n == "__call__" or not n.startswith("_"))]
+    made = required(value)
+    if not methods:
+        return SourceNotFound(what, hint="pass a function that returns a number")
+    passed = required(vars(value)[methods[0]])[1:]
+    call = f"{value.__name__}({', '.join(made)}){'' if methods[0] == '__call__' else f'.{methods[0]}'}({', '.join(passed)})"
+    return SourceNotFound(what, hint=f"write lambda {', '.join(dict.fromkeys([*made, *passed]))}: {call}")
+
+
+def required(value: Any) -> list[str]:
+    """The parameters that must be passed by position."""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except (TypeError, ValueError):
+        return ["x"]
+    return [p.name for p in parameters if p.kind in POSITIONAL[:2] and p.default is p.empty]

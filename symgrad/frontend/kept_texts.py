@@ -47,7 +47,7 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
 def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:
     """Texts of no file that a function may come from; only to be believed where every line and column agree."""
     file = function.__code__.co_filename
-    if not file.startswith("<"):
+    if os.path.exists(file):
         return
     if file == "<string>":
         yield from _command_line()

@@ -285,6 +285,8 @@ def copy_tree(node: Any) -> Any:
     if not isinstance(node, ast.AST):
         return node
     copied = type(node).__new__(type(node))
-    for name, value in vars(node).items():  # fields and places
-        setattr(copied, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)
+    for name in (*node._fields, *node._attributes):  # no more: libraries that show tracebacks hang parents on nodes that trees share
+        if hasattr(node, name):
+            value = getattr(node, name)
+            setattr(copied, name, copy_tree(value) if isinstance(value, ast.AST | list) else value)
     return copied

@@ -113,7 +113,7 @@ def plain_function(function: Any) -> types.FunctionType:
         elif stands_for_its_function(function):
             function = function.__wrapped__
         else:
-            raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"wrap it: lambda x: {describe(function)}(x)")
+            raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"write lambda x: {describe(function)}(x)")
     return function
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import fractions
 import functools
 import inspect
 import pickle
@@ -103,10 +104,8 @@ def test_bad_questions():
     for question in (lambda: symgrad.grad(3), lambda: symgrad.grad(quadratic, 0, argnums=1), lambda: symgrad.grad(quadratic, jit=1)):
         with pytest.raises(BadArgument):
             question()
-    with pytest.raises(SourceNotFound, match="numpy|sin"):
-        symgrad.grad(np.sin)
-    with pytest.raises(SourceNotFound):
-        symgrad.grad(functools.partial(quadratic, w=1.0))
+    with pytest.raises(SourceNotFound, match="is a class"):
+        symgrad.grad(fractions.Fraction)
     with pytest.raises(BadArgument, match="holds no number"):
         symgrad.grad(quadratic)("text")
     for integers in (2, True, np.arange(3), np.int64(2), [1, 2]):
