@@ -11,6 +11,7 @@ import functools
 import inspect
 import linecache
 import os
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable
@@ -20,7 +21,7 @@ from typing import Any, Literal
 from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
-from symgrad.dispatch.table import LOCK, Table
+from symgrad.dispatch.table import Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.explaining import explain as explained
@@ -43,8 +44,9 @@ from symgrad.parameters import (
     given_signature,
     resolve_wrt,
 )
-from symgrad.pickling import Reference, refer, resolve
+from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.rules import constant, custom_vjp, elementwise, rule
+from symgrad.runtime.locks import LOCK
 from symgrad.saving import is_saved_module
 from symgrad.signature import Compiled, Request, Signature, without_relations
 
@@ -155,8 +157,28 @@ class Derived:
         return derive(self._function, replace(self._options, what="primal", wrt=None, has_aux=False))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        of = self._of if isinstance(self._of, Derived) else refer(self._function)
+        of = self._of if isinstance(self._of, Derived) else refer(self._function, writer(sys._getframe(1)))
         return restore, (of, self._options)
+
+    def __copy__(self) -> Derived:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Derived:
+        return self  # as copies of functions are
+
+    def reduce_by_value(self) -> tuple[Any, ...]:
+        """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
+        if is_importable(self._function):
+            return self.__reduce__()
+        return unfinished, (), (self._of, self._options)
+
+    def __setstate__(self, state: tuple[Any, Options]) -> None:
+        when_loaded(lambda: self._finish(*state))
+
+    def _finish(self, of: Any, wanted: Options) -> None:
+        """Begin, now that the function is complete."""
+        Derived.__init__(self, of, wanted)
+        ALIVE.setdefault((Key.of_function(of), wanted), self)
 
     def __repr__(self) -> str:
         of = repr(self._of) if isinstance(self._of, Derived) else describe(self._of)
@@ -260,9 +282,15 @@ def derive(of: Any, wanted: Options) -> Derived:
 
 @functools.lru_cache(maxsize=1024)
 def _derive(key: Key, wanted: Options) -> Derived:
-    kind = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
-    made: Derived = kind(key.of, wanted)
-    return made
+    derived = unfinished()
+    Derived.__init__(derived, key.of, wanted)
+    return derived
+
+
+def unfinished() -> Derived:
+    """An object of a class of its own, which has yet to be told what it is the derivative of."""
+    kind: type[Derived] = type("Derived", (Derived,), {"__slots__": (), "__module__": __name__})
+    return kind.__new__(kind)
 
 
 def restore(of: Derived | Reference, wanted: Options) -> Derived:

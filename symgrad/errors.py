@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pickle import PicklingError
 from typing import Any
 
 from symgrad.location import Loc
@@ -258,6 +259,12 @@ class NumbaMissing(SymgradError, ImportError):
     """Compiled code was asked for where numba is not installed."""
 
     default_hint = "pip install symgrad[numba], or jit='auto'"
+
+
+class CloudpickleMissing(SymgradError, ImportError, PicklingError):
+    """A derivative of a function that another process cannot import was pickled where cloudpickle is not installed."""
+
+    default_hint = "pip install cloudpickle, or move the function to a module"
 
 
 class NotCompiled(UserWarning):

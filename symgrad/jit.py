@@ -21,6 +21,7 @@ from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, load
+from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Direct
 
 Jit = bool | Literal["auto"]
@@ -150,7 +151,7 @@ class Again:
         if self.caller is None or kinds in self.kernel.overloads or kinds in self.refused:
             return self.numpy(*arguments)
         try:
-            with collector_paused():
+            with LOCK, collector_paused():
                 compile_for(self.kernel, list(kinds))
         except Exception as fault:
             if not is_refusal(fault):

@@ -1,97 +1,317 @@
-"""A function to something that pickles, and back: its name where it can be imported, else its text and what that needs.
+"""A function to something that pickles, and back: its name where another process can import it, else by value with its source text.
 
-Never code objects, which tie a pickle to one version of Python.
+By value means through cloudpickle, which carries the function's code, globals and cells; added to that are the texts that
+the code was compiled from and what the user has declared (``rules``) of the functions that it calls.
 """
 
 from __future__ import annotations
 
-import ast
+import hashlib
 import importlib
 import inspect
+import io
+import linecache
+import pickle
 import sys
-import textwrap
+import threading
 import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import SourceNotFound
-from symgrad.frontend.source import from_source, plain_function, read
+from symgrad.dispatch.watch import LIBRARIES, names_in
+from symgrad.errors import CloudpickleMissing, SourceNotFound
+from symgrad.frontend.source import KEPT, describe, plain_function, same_code, text_of
+from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
+
+#: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
+MAIN = ("__main__", "__mp_main__")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function of an importable module."""
+    """A function of a module that another process can import; ``rules`` are declarations that importing it does not make."""
 
     module: str
     qualname: str
+    rules: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
-    """A module, as a global of a function."""
+class Carried:
+    """A function by value: what cloudpickle has written."""
 
-    name: str
+    data: bytes = field(repr=False)
+
+
+Reference = Named | Carried
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A function by its text, and the values of the names that the text refers to."""
+class Rule:
+    """A declaration of the user's and the function that it is about, or the name of the module that makes it when imported."""
 
-    text: str
-    name: str
-    module: str
-    names: dict[str, Any] = field(default_factory=dict)
-    defaults: tuple[Any, ...] | None = None
-    keyword_defaults: dict[str, Any] | None = None
+    function: Any
+    declaration: Declaration | None
+    module: str = ""
 
 
-Reference = Named | Written
+# ------------------------------------------------------------------ away
 
 
-def refer(function: types.FunctionType) -> Reference:
-    """What stands for a function in a pickle."""
-    named = Named(function.__module__, function.__qualname__)
+def refer(function: types.FunctionType, outer: Any) -> Reference:
+    """What a pickle holds in place of a function; CloudpickleMissing where it must travel by value and cannot.
+
+    ``outer`` is the cloudpickle that is writing, None if it is plain pickle.
+    """
+    if is_importable(function):
+        rules = foreign_rules([function], function.__module__)
+        return Named(function.__module__, function.__qualname__, dumped(None, function, outer, rules) if rules else None)
+    return Carried(dumped(function, function, outer))
+
+
+def writer(caller: types.FrameType | None) -> Any:
+    """The module of the cloudpickle that asks how an object is reduced, of which there may be several; None for other picklers."""
+    name = "" if caller is None else str(caller.f_globals.get("__name__", ""))
+    module = sys.modules.get(name) if name.endswith("cloudpickle") else None
+    return module if hasattr(module, "Pickler") else None
+
+
+def is_importable(value: types.FunctionType | type) -> bool:
+    """Does importing the module of a function or class in another process give the same one under its name?"""
+    module = value.__module__
+    if module in MAIN or module is None or is_registered(module):
+        return False
     try:
-        if lookup(named) is function:
-            return named
+        return find(module, value.__qualname__) is value
     except (ImportError, AttributeError, SourceNotFound):
-        pass
-    source = read(function)
-    if isinstance(source.node, ast.Lambda):
-        text = f"lambda_ = {ast.unparse(source.node)}\n"
-    else:
-        last = source.node.end_lineno or source.node.lineno
-        text = textwrap.dedent("\n".join(source.lines[source.node.lineno - 1 : last])) + "\n"
-    free = {n.id for n in ast.walk(source.node) if isinstance(n, ast.Name)} - {source.name}
-    names = {name: _pack(source.read_name(name)) for name in sorted(free) if name in source.cells or name in source.globals}
-    return Written(text, source.name, function.__module__, names, function.__defaults__, function.__kwdefaults__)
+        return False
 
 
-def lookup(named: Named) -> types.FunctionType:
-    """The function that a name stands for."""
-    found: Any = sys.modules.get(named.module) or importlib.import_module(named.module)
-    for part in named.qualname.split("."):
+def is_registered(module: str) -> bool:
+    """Has the user asked cloudpickle to carry this module by value (``cloudpickle.register_pickle_by_value``)?"""
+    cloudpickle: Any = sys.modules.get("cloudpickle")
+    registered = cloudpickle.list_registry_pickle_by_value() if cloudpickle is not None else ()
+    return any(module == name or module.startswith(f"{name}.") for name in registered)
+
+
+def find(module: str, qualname: str) -> Any:
+    """The function or class of that name in a module, which is imported if need be."""
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    for part in qualname.split("."):
         found = inspect.getattr_static(found, part) if isinstance(found, type) else getattr(found, part)
-    return plain_function(found)
+    return found if isinstance(found, type) else plain_function(found)
+
+
+def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rules: Sequence[Rule] = ()) -> bytes:
+    """A value by cloudpickle, then the rules that it relies on, then the texts of all functions that went by value."""
+    try:
+        cloudpickle = outer or importlib.import_module("cloudpickle")
+    except ImportError:
+        what = f"{describe(about)} cannot be imported by another process, so it travels by value, which needs cloudpickle"
+        raise CloudpickleMissing(what) from None
+    main: Any = sys.modules.get("__main__")
+    if getattr(main, "__name__", "") == "__mp_main__":  # the program of a process that was spawned: no other one has it under that name
+        cloudpickle.register_pickle_by_value(main)
+    stream = io.BytesIO()
+    pickler = pickler_class(cloudpickle, classes_by_name=outer is None)(stream)
+    pickler.dump(value)
+    functions = pickler.by_value
+    pickler.dump([*rules, *own_rules(functions), *foreign_rules(list(functions), "")])
+    pickler.dump((list(functions), texts_of(functions)))
+    return stream.getvalue()
+
+
+def texts_of(functions: list[types.FunctionType]) -> dict[str, str]:
+    """The texts of the files in which these functions are written."""
+    texts: dict[str, str] = {}
+    for function in functions:
+        file = function.__code__.co_filename
+        text = None if file in texts else text_of(function)
+        if text is not None:
+            texts[file] = text
+    return texts
+
+
+WITHIN = threading.local()  #: ``classes``: those that are being written by value, outermost first
+
+
+def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
+    """The class that writes functions of the program by value, and remembers which.
+
+    ``classes_by_name``: plain pickle writes instances of the program's classes beside it, which are then those that the
+    receiving program has itself; cloudpickle writes classes by value, and knows them again.
+    """
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def __init__(self, stream: io.BytesIO) -> None:
+            super().__init__(stream)
+            self.by_value: list[types.FunctionType] = []
+
+        def reducer_override(self, obj: Any) -> Any:
+            by_value = getattr(type(obj), "reduce_by_value", None)
+            if by_value is not None:
+                return by_value(obj)
+            if classes_by_name and isinstance(obj, type) and obj.__module__ in MAIN and obj not in within() and is_named(obj):
+                return class_reduced(obj)
+            reduced = super().reducer_override(obj)
+            if isinstance(obj, types.FunctionType) and reduced is not NotImplemented:
+                self.by_value.append(obj)
+            return reduced
+
+    return Pickler
+
+
+def within() -> list[type]:
+    """The classes that this thread is writing by value."""
+    if not hasattr(WITHIN, "classes"):
+        WITHIN.classes = []
+    classes: list[type] = WITHIN.classes
+    return classes
+
+
+def is_named(kind: type) -> bool:
+    """Does the program know a class by its name?"""
+    try:
+        return find(kind.__module__, kind.__qualname__) is kind
+    except (AttributeError, SourceNotFound):
+        return False
+
+
+def class_reduced(kind: type) -> tuple[Any, ...]:
+    """A class of the program: in a process whose program has the same class that one, else this one by value."""
+    within().append(kind)
+    try:
+        return own_or_carried, (kind.__qualname__, dumped(kind, kind))
+    finally:
+        within().pop()
+
+
+# ------------------------------------------------------------------ rules
+
+
+def own_rules(functions: list[types.FunctionType]) -> list[Rule]:
+    """The declarations about functions that go by value."""
+    return [Rule(function, DECLARATIONS[function]) for function in functions if function in DECLARATIONS]
+
+
+def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
+    """Declarations about importable functions that these may call, unless importing module ``home`` makes them."""
+    rules: list[Rule] = []
+    names = set(reached_names(functions)) if DECLARATIONS else set()
+    for function, declaration in DECLARATIONS.items():
+        if declaration.module in ("", home) or getattr(function, "__name__", None) not in names:
+            continue
+        if declaration.module not in MAIN and declaration.module in sys.modules:
+            rules.append(Rule(None, None, declaration.module))
+        elif not isinstance(function, types.FunctionType) or is_importable(function):
+            rules.append(Rule(function, declaration))
+    return rules
+
+
+def reached_names(functions: list[types.FunctionType]) -> Iterator[str]:
+    """Every global and attribute that is named by the functions, or by functions of the user's that they call."""
+    waiting, seen = list(functions), set()
+    while waiting:
+        function = waiting.pop()
+        if function.__code__ in seen:
+            continue
+        seen.add(function.__code__)
+        names = names_in(function.__code__)
+        yield from names
+        cells = [cell.cell_contents for cell in function.__closure__ or () if not is_empty(cell)]
+        values = [function.__globals__[name] for name in names if name in function.__globals__]
+        modules = [v for v in values if isinstance(v, types.ModuleType) and v.__name__.partition(".")[0] not in LIBRARIES]
+        inside = [vars(module)[name] for module in modules for name in names if name in vars(module)]
+        for value in (*cells, *values, *inside):
+            inner = getattr(value, "__wrapped__", value)
+            if isinstance(inner, types.FunctionType) and (inner.__module__ or "").partition(".")[0] not in LIBRARIES:
+                waiting.append(inner)
+
+
+def is_empty(cell: types.CellType) -> bool:
+    """Has the variable of a cell no value yet?"""
+    try:
+        return cell.cell_contents is None
+    except ValueError:
+        return True
+
+
+def declare_again(rules: list[Rule]) -> None:
+    """Make the declarations that this process does not have."""
+    for rule in rules:
+        if rule.declaration is None:
+            importlib.import_module(rule.module)
+        elif rule.function not in DECLARED:
+            rule.declaration.declare(rule.function, *rule.declaration.arguments)
+
+
+# ------------------------------------------------------------------ back
+
+#: functions that came by value and are still in use, by a digest of what they came as, so that nothing is compiled twice
+RESTORED: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
+#: ``finish``: what remains to be done in this thread when all of a pickle has been read
+LOADING = threading.local()
 
 
 def resolve(reference: Reference) -> types.FunctionType:
-    """The function that a pickle refers to."""
+    """The function that a pickle refers to; the same one for the same bytes, while it is in use."""
     if isinstance(reference, Named):
-        return lookup(reference)
-    namespace = {"__name__": reference.module, **{name: _unpack(value) for name, value in reference.names.items()}}
-    made = from_source(reference.text, reference.name, namespace)
-    made.__defaults__, made.__kwdefaults__ = reference.defaults, reference.keyword_defaults
-    return made
+        function: types.FunctionType = find(reference.module, reference.qualname)
+        if reference.rules is not None:
+            loaded(reference.rules)
+        return function
+    digest = hashlib.sha256(reference.data).hexdigest()
+    known = RESTORED.get(digest)
+    if known is None:
+        known = RESTORED[digest] = loaded(reference.data)
+    return known
 
 
-def _pack(value: Any) -> Any:
-    if isinstance(value, types.ModuleType):
-        return Module(value.__name__)
-    return refer(value) if isinstance(value, types.FunctionType) else value
+def loaded(data: bytes) -> Any:
+    """What ``dumped`` has written; its texts and rules are in force when it returns."""
+    outer, LOADING.finish = getattr(LOADING, "finish", None), []
+    try:
+        unpickler = pickle.Unpickler(io.BytesIO(data))
+        value, rules, (functions, texts) = unpickler.load(), unpickler.load(), unpickler.load()
+        for file, text in texts.items():
+            if not linecache.getlines(file):
+                linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        for function in functions:
+            function.__globals__.setdefault(KEPT, {}).update(texts)
+        declare_again(rules)
+        for step in LOADING.finish:
+            step()
+    finally:
+        LOADING.finish = outer
+    return value
 
 
-def _unpack(value: Any) -> Any:
-    if isinstance(value, Module):
-        return importlib.import_module(value.name)
-    return resolve(value) if isinstance(value, Named | Written) else value
+def when_loaded(step: Callable[[], None]) -> None:
+    """Do something when the functions of this pickle are complete; while it is read they may refer to one another unfinished."""
+    LOADING.finish.append(step)
+
+
+def own_or_carried(qualname: str, data: bytes) -> type:
+    """A class of another process's program: this program's own class if it is written the same, else the one that was carried."""
+    carried: type = loaded(data)
+    try:
+        own = find("__main__", qualname)
+    except (AttributeError, SourceNotFound):
+        return carried
+    return own if isinstance(own, type) and is_written_alike(own, carried) else carried
+
+
+def is_written_alike(one: type, other: type) -> bool:
+    """Have two classes the same members, with the same code?"""
+    ours, theirs = ({name: value for name, value in vars(kind).items() if name not in UNTOLD} for kind in (one, other))
+    return ours.keys() == theirs.keys() and all(
+        same_code(value.__code__, theirs[name].__code__)
+        for name, value in ours.items()
+        if isinstance(value, types.FunctionType) and isinstance(theirs[name], types.FunctionType)
+    )
+
+
+#: members of a class that Python adds, and cloudpickle leaves out
+UNTOLD = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__slotnames__", "_abc_impl", "__annotations_cache__"})

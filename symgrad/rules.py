@@ -12,6 +12,8 @@ import builtins
 import inspect
 import math
 import re
+import sys
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -261,6 +263,15 @@ def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | 
     forget_all()
 
 
+def remember(function: Any, declare: Callable[..., Any], *arguments: Any) -> None:
+    """Keep how a function was declared, for processes that a derivative travels to."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
+    spelling.DECLARATIONS[function] = spelling.Declaration(declare, arguments, "" if module.startswith("symgrad.") else module)
+
+
 def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
     """The type of the result: that of a parameter, one that is written out, or not known."""
     if callable(result):
@@ -292,7 +303,8 @@ class Formula:
 
     symgrad_transparent = True
 
-    def __init__(self, head: Head, text: str, partials: dict[str, Any]) -> None:
+    def __init__(self, declared: str, head: Head, text: str, partials: dict[str, Any]) -> None:
+        self._declared = declared
         self.__name__, self.__qualname__ = head.name, head.name
         self.__doc__ = f"{head.name}({', '.join(head.params)}) = {head.formula}"
         self._head, self._partials = head, partials
@@ -305,8 +317,16 @@ class Formula:
             return declare_elementwise(args[0], self._head, self._partials)
         return self.__wrapped__(*args, **kwargs)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return elementwise_again, (self._declared, self._partials)
+
     def __repr__(self) -> str:
         return f"<{self.__doc__}>"
+
+
+def elementwise_again(declared: str, partials: dict[str, Any]) -> Any:
+    """The function of a formula, in the process to which it has travelled."""
+    return elementwise(declared, **partials)
 
 
 def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emit: str | None = None) -> Any:
@@ -327,6 +347,7 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
     register(function, head, read_or_like, emit=emit, elementwise=True, alias="depends" if emit is None else "fresh",
              partials={p: t for p, t in given.items() if t is not None},
              pullbacks={p: None for p, t in given.items() if t is None})  # fmt: skip
+    remember(function, declare_elementwise, head, partials, emit)
     return function
 
 
@@ -348,7 +369,7 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     if head.settings:
         raise BadArgument(f"the formula of {head.name} has a parameter with a default", hint="leave the default out")
     spelled = numpy_text(formula_of(head))
-    made = Formula(head, spelled, partials)
+    made = Formula(declared, head, spelled, partials)
     declare_elementwise(made.__wrapped__, head, partials, emit=spelled)
     spelling.DECLARED[made] = spelling.DECLARED[made.__wrapped__]
     return made
@@ -362,27 +383,33 @@ def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law 
     by name. ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
     """
 
-    def declare(function: Any, head: Head) -> Any:
-        given = said(head, cotangents, "", "_grad", ("out", "out_grad"))
-        left = [p for p in head.params if p not in given]
-        if left:
-            raise BadArgument(f"{head.name} does not say what the derivative with respect to {', '.join(left)} is",
-                              hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
-        fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in given.items()}
-        register(function, head, law_of(result, head.params), pullbacks=fitted)
-        return function
+    return started(declared, text, lambda function, head: declare_rule(function, head, result, cotangents))
 
-    return started(declared, text, declare)
+
+def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents: dict[str, Any]) -> Any:
+    """Enter a function with the cotangents of its inputs."""
+    given = said(head, cotangents, "", "_grad", ("out", "out_grad"))
+    left = [p for p in head.params if p not in given]
+    if left:
+        raise BadArgument(f"{head.name} does not say what the derivative with respect to {', '.join(left)} is",
+                          hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
+    fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in given.items()}
+    register(function, head, law_of(result, head.params), pullbacks=fitted)
+    remember(function, declare_rule, head, result, cotangents)
+    return function
 
 
 def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
     """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call."""
 
-    def declare(function: Any, head: Head) -> Any:
-        register(function, head, law_of(result, head.params), pullbacks=dict.fromkeys(head.params))
-        return function
+    return started(declared, text, lambda function, head: declare_constant(function, head, result))
 
-    return started(declared, text, declare)
+
+def declare_constant(function: Any, head: Head, result: str | Law | None) -> Any:
+    """Enter a function without derivatives."""
+    register(function, head, law_of(result, head.params), pullbacks=dict.fromkeys(head.params))
+    remember(function, declare_constant, head, result)
+    return function
 
 
 def started(declared: Any, text: str | None, declare: Callable[[Any, Head], Any]) -> Any:
@@ -424,4 +451,5 @@ def enter_custom(function: Any, forward: Any, backward: Any) -> None:
         spelling.DECLARED[function] = spelling.Custom(function, forward, backward)
     except TypeError:
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
+    remember(function, enter_custom, forward, backward)
     forget_all()

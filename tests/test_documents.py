@@ -71,6 +71,8 @@ def test_the_page_of_errors_shows_what_they_print(
         linecache.checkcache()
     if name == "NumbaMissing":
         monkeypatch.setattr("symgrad.jit.has_numba", lambda: False)
+    if name == "CloudpickleMissing":
+        monkeypatch.setitem(sys.modules, "cloudpickle", None)
     given = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}
     with pytest.raises(Exception) as caught:
         imported(path, grad=symgrad.grad, **given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,12 @@ def numba_missing():
         symgrad.grad(square, jit=True)
 
 
+def cloudpickle_missing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "cloudpickle", None)
+        pickle.dumps(symgrad.grad(lambda x: x * x))
+
+
 def tensor():
     return Tensor(np.array([1.0, 2.0]), stop_gradient=False)
 
@@ -157,9 +164,11 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "StaleSource": stale,
     "SaveError": unsaved,
     "NumbaMissing": numba_missing,
+    "CloudpickleMissing": cloudpickle_missing,
 }
 #: refusals that must name the user's file and line
 LOCATED = set(PROVOKED) - {
+    "CloudpickleMissing",
     "NumbaMissing",
     "SourceNotFound",
     "StaleSource",

@@ -7,7 +7,6 @@ the slow way: bind, find the signature, look it up, compile. Failures are not ke
 from __future__ import annotations
 
 import inspect
-import threading
 import types
 import weakref
 from collections.abc import Callable, Mapping
@@ -22,12 +21,11 @@ from symgrad.dispatch.watch import watches
 from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
+from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Related, Signature, is_relation
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8
-#: one lock for all compiling: deriving one function may need another
-LOCK = threading.RLock()
 
 Pins = tuple[tuple[str, Any], ...]
 Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins

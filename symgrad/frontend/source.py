@@ -181,6 +181,12 @@ def header(function: types.FunctionType) -> str:
     return f"def {name}{inspect.Signature(shown)}:"
 
 
+def text_of(function: types.FunctionType) -> str | None:
+    """The whole text of the file, cell or prompt in which a function is written; None where it is not to be found."""
+    near = (text for text in texts_of_file(function) if locate(text, function) is not None)
+    return next(near, None) or next((text for text in texts_elsewhere(function) if locate(text, function, exactly=True)), None)
+
+
 def _source(function: types.FunctionType, place: Place, text: str) -> Source:
     code = function.__code__
     lines = lines_of(text)

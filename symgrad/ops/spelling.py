@@ -430,6 +430,19 @@ class Custom:
 DECLARED: dict[Any, Spelling | Custom] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """How a declaration is made again in another process: ``declare(function, *arguments)``; ``module`` is where the user made it."""
+
+    declare: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    module: str  #: empty for those that symgrad makes itself
+
+
+#: how each declaration was made
+DECLARATIONS: dict[Any, Declaration] = {}
+
+
 def declared(function: Any) -> Spelling | Custom | None:
     """What the user has declared of a callable."""
     try:
@@ -463,10 +476,12 @@ def nearest(name: str) -> list[str]:
 
 
 __all__ = [
+    "DECLARATIONS",
     "DECLARED",
     "BindError",
     "Bound",
     "Custom",
+    "Declaration",
     "NotSettings",
     "Operand",
     "Spelling",

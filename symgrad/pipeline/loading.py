@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from symgrad.codegen.texts import Emitted
@@ -15,6 +14,7 @@ from symgrad.ir.core import Func
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
 from symgrad.runtime.load import collector_paused, load
+from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ class Later:
 
     make: Callable[[], Derivation]
     made: Derivation | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __call__(self) -> Derivation:
-        with self.lock:
+        with LOCK:
             if self.made is None:
                 with collector_paused():
                     self.made = self.make()

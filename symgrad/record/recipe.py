@@ -6,7 +6,6 @@ different lengths, which are fast to make, to hash and to compare.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from symgrad.ir.types import DTYPES, Array, Scalar, Type
 from symgrad.record.compiled import Compiled
 from symgrad.record.graph import Graph
 from symgrad.record.operations import Operation
+from symgrad.runtime.locks import LOCK
 
 #: what is known of a value that comes from outside: dtype and which extents are 1, or the class of a Python number
 Kind = tuple[Any, ...] | type
@@ -126,7 +126,6 @@ def graph_of(recipe: Recipe) -> Graph:
     return graph
 
 
-LOCK = threading.RLock()
 KEPT: dict[Backward, tuple[Compiled, tuple[int | None, ...]]] = {}
 LIMIT = 4096  #: recipes kept
 

@@ -31,16 +31,17 @@ class Names:
     """Names that nobody else has: ``fc_0``, ``fc_1``, ..."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, itertools.count[int]] = {}
+        self.counts: dict[str, int] = {}  # the number that the next name with a stem has
 
     def new(self, stem: str) -> str:
         """The next name with this stem."""
-        return f"{stem}_{next(self.counts.setdefault(stem, itertools.count()))}"
+        number = self.counts.get(stem, 0)
+        self.counts[stem] = number + 1
+        return f"{stem}_{number}"
 
     def after(self, stem: str, number: int) -> None:
         """Let the next names with this stem have larger numbers."""
-        now = next(self.counts.get(stem, itertools.count()))
-        self.counts[stem] = itertools.count(max(now, number + 1))
+        self.counts[stem] = max(self.counts.get(stem, 0), number + 1)
 
 
 SCOPES: list[str] = []

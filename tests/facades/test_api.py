@@ -394,16 +394,15 @@ def test_pickling():
     assert pickle.loads(pickle.dumps(cube)) is cube
 
 
-def test_pickling_by_source():
+def test_pickling_by_value():
+    pytest.importorskip("cloudpickle")
     factor = 3.0
 
     def local(x, power=2):
         return factor * helper(x) * np.sin(x) ** power
 
     for derived in (symgrad.grad(local), symgrad.grad(lambda x: factor * x * x)):
-        data = pickle.dumps(derived)
-        assert pickle.loads(data)(2.0) == pytest.approx(derived(2.0), rel=1e-14)
-        assert b"code" not in data
+        assert pickle.loads(pickle.dumps(derived))(2.0) == pytest.approx(derived(2.0), rel=1e-14)
 
 
 # ------------------------------------------------------------------ looking

@@ -1,0 +1,265 @@
+"""Derivatives in other processes: pickled by name or by value, and what a fork leaves as it was."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad import errors, static
+from symgrad.runtime.locks import LOCK
+
+cloudpickle = pytest.importorskip("cloudpickle")
+HERE = Path(__file__).parent
+PROGRAM = HERE / "travelling_program.py"
+ALL = ["decorated", "second", "named", "lambda", "closure", "method", "declared", "recursive", "kinds", "text", "guarded"]
+FEW = ["decorated", "method", "guarded"]
+
+
+def run(*command: str, code: str | None = None) -> str:
+    """What a program prints that runs with warnings as errors."""
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent.parent)}
+    told = subprocess.run(
+        [sys.executable, "-W", "error", *command], input=code, capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def arrived(*ways: str) -> list[str]:
+    """The lines that the program prints for these ways to go."""
+    return run(str(PROGRAM), *ways).splitlines()
+
+
+# ------------------------------------------------------------------ round trips of functions of a program
+
+
+def test_derivatives_of_a_program_travel_to_its_processes() -> None:
+    lines = arrived("fork", "spawn", "forkserver", "executor", "threads")
+
+    few = ("fork", "forkserver", "executor", "threads")
+    assert sorted(lines) == sorted([f"spawn {name}" for name in ALL] + [f"{way} {name}" for way in few for name in FEW])
+
+
+def test_derivatives_of_a_program_travel_to_workers_of_joblib() -> None:
+    pytest.importorskip("joblib")
+
+    assert sorted(arrived("loky")) == sorted(f"loky {name}" for name in ALL)
+
+
+def test_derivatives_of_a_program_travel_to_workers_of_dask() -> None:
+    pytest.importorskip("dask")
+
+    assert sorted(arrived("dask")) == sorted(f"dask {name}" for name in ALL)
+
+
+@pytest.mark.slow
+def test_kernels_of_a_program_travel() -> None:
+    pytest.importorskip("joblib")
+    pytest.importorskip("numba")
+
+    assert arrived("kernels") == []
+
+
+SENDER = """
+import sys, cloudpickle, symgrad
+def f(x):
+    return scale * helper(x)
+def helper(x):
+    return x * x
+scale = 5.0
+derivative = symgrad.grad(f)
+out, pullback = symgrad.vjp(f, 2.0)
+with open(sys.argv[1], "wb") as stream:
+    cloudpickle.dump((derivative, pullback, {"f": f}), stream)
+"""
+RECEIVER = """
+import sys, pickle
+with open(sys.argv[1], "rb") as stream:
+    derivative, pullback, held = pickle.load(stream)
+print(derivative(2.0), pullback(1.0)[0], derivative.grad(2.0))
+import inspect
+print(inspect.getsource(derivative._function).splitlines()[1].strip())
+"""
+
+
+def test_the_text_goes_with_the_function(tmp_path: Path) -> None:
+    program, data = tmp_path / "program.py", tmp_path / "data.pickle"
+    program.write_text(SENDER)
+    run(str(program), str(data))
+    program.unlink()
+
+    lines = run("-c", RECEIVER, str(data)).splitlines()
+    assert lines[0] == "20.0 20.0 10.0"
+    assert lines[1] == "return scale * helper(x)"
+
+
+# ------------------------------------------------------------------ what a pickle is
+
+
+SCALE = 3.0
+
+
+def importable(x):
+    return SCALE * x * x
+
+
+def local_function(factor):
+    def local(x, power=2):
+        return factor * importable(x) * np.sin(x) ** power
+
+    return local
+
+
+def test_what_can_be_imported_travels_by_name() -> None:
+    derivative = symgrad.grad(importable)
+    data = pickle.dumps(derivative)
+
+    assert pickle.loads(data) is derivative
+    assert len(data) < 400
+
+
+def test_what_comes_twice_is_one_derivative() -> None:
+    derivative = symgrad.grad(local_function(2.0))
+    first, second = (pickle.loads(pickle.dumps(derivative)) for _ in range(2))
+
+    assert first is second
+    assert first(0.7) == derivative(0.7)
+    assert pickle.loads(pickle.dumps(symgrad.grad(local_function(3.0)))) is not first
+
+
+def test_a_module_registered_for_travel_by_value_travels_by_value() -> None:
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        again = pickle.loads(pickle.dumps(symgrad.grad(importable)))
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+    assert again is not symgrad.grad(importable)
+    assert again(2.0) == 12.0
+
+
+def test_copies_are_the_derivative_itself() -> None:
+    derivative = symgrad.grad(lambda x: x * x)
+
+    assert copy.deepcopy({"d": derivative})["d"] is derivative
+    assert copy.copy(derivative) is derivative
+
+
+def test_a_decorated_function_keeps_its_derivatives() -> None:
+    @symgrad.differentiable
+    def local(x):
+        return x**3 if x > 1.0 else local(x + 1.0)
+
+    again = cloudpickle.loads(cloudpickle.dumps(local))
+    assert (again(2.0), again.grad(2.0), again.grad.grad(2.0), again.value_and_grad(2.0)) == (8.0, 12.0, 12.0, (8.0, 12.0))
+    arrived = pickle.loads(pickle.dumps(local.grad))
+    assert arrived._function.grad is arrived
+
+
+def test_a_declaration_about_a_function_of_a_library_travels() -> None:
+    code = textwrap.dedent("""
+        import sys, pickle, symgrad, textwrap
+        symgrad.constant(textwrap.dedent, "dedent(x)", result="x")
+        def f(x):
+            return x * textwrap.dedent(x) if x < 0 else x
+        sys.stdout.write(pickle.dumps(symgrad.grad(f)).hex())
+    """)
+    data = run("-", code=code)
+    receive = "import sys, pickle; pickle.loads(bytes.fromhex(sys.stdin.read())); import textwrap; " \
+              "from symgrad.ops.spelling import declared; print(declared(textwrap.dedent) is not None)"  # fmt: skip
+    assert run("-c", receive, code=data).strip() == "True"
+
+
+def test_without_cloudpickle_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+
+    with pytest.raises(errors.CloudpickleMissing, match="local cannot be imported by another process") as caught:
+        pickle.dumps(symgrad.grad(local_function(2.0)))
+    assert isinstance(caught.value, pickle.PicklingError)
+    assert str(caught.value.hint).startswith("pip install cloudpickle")
+    assert pickle.loads(pickle.dumps(symgrad.grad(importable)))(2.0) == 12.0
+
+
+# ------------------------------------------------------------------ forks
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_fork_waits_for_what_is_being_compiled() -> None:
+    state, begun = {"half": False}, threading.Event()
+
+    def build() -> None:
+        with LOCK:
+            state["half"] = True
+            begun.set()
+            time.sleep(0.2)
+            state["half"] = False
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        free = threading.Thread(target=lambda: state.__setitem__("free", LOCK.acquire(timeout=5)))
+        free.start()
+        free.join()
+        os._exit(0 if state.get("free") and not state["half"] else 1)
+    thread.join()
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert LOCK.acquire(timeout=5)
+    LOCK.release()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_children_compile_while_a_thread_of_the_parent_does() -> None:
+    stop = threading.Event()
+
+    def compile_on() -> None:
+        while not stop.is_set():
+            symgrad.grad(lambda x: x * x * np.exp(x))(1.0)
+
+    thread = threading.Thread(target=compile_on)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if symgrad.grad(lambda x: x * x * x)(2.0) == 12.0 else 1)
+            deadline = time.monotonic() + 20
+            while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if ended[0] == 0:
+                os.kill(child, 9)
+                os.waitpid(child, 0)
+            assert ended[0] == child, "the child hangs"
+            assert os.waitstatus_to_exitcode(ended[1]) == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+# ------------------------------------------------------------------ plain data
+
+
+def test_names_of_a_program_are_copied_as_plain_data() -> None:
+    program = static.Program()
+    names = program.names
+    assert [names.new("fc"), names.new("fc")] == ["fc_0", "fc_1"]
+    twin = copy.deepcopy(names)
+    names.after("fc", 7)
+
+    assert (twin.new("fc"), names.new("fc")) == ("fc_2", "fc_8")
+    assert pickle.loads(pickle.dumps(names)).new("fc") == "fc_9"
