@@ -115,9 +115,10 @@ def asked(options: argparse.Namespace) -> Any:
 
 def derive(function: Any, options: argparse.Namespace) -> Any:
     """The derivative of the order asked for."""
+    words = {"strict": options.strict}
     for _ in range(options.order - 1):
-        function = symgrad.grad(function, asked(options))
-    return symgrad.value_and_grad(function, asked(options)) if options.value else symgrad.grad(function, asked(options))
+        function = symgrad.grad(function, asked(options), **words)
+    return symgrad.value_and_grad(function, asked(options), **words) if options.value else symgrad.grad(function, asked(options), **words)
 
 
 def own_source(function: Any) -> str:
@@ -143,7 +144,8 @@ def show(options: argparse.Namespace) -> int:
         "ir" if options.ir or stage else "gradient_source": text,
     }
     if args is not None:
-        facts |= {"arguments": args, "value": function(*args), "gradient": symgrad.grad(function, asked(options))(*args)}
+        gradient = symgrad.grad(function, asked(options), strict=options.strict)(*args)
+        facts |= {"arguments": args, "value": function(*args), "gradient": gradient}
         if options.order > 1:
             facts["derivative"] = derived(*args)
     if options.json:
@@ -210,10 +212,12 @@ def parser() -> argparse.ArgumentParser:
     shower.add_argument("--ir", action="store_true", help="print the IR instead of the source")
     shower.add_argument("--stage", help="the IR after a stage ('lowered'), or what two stages changed ('lowered,simplified')")
     shower.add_argument("--value", action="store_true", help="show value_and_grad instead of grad")
+    shower.add_argument("--strict", action="store_true", help="refuse arguments that the result does not depend on")
     shower.set_defaults(run=show)
     explainer = verbs.add_parser("explain", parents=[common], help="print what becomes of each line, and why")
     explainer.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
     explainer.add_argument("--value", action="store_true", help="explain value_and_grad instead of grad")
+    explainer.add_argument("--strict", action="store_true", help="refuse arguments that the result does not depend on")
     explainer.set_defaults(run=explain)
     checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
     checker.add_argument("--directions", type=int, default=3, help="random directions for each order")

@@ -53,9 +53,12 @@ from symgrad.signature import Compiled, Request, Signature, without_relations
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 
 
-def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit) -> Options:
+def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
+            strict: bool = False) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
+    if strict and allow_unused:
+        raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
     if wrt is not None and argnums is not None:
         raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
     wrt = wrt if wrt is not None else argnums
@@ -66,7 +69,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
-    return Options(what, wrt, has_aux, allow_unused, names, jit=jit)
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit)
 
 
 # ------------------------------------------------------------------ derived functions
@@ -108,9 +111,9 @@ class Derived:
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
-        unused = wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None
+        unused = wanted.allow_unused or wanted.what == "vjp" and wanted.wrt is None and not wanted.strict
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
-                          unused, wanted.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
+                          unused, wanted.strict, wanted.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes)
 
@@ -334,21 +337,24 @@ def derived(function: Any, wanted: Options) -> Any:
 
 
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
+         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
     With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
     names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
     ``jit="auto"`` where that can be done, without a word where it cannot.
+
+    Where the result does not depend on an argument in ``wrt`` its gradient is zero, which a ``NotActiveWarning`` says at the
+    call that compiles; ``allow_unused=True`` is silent, and ``strict=True`` raises ``NotActive``.
     """
-    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict))
 
 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   allow_unused: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
-    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit))
+    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict))
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
@@ -356,30 +362,31 @@ grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
 value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
 
 
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-        **kwargs: Any) -> Any:  # fmt: skip
+def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
+        no_grad: Iterable[str] = (), jit: Jit = False, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
-    Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats.
+    Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
+    result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as ``grad`` does it.
     The pullback may be called any number of times.
     """
-    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit))(*args, **kwargs)
+    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit, strict))(*args, **kwargs)
 
 
 vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
-                   allow_unused: bool = False, jit: Jit = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, strict: bool = False, jit: Jit = False) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
     if function is None:
         return functools.partial(
-            differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, jit=jit
+            differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, strict=strict, jit=jit
         )
-    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit)
+    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
-                                             allow_unused=allow_unused, jit=jit))  # fmt: skip
+                                             allow_unused=allow_unused, strict=strict, jit=jit))  # fmt: skip
     plain = plain_function(function)
     if plain is function and is_written_in_class(plain):
         return Differentiable(plain, wanted)

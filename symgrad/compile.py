@@ -91,7 +91,7 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
 def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
     """Read the function, run the stages, and load what they make."""
     source, lowered = lowered_for(function, signature, request, notes)
-    job = Job(source, signature, replace(request, read=None), lowered)
+    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM))
     shelf = shelf_of(job, request.read is not None) if request.jit and notes is None else None
     found = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if found is None else None))
@@ -124,7 +124,7 @@ def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
             shelf.keep_relations()
         raise
     found = Found(made.emission(job), made.name, made.program is not None)
-    if shelf is not None:
+    if shelf is not None and not job.inactive:  # what is told of those is not kept
         shelf.keep_numpy(found)
     return found
 

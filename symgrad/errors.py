@@ -192,9 +192,9 @@ class IntegerArgument(SymgradError, TypeError):
 
 
 class NotActive(SymgradError):
-    """The result can never depend on an argument in ``wrt``."""
+    """With ``strict=True``: the result can never depend on an argument in ``wrt``."""
 
-    default_hint = "allow_unused=True gives None or zeros for it"
+    default_hint = "without strict=True the gradient is zero"
 
 
 class NotScalar(SymgradError):
@@ -284,6 +284,26 @@ class NotCompiled(UserWarning):
         lines += _place(self.loc) if self.loc is not None and self.loc.file else []
         hint = 'jit="auto" says nothing of it'
         lines.append(f"  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#notcompiled")
+        return "\n".join(lines)
+
+
+class NotActiveWarning(UserWarning):
+    """A notice, not an error: the result does not depend on an argument in ``wrt``, so that its gradient is zero.
+
+    >>> print(NotActiveWarning("the result does not depend on x: it is never used"))
+    the result does not depend on x: it is never used; the gradient is zero
+      allow_unused=True is silent, strict=True raises     docs/errors.md#notactivewarning
+    """
+
+    def __init__(self, what: str, loc: Loc | None = None) -> None:
+        super().__init__(what, loc)
+        self.what, self.loc = what, loc
+
+    def __str__(self) -> str:
+        lines = [f"{self.what}; the gradient is zero"]
+        lines += _place(self.loc) if self.loc is not None and self.loc.file else []
+        hint = "allow_unused=True is silent, strict=True raises"
+        lines.append(f"  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#notactivewarning")
         return "\n".join(lines)
 
 

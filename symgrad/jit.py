@@ -11,7 +11,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
@@ -20,7 +19,7 @@ from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
-from symgrad.runtime.load import collector_paused, load
+from symgrad.runtime.load import collector_paused, depth_of_caller, load
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Direct
 
@@ -189,12 +188,3 @@ def first_line(fault: Exception) -> str:
     """The line of numba's message that says most."""
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
     return (lines[1] if len(lines) > 1 and lines[0].startswith("Failed") else lines[0] if lines else type(fault).__name__)[:200]
-
-
-def depth_of_caller() -> int:
-    """How many frames up the user's own call stands, for ``stacklevel``."""
-    here = str(Path(__file__).parent)
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
-        depth, frame = depth + 1, frame.f_back
-    return depth

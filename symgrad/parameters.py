@@ -32,6 +32,7 @@ class Options:
     allow_unused: bool = False
     no_grad: frozenset[str] = frozenset()
     bound: bool = False  #: the first parameter is an instance, and positions count from the next
+    strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
 
 

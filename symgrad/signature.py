@@ -16,6 +16,7 @@ import numpy as np
 from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, Type
+from symgrad.location import Loc
 from symgrad.text import attribute
 from symgrad.text import item as item_of
 
@@ -101,6 +102,7 @@ class Request:
     has_aux: bool = False
     pullback: bool = False
     allow_unused: bool = False
+    strict: bool = False  #: a result that does not depend on an argument in ``wrt`` is an error
     no_grad: frozenset[str] = frozenset()
     optimize: Literal["read", "speed"] = "speed"
     pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
@@ -202,6 +204,14 @@ class Relied:
 
 
 @dataclass(frozen=True, slots=True)
+class Inactive:
+    """An argument in ``wrt`` that the result does not depend on: what is told of it, and the place that is the reason."""
+
+    what: str
+    loc: Loc | None
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """What came of it: ``function`` has the user's own parameters; ``text`` is its source.
 
@@ -225,6 +235,7 @@ class Compiled:
     pending: Pending | None = None  #: what is to stand in its place once it is called
     direct: Direct | None = None
     relied: tuple[Relied, ...] = ()
+    inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "CastStore": lambda: symgrad.grad(cast_store)(1.0),
     "BadArgument": lambda: symgrad.grad(square, wrt="q"),
     "IntegerArgument": lambda: symgrad.grad(square)(2),
-    "NotActive": lambda: symgrad.grad(not_active, wrt="w")(1.0, 2.0),
+    "NotActive": lambda: symgrad.grad(not_active, wrt="w", strict=True)(1.0, 2.0),
     "NotScalar": lambda: symgrad.grad(not_scalar)(TWO),
     "FreedGraph": freed,
     "NotReached": lambda: eager.grad(tensor() * 2, tensor()),

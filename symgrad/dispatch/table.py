@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,10 @@ from symgrad.abstraction import abstract, laid_out
 from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
 from symgrad.dispatch.guard import MISSING, Users, write_guard
 from symgrad.dispatch.watch import watches
-from symgrad.errors import SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
+from symgrad.runtime.load import depth_of_caller
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Related, Signature, is_relation
 
@@ -199,7 +201,9 @@ class Table:
                     del entries[oldest]
             self.entries, self.latest = entries, entry
             self.guard()
-            return entry
+        for told in entry.compiled.inactive if len(entries[signature]) == 1 else ():
+            warnings.warn(NotActiveWarning(told.what, told.loc), stacklevel=depth_of_caller())
+        return entry
 
 
 #: every table alive, so that a new rule can make them start anew

@@ -71,7 +71,8 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
-    run(ctx, list(function.body) if frame.top else [*function.body, *at_the_end(function)])
+    # at the top the end is tried only where writing loops out has not shown that it is never reached
+    run(ctx, list(function.body) if frame.top and not ctx.unroll else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
     made = ctx.state.names.get((frame, RESULT), MISSING)
     if ctx.state.dead:

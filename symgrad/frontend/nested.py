@@ -18,7 +18,7 @@ from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import callee
-from symgrad.ir.core import Block, Func, Op, Operand, Value, clone_block, substitute
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import Array, Scalar, is_complex
 
 
@@ -36,9 +36,11 @@ class Derivative(Binding):
 def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.grad(g, wrt=...)`` inside a function."""
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
-    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "jit"}
+    known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit"}
     if known:
         raise UnsupportedSyntax(f"{known.pop()}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+    if "strict" in kwargs and unwrap(kwargs["strict"]):
+        raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "jit" in kwargs and unwrap(kwargs["jit"]):
         raise UnsupportedSyntax(f"jit= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     # a decorated function has options of its own
@@ -116,8 +118,8 @@ class Pullback(Binding):
 
 def make_pullback(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``symgrad.vjp(g, x)`` inside a function: the value, and what is differentiated when it is called."""
-    given = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "no_grad", "jit")}
-    if unsaid := sorted({"has_aux", "no_grad", "jit"} & set(kwargs)):
+    given = {name: kwargs[name] for name in kwargs if name not in ("wrt", "has_aux", "strict", "no_grad", "jit")}
+    if unsaid := sorted({"has_aux", "strict", "no_grad", "jit"} & set(kwargs)):
         raise UnsupportedSyntax(f"{unsaid[0]}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     of, *rest = args
     wrt = unwrap(kwargs["wrt"]) if "wrt" in kwargs else tuple(k for k, a in enumerate(rest) if holds_floats(ctx, a))
@@ -258,6 +260,8 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()) or aux is not None:
         raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
     ctx.state = entry
+    if not isinstance(out.type, Scalar) and (not isinstance(out.type, Array) or out.type.shape is None):
+        block.ops.append(Call([], ctx.loc(node), "check_result", [out], {"one": True}))
     block.yields = [out]
     close(ctx, block)
     given = [v for v, _ in fresh.pairs]

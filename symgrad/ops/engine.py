@@ -474,6 +474,9 @@ constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[
          effect=True, statement=True)  # fmt: skip
 # a number or an array of which nothing is known, beside what carries a derivative
 constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement=True)
+# what a function returned, of which nothing is known: is it a number (``one``), or else a number, an array or a list?
+constant("check_result(x, one=True)", _nothing, emit=lambda s, t: "check_result(x)" if s["one"] else "check_result(x, False)",
+         effect=True, statement=True)  # fmt: skip
 # as many items as names that they are unpacked to
 constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)

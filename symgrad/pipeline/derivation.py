@@ -27,6 +27,7 @@ from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
+from symgrad.ir.types import Array, List, Scalar
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -41,7 +42,7 @@ from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed
-from symgrad.signature import Related, extent_words
+from symgrad.signature import Inactive, Related, extent_words
 from symgrad.text import docstring
 
 Read = Callable[[str], Any] | None
@@ -101,6 +102,8 @@ def derivation(job: Job, read: Read) -> Derivation:
     check(primal, wrt, active)
     check_active(job, primal, wrt, active)
     primal = checked_when_run(primal, wrt, active)
+    if asks_result(job, primal):
+        job.stage("simplified", primal)
     make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
     return of_best_form(job, primal, make)
 
@@ -128,6 +131,17 @@ def prepared(job: Job, func: Func) -> Func:
         func = simplify(func, (paired, dce))
     func = simplify(aggregates(func, jit))
     return simplify(lift(func, guarded), (cse, dce))
+
+
+def asks_result(job: Job, func: Func) -> bool:
+    """Let the program look at its result where nothing is known of it: a gradient is of one number. Works in place."""
+    if job.output.count != 1 or job.output.items or job.lowered.raises:
+        return False
+    result = func.body.yields[0]
+    if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
+        return False
+    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": not job.request.pullback}))
+    return True
 
 
 def outline(func: Func) -> list[object]:
@@ -158,10 +172,10 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
 
 
 def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
-    """A result that does not depend on an argument has no gradient with respect to it, unless that was said to be all right."""
-    if job.request.allow_unused or job.request.pullback or job.lowered.raises:
+    """Note the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused."""
+    if job.request.allow_unused or job.lowered.raises:
         return
-    for group in job.signature.same:
+    for group in () if job.request.pullback else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
             what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
@@ -170,7 +184,23 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
     for name in job.request.wrt:
         own = [k for k, _ in job.inputs_of(name) if k in wrt]
         if own and not any(k in relevant for k in own):
-            raise NotActive(f"the result does not depend on {name}", job.parameter_loc(name))
+            told = told_inactive(job, name, own)
+            if job.request.strict:
+                raise NotActive(told.what, told.loc)
+            job.inactive.append(told)
+
+
+def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
+    """What is told of an argument that the result does not depend on: why, and where."""
+    from symgrad.pipeline.inactive import in_text, why_inactive  # hardly ever needed
+
+    lowered = job.stages["lowered"]
+    results = lowered.body.yields[: job.output.count]
+    reason = why_inactive(lowered, [lowered.params[k] for k in own], results)
+    if reason is None and job.order > 1:
+        reason = f"the derivative that is differentiated here is the same for every {name}", lowered.loc
+    why, loc = reason or in_text(job.source, name)
+    return Inactive(f"the result does not depend on {name}: {why}", job.parameter_loc(name) if loc is None or not loc.file else loc)
 
 
 # ------------------------------------------------------------------ what is derived

@@ -18,7 +18,7 @@ from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Request, Signature, Tree, part_of
+from symgrad.signature import Abstract, Inactive, Request, Signature, Tree, part_of
 from symgrad.text import identifier, is_name, literal, root_of
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Job:
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
     outside: Outside | None = None  #: the parameters of the function as it is saved
+    order: int = 1  #: of the derivative: 2 where the function is itself a derivative
+    inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
     relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
 
     def stage(self, name: str, func: Func) -> Func:
@@ -70,7 +72,12 @@ class Job:
         loc = self.source.loc(self.source.node)
         if self.request.has_aux and len(self.lowered.result.items) != 2:
             raise BadArgument("has_aux=True needs a function that returns (out, aux)", loc)
-        if self.request.pullback or self.lowered.raises:
+        if self.lowered.raises:
+            return
+        if not self.output.count and not self.output.items:
+            how = "a number or an array" if self.request.pullback else "one number"
+            raise NotScalar(f"the output is {self.output.text}, not {how}", self.result_loc(), f"return {how}")
+        if self.request.pullback:
             return
         operands = self.lowered.func.body.yields
         if self.output.count != 1 or self.output.items:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symgrad.codegen.texts import Emitted
-from symgrad.errors import CaughtException
+from symgrad.errors import CaughtException, NotScalar
 from symgrad.frontend.lower import Lowered
 from symgrad.ir.core import Func
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
+from symgrad.runtime import support
 from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled
@@ -58,14 +61,29 @@ class Later:
 def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
     """Load the text and say what it depends on."""
     lowered = job.lowered
-    namespace = {**emitted.namespace, **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
+    namespace = {**own_namespace(job, emitted), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
     function = load(emitted.text, name, namespace)
     if lowered.caught:
         function = refusing(function, lowered.caught)
     kernel = bool(job.request.jit) and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
-                    relied=lowered.relied)  # fmt: skip
+                    relied=lowered.relied, inactive=tuple(job.inactive))  # fmt: skip
+
+
+def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
+    """What the text names, where a result that is no number is refused with the place of the function."""
+    if "check_result" not in emitted.namespace:
+        return emitted.namespace
+
+    def check_result(x: Any, one: bool = True) -> None:
+        try:
+            support.check_result(x, one)
+        except TypeError as error:
+            hint = None if isinstance(x, np.ndarray) else "return a number on every path"
+            raise NotScalar(str(error), job.result_loc(), hint) from None
+
+    return {**emitted.namespace, "check_result": check_result}
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
@@ -74,7 +92,7 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
     @functools.cache
     def made() -> Callable[..., Any]:
         emitted = later.readable()
-        return load(emitted.text, name, {**emitted.namespace, **job.lowered.objects})
+        return load(emitted.text, name, {**own_namespace(job, emitted), **job.lowered.objects})
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return made()(*args, **kwargs)

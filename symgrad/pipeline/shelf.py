@@ -170,7 +170,7 @@ def plain_job(job: Job) -> Plain:
     line = lines_of(job)
     quoted = [[loc.file, loc.line, line(loc.file, loc.line)] for loc in faithful.places.values() if loc.line and not loc.text]
     asked = [
-        list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused,
+        list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused, request.strict,
         sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal,
     ]  # fmt: skip
     return [

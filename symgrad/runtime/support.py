@@ -149,6 +149,24 @@ def check_real(x: Any) -> None:
         )
 
 
+def check_result(x: Any, one: bool = True) -> None:
+    """Raise ``TypeError`` unless what a function returned is one real number or, without ``one``, a number, an array or a list.
+
+    >>> check_result(2.0), check_result(np.ones((1, 1))), check_result(np.ones(3), False)
+    (None, None, None)
+    >>> check_result(None)
+    Traceback (most recent call last):
+    TypeError: the output is None, not one number
+    """
+    array = isinstance(x, np.ndarray | np.generic)
+    if array and x.dtype.kind in "biuf" and (x.size == 1 or not one) or isinstance(x, float | int):
+        return
+    if not one and (isinstance(x, complex | list | tuple | dict) or array and x.dtype.kind == "c"):
+        return
+    what = f"an array of shape {x.shape}" if array and x.dtype.kind in "biufc" and x.ndim else "None" if x is None else type(x).__name__
+    raise TypeError(f"the output is {what}, not one number" if one else f"the output is {what}, neither a number nor an array")
+
+
 def copy(x: Any) -> Any:
     """A copy that shares no memory; what cannot be changed is given back as it is."""
     if isinstance(x, np.ndarray):
