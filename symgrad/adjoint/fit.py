@@ -6,7 +6,7 @@ What types decide is said with ``sum``; only where they do not, ``unbroadcast`` 
 from __future__ import annotations
 
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import Array, Extent, Scalar, Shape, is_plural, same_extent, same_shape
+from symgrad.ir.types import Array, Extent, List, Scalar, Shape, Type, Unknown, is_plural, same_extent, same_shape
 from symgrad.ops.build import Builder
 
 
@@ -70,6 +70,39 @@ def conformed(builder: Builder, grad: Operand, target: Value, hint: str | None =
     if want in (None, "any") or have == want or isinstance(grad, Const) or have in (None, "any"):
         return grad
     return builder.call("cast", grad, hint=hint, dtype=want)
+
+
+#: dtypes that are narrower than Python's numbers
+NARROW = frozenset({"f16", "f32", "c64"})
+
+
+def in_dtype(builder: Builder, grad: Operand, param: Value, narrow: bool, hint: str | None = None) -> Operand:
+    """A gradient in the dtype of its argument; ``narrow``: some number of the program is narrower than Python's.
+
+    Types that leave the dtype open are looked at only then: elsewhere all floats are of one width.
+    """
+    target, want = param.type, getattr(param.type, "dtype", None)
+    if not isinstance(grad, Const):
+        grad = conformed(builder, grad, param, hint)
+    if not narrow:
+        return grad
+    if isinstance(target, List) and isinstance(target.item, Scalar) and target.item.kind in ("float", "complex"):
+        return builder.call("python_numbers", grad, hint=hint, kind=target.item.kind)
+    if not isinstance(target, Scalar | Array) or not isinstance(grad.type, Scalar | Array | Unknown) or want == "any":
+        return grad
+    have = "any" if isinstance(grad.type, Unknown) else grad.type.dtype
+    if have == want or have is None and isinstance(grad.type, Scalar) and want not in NARROW:
+        return grad
+    if want is not None:
+        return builder.call("cast", grad, hint=hint, dtype=want)
+    return builder.call("number", grad, hint=hint, kind=target.kind) if target.kind in ("float", "complex") else grad
+
+
+def is_narrow(type_: Type) -> bool:
+    """Is it a number, an array or a list of numbers of a narrow dtype?"""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return getattr(type_, "dtype", None) in NARROW
 
 
 def in_plane(builder: Builder, grad: Operand, target: Value, hint: str | None = None) -> Operand:

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
-from symgrad.adjoint.fit import conformed
+from symgrad.adjoint.fit import in_dtype, is_narrow
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Scalar, Tape
@@ -92,6 +92,7 @@ class Sweep:
         """What is returned: each gradient in memory of its own, in its parameter's dtype and shape."""
         made: list[Operand] = []
         start = len(scope.reverse.ops)
+        narrow = any(is_narrow(value.type) for value in (*self.func.params, *self.producers))
         with self.builder.inside(scope.reverse):
             for k in wrt:
                 param = self.func.params[k]
@@ -99,7 +100,7 @@ class Sweep:
                 if cotangent is not None and cotangent.value in made:
                     cotangent.owned = False
                 grad = self.ledger.owned(cotangent, param)
-                made.append(grad if isinstance(grad, Const) else conformed(self.builder, grad, param, hinted(param)))
+                made.append(in_dtype(self.builder, grad, param, narrow, hinted(param)))
         self.mark(scope, start, -1)
         return made
 

@@ -56,6 +56,7 @@ class Seed:
     shape: str | None  #: the variable that keeps the shape of a result that is an array
     fits: bool  #: it is an array or a number, of floats or complex numbers
     of_complex: bool = False
+    dtype: str | None = None  #: NumPy's name of a dtype that is narrower than Python's numbers
 
     @property
     def kept(self) -> list[str]:
@@ -66,6 +67,7 @@ class Seed:
     def fitted(self) -> str:
         """The seed as the backward half takes it."""
         words = [self.given, str(self.shape), "True"] if self.of_complex else filter(None, [self.given, self.shape])
+        words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype!r}"])]
         return f"fitting_seed({', '.join(words)})" if self.fits else self.given
 
 

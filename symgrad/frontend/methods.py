@@ -150,7 +150,9 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
     rank = getattr(ctx.type_of(owner), "rank", None)
     if rank is None:
         raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
-    made = ctx.make(ctx.call("list_from", ctx.read(owner, node), depth=rank))
+    value = ctx.read(owner, node)
+    wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python's numbers
+    made = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank))
     return ctx.new_object("list", made) if isinstance(made, Ref) else made
 
 

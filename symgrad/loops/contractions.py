@@ -13,7 +13,7 @@ from symgrad.ir.core import ONE, ZERO, Call, Operand
 from symgrad.ir.types import Scalar
 from symgrad.loops.arrays import constant, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, filled, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, shown, stored
 from symgrad.loops.matrices import as_matrix, bases
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.reductions import reduce, sum_fold
@@ -92,7 +92,11 @@ def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels
     if not gone:
         return lowering.give_memory(whole, None, op.outs[0].name)
     found = reduce(lowering, whole, gone, False, sum_fold(writer, dtype), op.outs[0].name)
-    return found if isinstance(found, Form) else filled(dtype, (), found)
+    if not isinstance(found, Form):
+        return filled(dtype, (), cast_to(writer, found, dtype))
+    if found.dtype == dtype:
+        return found
+    return lowering.give_memory(mapped(writer, dtype, [found], lambda e: cast_to(writer, e[0], dtype), 0), None)  # sums are wider
 
 
 def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form | None:

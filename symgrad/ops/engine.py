@@ -437,6 +437,10 @@ rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_fro
 # ``depth``: how many of the dimensions become lists
 rule("list_from(x, depth=1)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 
+# a list of Python's floats or complex numbers, from one that may hold NumPy's
+rule("python_numbers(l, kind='float')", lambda types, settings, dim: List(Scalar(settings["kind"])), l_grad="out_grad",
+     emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))")  # fmt: skip
+
 rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
      b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
 rule("list_slice(l, start, stop, step)", _first, emit=_list_slice_text, l_grad="list_add_slice(into, start, stop, step, out_grad)",

@@ -30,6 +30,9 @@ from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
 from symgrad.text import identifier, respelled
 
+#: NumPy's names of the dtypes that are narrower than Python's numbers
+NARROW = {"f16": "float16", "f32": "float32", "c64": "complex64"}
+
 Emission = Callable[[Job], Emitted]
 
 
@@ -129,5 +132,5 @@ def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     for given, result, type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
-        made.append(Seed(given, result, shape, fits, is_complex(type_)))
+        made.append(Seed(given, result, shape, fits, is_complex(type_), NARROW.get(getattr(type_, "dtype", None))))
     return made

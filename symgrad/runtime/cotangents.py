@@ -26,7 +26,7 @@ def extreme_share(x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
     mask = x == out
     count = np.count_nonzero(mask, axis, keepdims=True)
     share = mask.astype(x.dtype if x.dtype.kind == "f" else float)
-    return share if np.all(count == 1) else share / count
+    return share if np.all(count == 1) else (share / count).astype(share.dtype, copy=False)
 
 
 def extreme_share_of(x: Any, out: Any, where: Any, initial: Any, axis: Any, keepdims: bool) -> Any:

@@ -34,8 +34,10 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
-def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False) -> Any:
+def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None) -> Any:
     """What a pullback is given for a result of this shape, or for a number; broadcast, as in ``sum(seed * result)``.
+
+    ``dtype`` is that of a result that is narrower than Python's numbers.
 
     >>> fitting_seed(2.0, (3,))
     array([2., 2., 2.])
@@ -47,13 +49,15 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
         given = complex(given) if number else np.asarray(given).astype(np.result_type(np.asarray(given), np.complex64))
     elif not of_complex and type(given) is not float and np.iscomplexobj(given):
         raise TypeError("a complex seed is given for a result that is real")
+    if dtype is not None and isinstance(given, np.ndarray | np.generic):
+        given = given.astype(dtype, copy=False)
     if shape is None:
         if type(given) is not float and np.ndim(given):
             raise ValueError(f"a seed of shape {np.shape(given)} is given for a result that is one number")
         return given
     if type(given) is np.ndarray and given.shape == shape:
         return given
-    array = np.asarray(given)
+    array = np.asarray(given, dtype)
     try:
         return array if array.shape == shape else np.broadcast_to(array, shape)
     except ValueError:
