@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument
+from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
 from symgrad.signature import Abstract, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
@@ -48,10 +49,10 @@ def abstract_value(value: Any, symbol: str) -> Abstract:
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
     if isinstance(value, np.ndarray):
-        return _array(value, symbol) if kind is np.ndarray else Static((kind, id(value)), value)
+        return _array(value, symbol) if kind is np.ndarray else Static((kind, Same(value)), value)
     if isinstance(value, np.generic):
         name = DTYPE_NAMES.get(value.dtype)
-        return Static((kind, id(value)), value) if name is None else Scalar(kind_of(name), name)
+        return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
     if kind is list and is_plain_list(value):
         return List(PYTHON_NUMBERS[type(value[0])])
     return _container(value, symbol, frozenset())
@@ -124,19 +125,16 @@ def static(value: Any) -> Static:
     if isinstance(value, types.FunctionType):
         return Static(function_key(value), value)
     if isinstance(value, types.MethodType):
-        return Static(("method", getattr(value.__func__, "__code__", value.__func__), id(value.__self__)), value)
+        return Static(("method", getattr(value.__func__, "__code__", value.__func__), Same(value.__self__)), value)
     if isinstance(value, slice | range):
         return Static((type(value), value.start, value.stop, value.step), value)
-    return Static((type(value), id(value)), value)
+    return Static((type(value), Same(value)), value)
 
 
 def function_key(function: types.FunctionType) -> tuple[Any, ...]:
-    """A function is its code, its cells and its defaults: generated code reads those of the function first seen.
-
-    ``Static.value`` keeps that function, and so the objects whose identities stand here, alive.
-    """
+    """A function is its code, its cells and its defaults: generated code reads those of the function first seen."""
     held = (*(function.__closure__ or ()), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    return ("function", function.__code__, id(function.__globals__), tuple(map(id, held)))
+    return ("function", function.__code__, Same(function.__globals__), tuple(map(Same, held)))
 
 
 def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:

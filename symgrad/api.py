@@ -28,6 +28,7 @@ from symgrad.explaining import explain as explained
 from symgrad.files import check_free, write_file
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, from_source, plain_function, read, seen_through
+from symgrad.identity import Same
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.jit import Jit, available
@@ -238,19 +239,6 @@ class Derived:
 
         span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
         return explained(f"{self!r} for {entry.signature}", notes, line, span)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Same:
-    """An object, equal to itself only."""
-
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,7 +462,7 @@ class BoundDifferentiable:
         return isinstance(other, BoundDifferentiable) and self.__func__ is other.__func__ and self.__self__ is other.__self__
 
     def __hash__(self) -> int:
-        return hash((id(self.__func__), id(self.__self__)))
+        return hash((Same(self.__func__), Same(self.__self__)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self.__self__, self.__name__)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent / "symgrad"
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location", "text"},
+    {"location", "identity", "text"},
     {"errors", "notes"},
     {"ir"},
     {"signature"},

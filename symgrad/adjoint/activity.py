@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import NoDerivative
+from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
@@ -44,7 +45,7 @@ class Dependences:
         """What a method is given may be kept by its owner, and be part of whatever that gives later."""
         if op.name == "opaque_attribute":
             owner = op.args[0]
-            held = owner if isinstance(owner, Value) else self.objects.setdefault(id(owner.value), Value(UNKNOWN))
+            held = owner if isinstance(owner, Value) else self.objects.setdefault(Same(owner.value), Value(UNKNOWN))
             self.owners[op.outs[0]] = held
             self.link(held, op.outs[0])
         elif op.name == "opaque" and op.args[0] in self.owners:

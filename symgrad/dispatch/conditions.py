@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.abstraction import PYTHON_NUMBERS
 from symgrad.dispatch.watch import Names
+from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
 from symgrad.signature import ASPECTS, Abstract, Relied, Static, Tree, part_of
 from symgrad.text import item, literal, names_in, respelled
@@ -78,7 +79,7 @@ def _static_condition(text: str, item: Static, names: Names) -> list[str] | None
         return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
     if isinstance(value, slice | range):
         return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {names.of(value)}"]
-    if item.key == (type(value), id(value)):
+    if item.key == (type(value), Same(value)):
         return [f"{text} is {names.of(value)}"]
     return None
 

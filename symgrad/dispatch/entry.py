@@ -15,6 +15,7 @@ import numpy as np
 from symgrad.abstraction import abstract_value, array_leaves
 from symgrad.dispatch.watch import Watch
 from symgrad.errors import UnsureAlias
+from symgrad.identity import Same
 from symgrad.ir.types import Array
 from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
 from symgrad.text import root_of, tree_of, value_of
@@ -63,7 +64,7 @@ class Entry:
 
     def unwatched(self) -> list[Relied]:
         """What is relied on and not watched by its place anyway."""
-        places = {(id(watch.place), watch.name) for watch in self.watched}
+        places = {(Same(watch.place), watch.name) for watch in self.watched}
         return [r for r in self.compiled.relied if r.aspect != "itself" or place_of(r.text, self.compiled.objects) not in places]
 
     def writes(self, path: str) -> bool:
@@ -75,18 +76,18 @@ class Entry:
         return [text for text, item in self.compiled.captured if isinstance(item, Array)]
 
 
-def place_of(text: str, objects: Mapping[str, Any]) -> tuple[int, str] | None:
+def place_of(text: str, objects: Mapping[str, Any]) -> tuple[Same, str] | None:
     """The place that an expression reads, a global, a cell or an attribute, and the name in it, as a ``Watch`` has them."""
     match tree_of(text):
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__globals__"), slice=ast.Constant(value=str() as name)):
-            return (id(objects[root].__globals__), name) if root in objects else None
+            return (Same(objects[root].__globals__), name) if root in objects else None
         case ast.Attribute(
             value=ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__closure__"), slice=ast.Constant(value=int() as cell)),
             attr="cell_contents",
         ):
-            return (id(objects[root].__closure__[cell]), objects[root].__code__.co_freevars[cell]) if root in objects else None
+            return (Same(objects[root].__closure__[cell]), objects[root].__code__.co_freevars[cell]) if root in objects else None
         case ast.Attribute(value=ast.Name(id=root), attr=name):
-            return (id(objects[root]), name) if root in objects else None
+            return (Same(objects[root]), name) if root in objects else None
     return None
 
 

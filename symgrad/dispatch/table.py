@@ -29,6 +29,9 @@ from symgrad.signature import Compiled, Related, Signature, is_relation
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8
 
+#: refusals of functions that may be followed once more is known: how the arrays lie, and how large they are
+MAY_FOLLOW = (UnsureAlias, UnsupportedArgument, UnsupportedSyntax, UnknownType)
+
 Pins = tuple[tuple[str, Any], ...]
 Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
 
@@ -130,14 +133,12 @@ class Table:
             return entry
         try:
             return self.compile(signature, arguments)
-        except UnsureAlias as refusal:
-            if laid == signature:
+        except MAY_FOLLOW as refusal:
+            if not isinstance(refusal, UnsureAlias) or laid == signature:
                 return self.sized(signature, arguments, refusal)
-        except (UnsupportedArgument, UnsupportedSyntax, UnknownType) as refusal:
-            return self.sized(signature, arguments, refusal)
         try:
             return self.compile(laid, arguments)
-        except UnsureAlias as refusal:
+        except MAY_FOLLOW as refusal:
             return self.sized(laid, arguments, refusal)
 
     def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError) -> Entry:

@@ -8,6 +8,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.identity import Same
 from symgrad.ops.spelling import Custom, declared
 from symgrad.text import attribute, is_name, item, literal
 
@@ -75,7 +76,7 @@ LIBRARIES = frozenset({"numpy", "scipy", "symgrad", *sys.stdlib_module_names}) -
 
 def watches(function: types.FunctionType) -> tuple[Watch, ...]:
     """What a function, and the user's functions that it names, take from globals, cells and modules of the user's as it is."""
-    found: dict[tuple[int, str], Watch] = {}
+    found: dict[tuple[Same, str], Watch] = {}
     seen: set[types.CodeType] = set()
 
     def note(place: Any, name: str, value: Any) -> None:
@@ -84,8 +85,8 @@ def watches(function: types.FunctionType) -> tuple[Watch, ...]:
         inner = getattr(value, "__wrapped__", value)
         if isinstance(value, types.FunctionType | type | str | bytes | types.BuiltinFunctionType | None) or inner is not value:
             code = value.__code__ if isinstance(value, types.FunctionType) else None
-            found.setdefault((id(place), name), Watch(place, name, value, code))
-        for held in {id(inner): inner, id(value): value}.values():
+            found.setdefault((Same(place), name), Watch(place, name, value, code))
+        for held in (inner,) if inner is value else (inner, value):
             if isinstance(held, types.FunctionType) and (held.__module__ or "").split(".")[0] not in LIBRARIES:
                 visit(held)
 

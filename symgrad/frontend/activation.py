@@ -49,7 +49,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
         return called(ctx, frame, function, bound)
     outer, loc = ctx.frame, ctx.builder.loc
     ctx.frame = frame
-    ctx.stack.append((code, id(node)))
+    ctx.stack.append((code, node))
     try:
         arrays = array_parameters(function.args) if frame.place is not None else frozenset()
         for name, binding in bound.items():

@@ -237,6 +237,9 @@ class Missing(Binding):
 MISSING = Missing()
 ABSENT = Static(None)
 Name = tuple[Any, str]
+#: a set of locations in the order in which they were entered; it is replaced, never changed
+Locations = Mapping["Location", None]
+NO_LOCATIONS: Locations = MappingProxyType({})
 
 #: what is known on a path: of bools, and of places of constants, whether they are these
 Known = Mapping[Operand | tuple[Operand, int], bool]
@@ -255,7 +258,7 @@ class State:
     names: dict[Name, Binding] = field(default_factory=dict)
     memory: dict[Location, Operand] = field(default_factory=dict)
     heap: dict[HeapKey, tuple[tuple[Any, Binding], ...] | Ref] = field(default_factory=dict)
-    partners: dict[Location, frozenset[Location]] = field(default_factory=dict)
+    partners: dict[Location, Locations] = field(default_factory=dict)
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     codes: frozenset[int] = frozenset({0})
@@ -268,10 +271,14 @@ class State:
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
-        for other in {old} | self.partners.get(old, frozenset()):
-            if other is not new:
-                self.partners[new] = self.partners.get(new, frozenset()) | {other}
-                self.partners[other] = self.partners.get(other, frozenset()) | {new}
+        for other in (old, *self.partners.get(old, NO_LOCATIONS)):
+            self.share(new, other)
+
+    def share(self, one: Location, other: Location) -> None:
+        """Note that two locations may share memory; nothing follows from that for what each of them may share with others."""
+        if one is not other:
+            self.partners[one] = {**self.partners.get(one, NO_LOCATIONS), other: None}
+            self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
 
     def stored(self, location: Location, loc: Loc) -> None:
         """Note that a location was written to: what may share its memory is doubtful from here on.
@@ -279,7 +286,7 @@ class State:
         What is done to a list is not done to the arrays in it.
         """
         is_of_list = isinstance(self.memory[location].type, List)
-        for partner in self.partners.get(location, frozenset()):
+        for partner in self.partners.get(location, NO_LOCATIONS):
             if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array)):
                 self.stale.setdefault(partner, loc)
 

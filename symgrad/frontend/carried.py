@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
+from symgrad.frontend.bindings import MISSING, NO_LOCATIONS, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import reached_twice
@@ -29,11 +29,9 @@ class Plan:
     names: dict[Name, Skeleton] = field(default_factory=dict)
     memory: dict[Location, Type] = field(default_factory=dict)
     heap: dict[HeapKey, Any] = field(default_factory=dict)
-    shares: set[tuple[Any, Any]] = field(default_factory=set)
-    twins: set[Any] = field(
-        default_factory=set
-    )  #: places of objects, and objects, that may be reached by other names at the end of a round
-    stale: set[Any] = field(default_factory=set)
+    shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
+    twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
+    stale: dict[Any, None] = field(default_factory=dict)
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
         """Enter a form; True if that is news."""
@@ -124,7 +122,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     if plan.heap.keys() & head.gone:
         plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
         return make_head(ctx, entry, plan)
-    relate(entry, plan, head)
+    relate(ctx, entry, plan, head)
     return head
 
 
@@ -198,10 +196,10 @@ def replace_objects(entry: State, plan: Plan, head: Head) -> None:
     head.state.twins |= twins
 
 
-def reachable(state: State, carried: Iterable[Name]) -> set[Location]:
-    """Locations that a name or object still reaches under its own identity."""
+def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
+    """Locations that a name, an object or an array from outside still reaches under its own identity."""
     skip = set(carried)
-    found: set[Location] = set()
+    found: set[Location] = {array.location for array in ctx.arrays.values()}
     for name, binding in state.names.items():
         if isinstance(binding, Ref | Tup | Maybe) and name not in skip:  # nothing else has array leaves, and there are many numbers
             found.update(x for x in array_leaves(binding) if x is not None)
@@ -229,29 +227,27 @@ def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
     return [location for location in plan.memory if location not in found]
 
 
-def relate(entry: State, plan: Plan, head: Head) -> None:
+def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
     """Pair what may share memory at the top of the body."""
     state = head.state
-    seen = reachable(state, plan.names)
-    sources: dict[Location, list[Location]] = {}
+    seen = reachable(ctx, state, plan.names)
+    held: dict[Location, list[Location]] = {}  #: by what they are before the loop
     pairs = [(location, source) for (name, k), location in head.places.items() for source in source_of(entry, plan, name, k)]
     for location, source in pairs:
         if location is source:
             continue
-        if source in seen:
-            state.pair(location, source)
-        for other in entry.partners.get(source, frozenset()):
+        for other in (source, *entry.partners.get(source, NO_LOCATIONS)):
             if other in seen:
-                state.pair(location, other)
-        for twin in sources.setdefault(source, []):
-            state.pair(location, twin)
-        sources[source].append(location)
+                state.share(location, other)
+            for twin in held.get(other, ()):
+                state.share(location, twin)
+        held.setdefault(source, []).append(location)
         if source in entry.stale:
             state.stale[location] = entry.stale[source]
     for a, b in plan.shares:
         one, two = head.places.get(a), b if isinstance(b, Location) else head.places.get(b)
         if one is not None and two is not None and (two in head.places.values() or two in seen):
-            state.pair(one, two)
+            state.share(one, two)
     for mark in plan.stale:
         doubtful = mark if isinstance(mark, Location) else head.places.get(mark)
         if doubtful is not None:
@@ -280,7 +276,7 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
                 old = plan.memory.get(location, entry.memory[location].type)
                 news |= plan.add(plan.memory, location, join(old, end.memory[location].type))
         if location in end.stale and location not in head.state.stale:
-            plan.stale.add(location)
+            plan.stale[location] = None
             news = True
     for key in entry.heap:
         if key not in head.gone:
@@ -344,23 +340,22 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
         objects |= {(place, n): x for n, x in enumerate(objects_of(held, form, end.heap)) if x is not None}
     twice = reached_twice(end) if objects else set()
     doubtful = {place: key for place, key in objects.items() if key in twice or key in end.twins}
-    marks = {*doubtful, *(key for key in doubtful.values() if key in entry.heap)}
-    if not marks <= plan.twins:
-        plan.twins |= marks
-        news = True
+    for mark in (*doubtful, *(key for key in doubtful.values() if key in entry.heap)):
+        news = news or mark not in plan.twins
+        plan.twins[mark] = None
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
-            plan.stale.add(a)
+            plan.stale[a] = None
             news = True
-        others = end.partners.get(one, frozenset())
+        others = end.partners.get(one, NO_LOCATIONS)
         for b, two in items[:n]:
             if (one is two or two in others) and (a, b) not in plan.shares:
-                plan.shares.add((a, b))
+                plan.shares[a, b] = None
                 news = True
-        for other in {one} | others:
+        for other in (one, *others):
             if other in entry.memory and (a, other) not in plan.shares:
-                plan.shares.add((a, other))
+                plan.shares[a, other] = None
                 news = True
     return news
 
@@ -412,7 +407,7 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
                 head.enter((key, k), made, part)
             state.heap[key] = tuple(items.items())
     replace_objects(entry, plan, head)
-    relate(entry, plan, head)
+    relate(ctx, entry, plan, head)
     ctx.state = state
 
 

@@ -185,7 +185,7 @@ def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
 
 
 def loop_key(ctx: Lowering, node: ast.AST) -> Any:
-    return (id(node), tuple(ctx.stack))
+    return (node, tuple(ctx.stack))
 
 
 def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operand, Operand, Operand], body: Callable[[Value], None],

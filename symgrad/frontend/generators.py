@@ -41,7 +41,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     frame.consume, frame.consumer = consume, outer
     ctx.frame = frame
-    ctx.stack.append((held.node, id(node)))
+    ctx.stack.append((held.node, node))
     try:
         for name, binding in held.bound:
             ctx.state.names[frame, name] = binding

@@ -9,6 +9,7 @@ from typing import Any
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
+    NO_LOCATIONS,
     Binding,
     Bound,
     Broken,
@@ -81,7 +82,7 @@ class Joining:
         state.known = in_all([s.known for s in alive])
         for side in alive:
             for location, others in side.partners.items():
-                state.partners[location] = state.partners.get(location, frozenset()) | others
+                state.partners[location] = {**state.partners.get(location, NO_LOCATIONS), **others}
             state.stale = {**side.stale, **state.stale}
             state.twins |= side.twins
         for location in self.entry.memory:

@@ -177,7 +177,7 @@ class Attempt:
             notes=self.notes,
         )
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
-        ctx.stack.append((self.source.function.__code__, 0))
+        ctx.stack.append((self.source.function.__code__, node))
         for name, item in self.signature.params:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
         for found in self.known:

@@ -454,7 +454,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
                 return None
             return False
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
-        sure = b.location not in ctx.state.partners.get(a.location, frozenset())
+        sure = b.location not in ctx.state.partners.get(a.location, ())
         return a.location is b.location if a.location is b.location or sure else None
     if isinstance(a, Obj) and isinstance(b, Obj):
         return a == b if a == b or not {a.key, b.key} & ctx.state.twins else None

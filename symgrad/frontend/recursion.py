@@ -146,7 +146,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
         params += values
         ctx.state.names[frame, name] = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
     block = Block(params)
-    ctx.stack.append((source.code, id(node)))
+    ctx.stack.append((source.code, node))
     try:
         with ctx.inside(block):
             try:
@@ -174,7 +174,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
         written = [loc for loc, value in entry.memory.items() if state.memory.get(loc) is not value]
         own = [b for v in params for loc, b in state.memory.items() if isinstance(loc, Location) and loc.name == v.name and b is v]
         arrays = [v for v in params if not isinstance(v.type, Scalar)]
-        if written or len({id(b) for b in own}) < len([v for v in arrays if isinstance(v.type, Array)]):
+        if written or len(set(own)) < len([v for v in arrays if isinstance(v.type, Array)]):
             raise UnsupportedSyntax(f"{source.name} calls itself and writes to an array it is given", ctx.loc(node), "copy it first")
     finally:
         ctx.stack.pop()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, FLOAT, INT, UNDEFINED, UNKNOWN, Object, Type, is_complex
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
@@ -61,7 +62,7 @@ class Const:
         """Equal for constants that may replace one another (0 and 0.0 and False may not)."""
         if isinstance(self.value, bool | int | float | complex | str | type(None)):
             return (type(self.value), repr(self.value))
-        return (type(self.value), id(self.value))
+        return (type(self.value), Same(self.value))
 
     def __repr__(self) -> str:
         return f"Const({self.name or self.value!r})"

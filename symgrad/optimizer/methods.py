@@ -10,6 +10,7 @@ import numpy as np
 from symgrad.eager.node import switch
 from symgrad.eager.tensor import Tensor
 from symgrad.functional import updates
+from symgrad.identity import Same
 from symgrad.optimizer.lr import LRScheduler
 from symgrad.optimizer.regularizers import regularizer
 from symgrad.record.quiet import quietly
@@ -45,7 +46,7 @@ class Optimizer:
         self.learning_rate, self.weight_decay, self.grad_clip, self.name = learning_rate, regularizer(weight_decay), grad_clip, name
         self.parameters = None if parameters is None else given(parameters)
         self.settings: dict[str, Any] = {}
-        self.remembered: dict[int, list[np.ndarray[Any, Any]]] = {}
+        self.remembered: dict[Same, list[np.ndarray[Any, Any]]] = {}
         self.rates: list[Variable] = []
 
     # ---------------------------------------------------------------- the rate
@@ -147,7 +148,7 @@ class Optimizer:
         with switch(False):
             pairs = self.prepared([(p, p.grad) for p in self.chosen() if p.grad is not None])
             for parameter, gradient in pairs:
-                kept = self.remembered.get(id(parameter))
+                kept = self.remembered.get(Same(parameter))
                 if kept is None:
                     shape = parameter._value.shape
                     kept = [np.full(() if single else shape, value, parameter.dtype) for _, value, single in self.memory]
@@ -160,13 +161,13 @@ class Optimizer:
                 made = quietly(self.function, value, gradient._value, rate, *kept, **self.said(parameter))
                 new, *rest = made if isinstance(made, tuple) else (made,)
                 parameter.hold(np.asarray(new, value.dtype))
-                self.remembered[id(parameter)] = [np.asarray(one, value.dtype) for one in rest]
+                self.remembered[Same(parameter)] = [np.asarray(one, value.dtype) for one in rest]
 
     def state_dict(self) -> dict[str, Any]:
         """What is remembered, by the names of parameters, and the state of the schedule under ``LR_Scheduler``."""
         made: dict[str, Any] = {}
         for parameter in self.parameters or ():
-            for (part, _, _), value in zip(self.memory, self.remembered.get(id(parameter), []), strict=False):
+            for (part, _, _), value in zip(self.memory, self.remembered.get(Same(parameter), []), strict=False):
                 made[f"{parameter.name}_{part}_0"] = Tensor(value.copy())
         if isinstance(self.learning_rate, LRScheduler):
             made["LR_Scheduler"] = self.learning_rate.state_dict()
@@ -177,7 +178,7 @@ class Optimizer:
         for parameter in self.parameters or ():
             kept = [state_dict.get(f"{parameter.name}_{part}_0") for part, _, _ in self.memory]
             if kept and all(value is not None for value in kept):
-                self.remembered[id(parameter)] = [np.array(value, parameter.dtype) for value in kept]
+                self.remembered[Same(parameter)] = [np.array(value, parameter.dtype) for value in kept]
         if isinstance(self.learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self.learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.frontend.lower import Result
+from symgrad.identity import Same
 from symgrad.ir.faithful import LIBRARIES, Faithful, Plain, Unfaithful, known_object, plain_data, plain_place, plain_type
 from symgrad.ir.scan import parse_type
 from symgrad.ir.types import Type
@@ -189,10 +190,10 @@ def plain_result(result: Result) -> Plain:
 
 def plain_objects(job: Job) -> Plain:
     """The names that texts have for objects from outside: of which library they are, which are the same, which are classes of arguments."""
-    numbers: dict[int, int] = {}
+    numbers: dict[Same, int] = {}
     kinds = [item.kind for item in trees(job.signature)]
     return [
-        [name, known_object(value), numbers.setdefault(id(value), len(numbers)), [value is kind for kind in kinds]]
+        [name, known_object(value), numbers.setdefault(Same(value), len(numbers)), [value is kind for kind in kinds]]
         for name, value in job.lowered.objects.items()
     ]
 

@@ -1,0 +1,30 @@
+"""Keys that compare objects by identity and keep them alive.
+
+A bare ``id`` is no key: once the object is gone, another one may lie in its place and take its entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Same:
+    """An object as a key, equal to itself only.
+
+    >>> one, other = [1], [1]
+    >>> Same(one) == Same(one), Same(one) == Same(other)
+    (True, False)
+    """
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+__all__ = ["Same"]
