@@ -23,7 +23,7 @@ from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
-from symgrad.ops.indexing import is_basic
+from symgrad.ops.indexing import OPERANDS, is_basic
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,36 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
         letters += letter
         operands += values
     return Index(letters, tuple(operands), tuple(items), is_tuple)
+
+
+def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]:
+    """A bool among the items is a mask of one element along an axis of its own, as in NumPy: ``x[flag]`` is ``x[None][np.array([flag])]``."""
+    types = [o.type for o in index.operands]
+    places = [sum(OPERANDS[letter] for letter in index.spec[:k]) for k in range(len(index.spec))]
+    bools = [letter == "i" and is_bool(types[place]) for letter, place in zip(index.spec, places, strict=True)]
+    if not any(bools):
+        return owner, index
+    axes, letters, operands = "", "", []
+    for letter, place, is_flag in zip(index.spec, places, bools, strict=True):
+        own = list(index.operands[place : place + OPERANDS[letter]])
+        if is_flag:
+            axes, letters = axes + "n", letters + "i"
+            operands.append(ctx.call("reshape", own[0], ONE))
+            continue
+        mask = types[place] if letter == "i" else None
+        rank = mask.rank if isinstance(mask, Array) and mask.kind == "bool" else 1
+        if rank is None:
+            raise UnknownType("a bool beside a mask whose rank is not known is an index", ctx.builder.loc)
+        axes += {"i": "s" * rank, "s": "s", "e": "e", "n": ""}[letter]
+        letters += letter
+        operands += own
+    first = Step(axes, (NONE,) * (3 * axes.count("s")))
+    return Ref(owner.location, (*owner.path, first)), replace(index, spec=letters, operands=tuple(operands))
+
+
+def is_bool(of: Type) -> bool:
+    """Is an index of this type a bool, or an array of bools without axes?"""
+    return isinstance(of, Scalar | Array) and of.kind == "bool" and (isinstance(of, Scalar) or of.shape == ())
 
 
 def slice_parts(ctx: Lowering, node: ast.Slice) -> tuple[Binding | None, ...]:
@@ -160,6 +190,8 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
     known = all(isinstance(t, Scalar | Array) or k is NONE or isinstance(k, Const) for t, k in zip(types, index.operands, strict=True))
     if not known:
         return view_or_copy(ctx, owner, index)
+    owner, index = bools_as_masks(ctx, owner, index)
+    types = [o.type for o in index.operands]
     if not is_basic(index.spec, types):
         return ctx.make(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))
     view = Ref(owner.location, (*owner.path, index.step))
@@ -337,6 +369,7 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
     if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
         # NumPy copies where the two sides of a store overlap; the copy is an op here
         operand = ctx.call("copy", operand)
+    owner, index = bools_as_masks(ctx, owner, index)
     ctx.store(owner, operand, index.step)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, spelled
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.memory import index_item
+from symgrad.frontend.memory import Index, bools_as_masks, index_item
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.rows import apply_row
@@ -58,7 +58,8 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
         letter, values = index_item(ctx, item, node)
         letters += letter
         operands += values
-    path = (*target.path, Step(letters, tuple(operands)))
+    target, places = bools_as_masks(ctx, target, Index(letters, tuple(operands), ()))
+    path = (*target.path, places.step)
     amount = ctx.read(value, node)
     if negative:
         amount = ctx.call("negative", amount)

@@ -263,10 +263,10 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
     parts = [types[where[0]] for letter, where in items if letter == "i"]
     if any(not t.is_number for t in parts):
         return Array(x.dtype, None)
-    arrays = [t for t in parts if isinstance(t, Array)]
-    if x.shape is None or any(t.shape is None for t in arrays):
+    arrays = [t for t in parts if isinstance(t, Array) or _is_mask(t)]
+    if x.shape is None or any(isinstance(t, Array) and t.shape is None for t in arrays):
         return Array(x.dtype, None)
-    taken = sum(len(t.shape or ()) if _is_mask(t) and isinstance(t, Array) else 1 for t in parts) + step.count("s")
+    taken = sum(_axes_taken(t) for t in parts) + step.count("s")
     if taken > len(x.shape):
         return Array(x.dtype, None)
     if "e" not in step:
@@ -296,24 +296,26 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
             case "i":
                 item = types[where[0]]
                 if _is_mask(item):
-                    assert isinstance(item, Array)
-                    assert item.shape is not None
                     index_shapes.append((Dim("?"),))
-                    axis += len(item.shape)
-                else:
-                    if isinstance(item, Array) and item.shape is not None:
-                        index_shapes.append(item.shape)
-                    axis += 1
+                elif isinstance(item, Array) and item.shape is not None:
+                    index_shapes.append(item.shape)
+                axis += _axes_taken(item)
     if arrays:
         shape = broadcast(index_shapes)
         if shape is None or first is None:
             return Array(x.dtype, None)
         place = 0 if split else first
         out[place:place] = shape
-    if not out and "e" not in step and not arrays:
+    if not out and "e" not in step:
         return Scalar(kind_of(x.dtype), x.dtype) if x.dtype else UNKNOWN
     return Array(x.dtype, tuple(out))
 
 
 def _is_mask(item: Type) -> bool:
-    return isinstance(item, Array) and item.kind == "bool"
+    """Is the item a bool or an array of bools? A bool is a mask without axes."""
+    return isinstance(item, Scalar | Array) and item.kind == "bool"
+
+
+def _axes_taken(item: Type) -> int:
+    """How many axes of the array an item between the brackets stands for: as many as a mask has, else one."""
+    return len(getattr(item, "shape", ())) if _is_mask(item) else 1
