@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.fit import conformed, in_plane
 from symgrad.ir.core import Block, Const, Op, Operand, Value
-from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, is_complex, same_shape
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, Unknown, is_complex, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 
@@ -146,7 +146,9 @@ class Ledger:
         """Both together, in the memory of one of them if it may be written to."""
         mask = common(old.mask, new.mask)
         if old.loose:
-            return Cotangent(self.builder.call("add", old.value, new.value, hint=hint), mask=mask, loose=True)
+            may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))
+            row = "list_add" if may_be_list else "add"
+            return Cotangent(self.builder.call(row, old.value, new.value, hint=hint), mask=mask, loose=True)
         if in_memory(old.value.type) or in_memory(new.value.type):
             for into, other in ((old, new), (new, old)):
                 if into.owned and isinstance(into.value.type, Array):

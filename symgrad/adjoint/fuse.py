@@ -231,7 +231,7 @@ class Fusion:
         elif start.init is None:
             builder, made = self.sweep.builder, Block()
             with builder.inside(made), builder.at(op.loc):
-                top = builder.call("add" if isinstance(slot.type, Scalar) else "accumulate", out, init, hint=slot.name)
+                top = builder.call(adding(slot.type), out, init, hint=slot.name)
             self.instead.setdefault(op, []).extend(made.ops)
             self.definers[top] = made.ops[-1]
         self.table[old] = top
@@ -308,6 +308,11 @@ class Start:
     init: Operand | None
     last: Op | None = None
     place: int = 0
+
+
+def adding(type_: Type) -> str:
+    """The row that adds two cotangents of a type: lists are added element by element."""
+    return "add" if isinstance(type_, Scalar) else "accumulate" if isinstance(type_, Array) else "list_add"
 
 
 def has_shape(type_: Type, wanted: Type) -> bool:

@@ -143,6 +143,8 @@ class _Structure:
         unsaid = [s for s in row.settings if s not in op.settings]
         if strange or unsaid:
             raise self.fault(f"{describe(op, self.names)}: settings {strange} are not the row's, {unsaid} are missing", op)
+        if op.name == "accumulate" and any(isinstance(a.type, List | Tape) for a in op.args):
+            raise self.fault(f"{describe(op, self.names)}: accumulate takes arrays and numbers", op)
 
 
 # ------------------------------------------------------------------ memory

@@ -232,13 +232,17 @@ def in_form(g: Any, x: Any) -> Any:
 
 
 def list_add(a: Any, b: Any) -> Any:
-    """The sum of two lists item by item, of lists in lists all the way down; a new list.
+    """The sum of two lists item by item, of lists in lists all the way down; a new list.  The number 0 stands for a list of zeros.
 
     >>> list_add([1.0, [2.0]], [0.5, [1.0]])
     [1.5, [3.0]]
+    >>> list_add(0.0, [1.0])
+    [1.0]
     """
     if isinstance(a, list) and isinstance(b, list):
         return [list_add(p, q) for p, q in zip(a, b, strict=True)]
+    if isinstance(a, list) or isinstance(b, list):
+        return a if isinstance(a, list) else b
     return a + b
 
 

@@ -122,6 +122,10 @@ def test_the_shape_of_what_was_overwritten_may_be_asked() -> None:
 
 
 REFUSED = {
+    "a list accumulated to": (
+        "    l = list_of(1.0) : list[float]\n    m = list_of(2.0) : list[float]\n    s = accumulate(l, m) : list[float]\n    return x",
+        "accumulate -> s.0: accumulate takes arrays and numbers",
+    ),
     "the cotangent's slice is a view": (
         FORWARD + BACKWARD.replace("c = take", "c = view") + "    return g9",
         "multiply -> u1.0 reads c.0, whose memory was overwritten by set_at -> g1.0",

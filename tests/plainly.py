@@ -1,0 +1,120 @@
+"""A program's text run by symgrad and by plain Python: value, gradient, output and the caller's objects are compared."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import linecache
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import symgrad
+from symgrad.errors import SymgradError
+
+HEAD = "import collections, itertools, math\nimport numpy as np\n"
+COUNTER = iter(range(1 << 30))
+STEP = 1e-6
+
+
+def function_of(text: str) -> Any:
+    """The function ``f`` of a program, with a source that can be read."""
+    path = f"<plainly {next(COUNTER)}>"
+    linecache.cache[path] = (len(text), None, [line + "\n" for line in text.splitlines()], path)
+    namespace: dict[str, Any] = {"__name__": "plainly"}
+    exec(compile(text, path, "exec"), namespace)  # noqa: S102
+    return namespace["f"]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each float in a tree of arguments."""
+    if isinstance(value, bool | int | str | None):
+        return
+    if isinstance(value, float):
+        yield path
+    elif isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            yield from ((*path, ("item", index)) for index in np.ndindex(value.shape))
+    elif isinstance(value, list | tuple):
+        for k, item in enumerate(value):
+            yield from places(item, (*path, ("item", k)))
+    elif isinstance(value, dict):
+        for k, item in value.items():
+            yield from places(item, (*path, ("item", k)))
+    else:
+        for k, item in vars(value).items():
+            yield from places(item, (*path, ("attr", k)))
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """What stands at the end of a way; 0 where a gradient has nothing there."""
+    for kind, key in path:
+        if value is None:
+            return 0.0
+        value = getattr(value, key) if kind == "attr" and not isinstance(value, dict) else value[key]
+    return 0.0 if value is None else float(value)
+
+
+def moved(args: list[Any], path: tuple[Any, ...], length: float) -> list[Any]:
+    """The arguments with one float changed; what is one object stays one object."""
+    made = copy.deepcopy(args)
+    *way, (kind, key) = path
+    owner: Any = made
+    for inner_kind, inner in way:
+        owner = getattr(owner, inner) if inner_kind == "attr" else owner[inner]
+    if kind == "attr":
+        object.__setattr__(owner, key, getattr(owner, key) + length)
+    else:
+        owner[key] = owner[key] + length
+    return made
+
+
+def outcome(call: Any, args: list[Any]) -> tuple[Any, str]:
+    """What a call gives and prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args), printed.getvalue()
+
+
+def shown(value: Any) -> str:
+    """A tree of arguments as a text that can be compared."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {shown(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return type(value).__name__ + "(" + ", ".join(map(shown, value)) + ")"
+    if isinstance(value, float | int | str | np.ndarray | None):
+        return repr(np.round(value, 9).tolist()) if isinstance(value, float | np.ndarray) else repr(value)
+    return type(value).__name__ + shown(vars(value))
+
+
+def verdict(text: str, args: list[Any], stores: bool = True) -> str:
+    """``right`` or ``refused``; raises ``AssertionError`` where symgrad gives anything else than plain Python does.
+
+    ``stores``: what is stored in the arguments is compared too.
+    """
+    f = function_of(HEAD + text)
+    own, plain = copy.deepcopy(args), copy.deepcopy(args)
+    numbers = [k for k, argument in enumerate(args) if any(True for _ in places(argument))]
+    wrt = tuple(f.__code__.co_varnames[k] for k in numbers)
+    try:
+        (value, gradient), printed = outcome(symgrad.value_and_grad(f, wrt=wrt, allow_unused=True), own)
+    except SymgradError as error:
+        assert "InvalidIR" not in type(error).__name__, f"{text}\n{error}"
+        return "refused"
+    expected, expected_print = outcome(f, plain)
+    assert np.isclose(value, expected, rtol=1e-9, equal_nan=True), f"{text}\nvalue {value}, plain Python {expected}"
+    assert printed == expected_print, f"{text}\nprinted {printed!r}, plain Python {expected_print!r}"
+    if stores:
+        assert shown(own) == shown(plain), f"{text}\nstored {shown(own)}, plain Python {shown(plain)}"
+    gradients = gradient
+    for path in places(args):
+        ends = [outcome(f, moved(args, path, s))[0] for s in (STEP, -STEP)]
+        slope = (ends[0] - ends[1]) / (2 * STEP)
+        (_, first), *rest = path
+        given = at(gradients[numbers.index(first)], tuple(rest))
+        assert np.isclose(given, slope, rtol=1e-5, atol=1e-6), f"{text}\ngradient at {path}: {given}, differences {slope}"
+    return "right"
