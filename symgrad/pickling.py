@@ -22,7 +22,9 @@ from typing import Any
 
 from symgrad.dispatch.watch import LIBRARIES, names_in
 from symgrad.errors import CloudpickleMissing, SourceNotFound
-from symgrad.frontend.source import KEPT, describe, plain_function, same_code, text_of
+from symgrad.frontend.kept_texts import KEPT
+from symgrad.frontend.matching import same_code
+from symgrad.frontend.source import describe, plain_function, text_of
 from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second

@@ -52,6 +52,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
     ctx.stack.append((code, node))
     try:
         arrays = array_parameters(function.args) if frame.place is not None else frozenset()
+        ctx.hand_over(*args, *kwargs.values())
         for name, binding in bound.items():
             ctx.state.names[frame, name] = as_array(ctx, binding, node) if name in arrays else binding
         return body_result(ctx, frame, function)

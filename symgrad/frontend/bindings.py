@@ -7,13 +7,13 @@ Memory becomes values here: an array object is a ``Location`` whose content is t
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.core import Operand
-from symgrad.ir.types import Array, List, Type
+from symgrad.ir.core import Operand, Value
+from symgrad.ir.types import UNKNOWN, Array, List, Type
 from symgrad.location import NOWHERE, Loc
 
 
@@ -240,6 +240,10 @@ Name = tuple[Any, str]
 #: a set of locations in the order in which they were entered; it is replaced, never changed
 Locations = Mapping["Location", None]
 NO_LOCATIONS: Locations = MappingProxyType({})
+#: a set of objects in the order in which they were entered; it is replaced, never changed
+Keys = Mapping["HeapKey", None]
+NO_KEYS: Keys = MappingProxyType({})
+UNDEF_LIST = Value(List(UNKNOWN))  #: what a list holds that cannot be read
 
 #: what is known on a path: of bools, and of places of constants, whether they are these
 Known = Mapping[Operand | tuple[Operand, int], bool]
@@ -248,26 +252,36 @@ NOTHING_KNOWN: Known = MappingProxyType({})
 
 @dataclass(slots=True)
 class State:
-    """Everything that changes as a program runs: names, memory, objects, and which memory is doubtful.
+    """Everything that changes as a program runs: names, operands, memory, objects, and which memory is doubtful.
 
+    ``operands`` are the values that the statements being lowered have evaluated and not used yet, outermost first: arguments while
+    others are evaluated, owners of stores, what a loop goes over, managers of ``with``. They are roots, as names are.
     ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
     written to, with the place of the store; ``twins`` are objects that may or may not be the same as
-    another one, which must not be changed. ``known``: bools that tests on this path have decided. ``dead``: this path has raised.
+    another one, which must not be changed; ``kin`` are those that may be the same too: what one of them holds cannot be read any
+    more once another one was changed. ``known``: bools that tests on this path have decided. ``dead``: this path has raised.
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
+    operands: tuple[Binding, ...] = ()
     memory: dict[Location, Operand] = field(default_factory=dict)
     heap: dict[HeapKey, tuple[tuple[Any, Binding], ...] | Ref] = field(default_factory=dict)
     partners: dict[Location, Locations] = field(default_factory=dict)
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
+    kin: dict[HeapKey, Keys] = field(default_factory=dict)
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
 
     def copy(self) -> State:
         memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
-        return State(dict(self.names), *memory, self.twins, self.codes, self.known, self.dead)
+        return State(dict(self.names), self.operands, *memory, self.twins, dict(self.kin), self.codes, self.known, self.dead)
+
+    def roots(self) -> Iterator[Binding]:
+        """What the program can reach objects and memory from."""
+        yield from self.names.values()
+        yield from self.operands
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
@@ -279,6 +293,35 @@ class State:
         if one is not other:
             self.partners[one] = {**self.partners.get(one, NO_LOCATIONS), other: None}
             self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
+
+    def pair_objects(self, new: HeapKey, old: HeapKey) -> None:
+        """Note that two objects may be the same; what ``old`` may be, ``new`` may be too."""
+        for other in (old, *self.kin.get(old, NO_KEYS)):
+            if other is not new:
+                self.kin[new] = {**self.kin.get(new, NO_KEYS), other: None}
+                self.kin[other] = {**self.kin.get(other, NO_KEYS), new: None}
+
+    def changed(self, key: HeapKey, loc: Loc) -> None:
+        """Note that an object is changed: what objects hold that may be the same cannot be read from here on."""
+        for other in self.kin.get(key, NO_KEYS):
+            self.lose(other, loc)
+
+    def lose(self, key: HeapKey, loc: Loc) -> None:
+        """What an object holds cannot be read any more."""
+        content = self.heap.get(key)
+        if isinstance(content, tuple) and key.kind == "list":
+            content = self.heap[key] = Ref(Location(None, loc))
+            self.memory[content.location] = UNDEF_LIST
+        if isinstance(content, Ref):
+            self.stale[content.location] = loc
+        elif content is not None:
+            why = f"it may or may not be in the object that was changed at line {loc.line}"
+            self.heap[key] = tuple((name, Broken(why, "take a copy of one of the two")) for name, _ in content)
+
+    def is_lost(self, key: HeapKey) -> bool:
+        """Is it a list that cannot be read any more?"""
+        content = self.heap.get(key)
+        return isinstance(content, Ref) and content.location in self.stale
 
     def stored(self, location: Location, loc: Loc) -> None:
         """Note that a location was written to: what may share its memory is doubtful from here on.
@@ -298,8 +341,8 @@ class State:
 
     def become(self, other: State) -> None:
         """Take over another state."""
-        self.names, self.memory, self.heap = other.names, other.memory, other.heap
-        self.partners, self.stale, self.twins = other.partners, other.stale, other.twins
+        self.names, self.operands, self.memory, self.heap = other.names, other.operands, other.memory, other.heap
+        self.partners, self.stale, self.twins, self.kin = other.partners, other.stale, other.twins, other.kin
         self.codes, self.known, self.dead = other.codes, other.known, other.dead
 
 
@@ -309,6 +352,6 @@ def is_list(type_: Type) -> bool:
 
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
-    "Known", "Location", "Maybe", "Missing", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static", "Step", "Tup", "View",
-    "is_list", "replace",
+    "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
+    "Step", "Tup", "View", "is_list", "replace",
 ]  # fmt: skip

@@ -47,6 +47,7 @@ OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, n
 
 @expression(ast.Call)
 def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
+    height = len(ctx.state.operands)
     held = ctx.evaluate(node.func)
     if isinstance(held, Static) and held.value is super and not node.args:
         return super_of(ctx, node)
@@ -70,6 +71,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
             kwargs.update({k: outside(ctx, v, item_text(ctx, made.text, k), k) for k, v in made.value.items()})
         else:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
+    ctx.handing = height
     return ctx.apply(held, args, kwargs, node)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, NO_LOCATIONS, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
+from symgrad.frontend.bindings import MISSING, NO_KEYS, NO_LOCATIONS, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import reached_twice
 from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
+from symgrad.location import Loc
 
 TRIALS = 16
 
@@ -32,6 +33,8 @@ class Plan:
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
     twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
     stale: dict[Any, None] = field(default_factory=dict)
+    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be the same
+    lost: dict[HeapKey, Loc] = field(default_factory=dict)  #: lists of before the loop that cannot be read any more
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
         """Enter a form; True if that is news."""
@@ -118,6 +121,8 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         state.memory[location] = head.slot(ctx, type_, location.name)
     for key, form in plan.heap.items():
         head_object(ctx, entry, state, key, form, head)
+    for key, loc in plan.lost.items():
+        state.lose(key, loc)
     replace_objects(entry, plan, head)
     if plan.heap.keys() & head.gone:
         plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
@@ -194,14 +199,22 @@ def replace_objects(entry: State, plan: Plan, head: Head) -> None:
             leave(head.state, first)
             head.gone.add(first)
     head.state.twins |= twins
+    for (place, n), made in head.objects.items():
+        first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
+        for other in () if first is None else entry.kin.get(first, NO_KEYS):
+            head.state.pair_objects(made, other)
+    for a, b in plan.kin:
+        one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in (a, b))
+        if one is not None and two is not None:
+            head.state.pair_objects(one, two)
 
 
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
-    """Locations that a name, an object or an array from outside still reaches under its own identity."""
+    """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
     skip = set(carried)
     found: set[Location] = {array.location for array in ctx.arrays.values()}
-    for name, binding in state.names.items():
-        if isinstance(binding, Ref | Tup | Maybe) and name not in skip:  # nothing else has array leaves, and there are many numbers
+    for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
+        if isinstance(binding, Ref | Tup | Maybe):  # nothing else has array leaves, and there are many numbers
             found.update(x for x in array_leaves(binding) if x is not None)
     for content in state.heap.values():
         if isinstance(content, Ref):
@@ -213,9 +226,9 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
 
 
 def unheld(ctx: Lowering, plan: Plan, top: State) -> list[Location]:
-    """Carried memory that nothing holds at the top of the body: no name, object or array from outside, however deep."""
+    """Carried memory that nothing holds at the top of the body: no name, operand, object or array from outside, however deep."""
     found: set[Location] = set()
-    todo: list[Any] = [*top.names.values(), *top.heap.values(), *ctx.arrays.values()] if plan.memory else []
+    todo: list[Any] = [*top.roots(), *top.heap.values(), *ctx.arrays.values()] if plan.memory else []
     while todo:
         match todo.pop():
             case Ref(location):
@@ -279,7 +292,11 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             plan.stale[location] = None
             news = True
     for key in entry.heap:
-        if key not in head.gone:
+        if end.is_lost(key) and not entry.is_lost(key) and key not in head.gone:
+            news |= key not in plan.lost
+            plan.lost.setdefault(key, end.stale[end.heap[key].location])  # type: ignore[union-attr]
+            plan.heap.pop(key, None)
+        elif key not in head.gone and key not in plan.lost:
             news |= learn_object(ctx, entry, plan, head, end, key)
     return learn_sharing(entry, plan, head, end) or news
 
@@ -340,9 +357,13 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
         objects |= {(place, n): x for n, x in enumerate(objects_of(held, form, end.heap)) if x is not None}
     twice = reached_twice(end) if objects else set()
     doubtful = {place: key for place, key in objects.items() if key in twice or key in end.twins}
-    for mark in (*doubtful, *(key for key in doubtful.values() if key in entry.heap)):
+    marks = [*doubtful, *(key for key in doubtful.values() if key in entry.heap), *(key for key in entry.heap if key in end.twins)]
+    for mark in marks:
         news = news or mark not in plan.twins
         plan.twins[mark] = None
+    for pair in related_objects(entry, objects, end):
+        news = news or pair not in plan.kin
+        plan.kin[pair] = None
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
@@ -358,6 +379,18 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
                 plan.shares[a, other] = None
                 news = True
     return news
+
+
+def related_objects(entry: State, objects: dict[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
+    """Which objects of carried places, and of before the loop, may be the same in the next round."""
+    if not end.kin:
+        return []
+    named = [*objects.items(), *((key, key) for key in entry.heap if key in end.kin)]
+    related: list[tuple[Any, Any]] = []
+    for n, (a, one) in enumerate(named):
+        others = end.kin.get(one, NO_KEYS)
+        related += [(a, b) for b, two in named[:n] if two in others]
+    return [(a, b) for a, b in related if not (isinstance(a, HeapKey) and isinstance(b, HeapKey) and b in entry.kin.get(a, NO_KEYS))]
 
 
 def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Operand]:
@@ -406,6 +439,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
                 items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
                 head.enter((key, k), made, part)
             state.heap[key] = tuple(items.items())
+    for key, loc in plan.lost.items():
+        state.lose(key, loc)
     replace_objects(entry, plan, head)
     relate(ctx, entry, plan, head)
     ctx.state = state

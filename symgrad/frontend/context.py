@@ -140,6 +140,8 @@ class Lowering:
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
     decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
+    height: int = 0  #: how many operands there were when the statement being lowered began
+    handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
     rounds: int = 0  #: how many rounds of loops have been written out
@@ -175,14 +177,48 @@ class Lowering:
             raise self.refuse(UnsupportedSyntax, f"{_spoken(node)} cannot be differentiated", node)
         before = self.builder.loc
         self.builder.loc = self.loc(node)
+        height = len(self.state.operands)
+        outer, self.handing = self.handing, None
         try:
             made = lower(self, node)
         except SymgradError as error:
             raise error.at(self.loc(node)) from None
         finally:
-            self.builder.loc = before
+            self.builder.loc, self.handing = before, outer
         assert isinstance(made, Binding)
-        return settled(made, self.state)
+        made = settled(made, self.state)
+        if isinstance(made, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
+            raise self.refuse(UnknownType, made.why, node, made.hint or None)
+        self.release(height)
+        self.hold(made)
+        return made
+
+    # -------------------------------------------------------------- operands
+
+    def hold(self, binding: Binding) -> None:
+        """Note that a value has been evaluated which the statement being lowered has still to use."""
+        if not isinstance(binding, Num | Static):  # which reach no object and no memory
+            self.state.operands = (*self.state.operands, binding)
+
+    def release(self, height: int) -> None:
+        """Forget the operands above a height: what was to be done with them is done."""
+        if len(self.state.operands) > height:
+            self.state.operands = self.state.operands[:height]
+
+    @contextmanager
+    def operands(self) -> Iterator[None]:
+        """What is evaluated inside is used inside."""
+        height = len(self.state.operands)
+        try:
+            yield
+        finally:
+            self.release(height)
+
+    def hand_over(self, *args: Binding) -> None:
+        """Operands of a call become parameters of the function whose body is lowered: from now on they have these names alone."""
+        height, self.handing = self.handing, None
+        while height is not None and len(self.state.operands) > height and _is_handed(self.state.operands[-1], args):
+            self.release(len(self.state.operands) - 1)
 
     def apply(self, callee: Binding, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
         """Call what a binding stands for."""
@@ -449,9 +485,10 @@ class Lowering:
         self.state.heap[key] = content
 
     def check_alone(self, key: HeapKey) -> None:
-        """Refuse to change an object that another name may or may not be bound to."""
+        """Refuse to change an object that another name may or may not be bound to; others that may be the same are read no more."""
         if key in self.state.twins:
             raise UnsureAlias(f"{_kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
+        self.state.changed(key, self.builder.loc)
 
     def new_object(self, kind: str, content: Any, cls: Any = None) -> Obj:
         """A mutable object of known structure."""
@@ -463,6 +500,16 @@ class Lowering:
     def inside(self, block: Block) -> Iterator[Block]:
         with self.builder.inside(block):
             yield block
+
+
+def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:
+    """Is an operand among some arguments: itself, as the owner of a method, or item by item?"""
+    match operand:
+        case Bound(owner=owner):
+            return _is_handed(owner, args)
+        case Tup(items=items) if items:
+            return all(isinstance(item, Num | Static) or _is_handed(item, args) for item in items)
+    return any(operand is given for given in args)
 
 
 def spelled(path: tuple[Step, ...]) -> str:

@@ -55,6 +55,8 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
     """
     lower = STATEMENTS.get(type(node))
     before, state = ctx.builder.loc, ctx.state
+    outer, height = (ctx.height, ctx.handing), len(ctx.state.operands)
+    ctx.height, ctx.handing = height, None
     ctx.builder.loc = ctx.loc(node)
     try:
         if lower is None:
@@ -74,6 +76,8 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         return False
     finally:
         ctx.builder.loc = before
+        ctx.height, ctx.handing = outer
+        ctx.release(height)
 
 
 STATEMENT_WORDS = {
@@ -123,7 +127,7 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
         side.state.known = {**entry.known, **ctx.decided.by(test, outcome)}
         ctx.state = side.state
         try:
-            with ctx.inside(side.block):
+            with ctx.inside(side.block), ctx.operands():
                 body()
         except Raised:
             assert ctx.state.dead
@@ -141,6 +145,7 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
         leaves_for_good = not other.state.dead and NEXT not in other.state.codes
         if leaves_for_good and not one.state.dead and one.state.codes == {NEXT}:
             ctx.state = one.state
+            ctx.release(ctx.height)  # the statement is done with its operands
             with ctx.inside(one.block):
                 try:
                     run(ctx, rest)
@@ -227,7 +232,7 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
     ctx.state.names[loop_.stop] = Num(FALSE)
     ctx.state.names[loop_.exit] = ctx.state.names.get(loop_.exit, Num(Const(0)))
     try:
-        with ctx.inside(block):
+        with ctx.inside(block), ctx.operands():
             forget_result(ctx)
             body()
     except Raised:

@@ -9,6 +9,7 @@ from typing import Any
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
+    NO_KEYS,
     NO_LOCATIONS,
     Binding,
     Bound,
@@ -80,11 +81,14 @@ class Joining:
             return dead
         alive = [s for s in (a, b) if not s.dead]
         state.known = in_all([s.known for s in alive])
+        state.operands = self.entry.operands
         for side in alive:
             for location, others in side.partners.items():
                 state.partners[location] = {**state.partners.get(location, NO_LOCATIONS), **others}
             state.stale = {**side.stale, **state.stale}
             state.twins |= side.twins
+            for key, same in side.kin.items():
+                state.kin[key] = {**state.kin.get(key, NO_KEYS), **same}
         for location in self.entry.memory:
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
@@ -217,7 +221,7 @@ class Joining:
             self.ctx.state = kept
 
     def held_elsewhere(self, a: Binding, b: Binding) -> bool:
-        """Is one of two objects that become one reached by another name too?  What is done to the new one would not be seen there."""
+        """Is one of two objects that become one reached by another name or operand too?  Changes of the new one would not be seen there."""
         for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
             if side.dead or not isinstance(held := inner_of(own), Obj):
                 continue
@@ -227,6 +231,8 @@ class Joining:
                 there = settled(others.names.get(name, MISSING), others)
                 if not (settled(binding, side) == own and there == (b if first else a)):
                     objects_in(binding, side, seen)
+            for binding in side.operands:
+                objects_in(binding, side, seen)
             if held.key in seen:
                 return True
         return False
@@ -249,12 +255,18 @@ class Joining:
         held = [x.key if isinstance(x, Obj) else None for x in (a, b)]
         keys = [k for k in held if k is not None]
         alone = len(keys) == 1 and MISSING in (a, b)
-        if self.held_elsewhere(a, b) or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
+        is_held = self.held_elsewhere(a, b)
+        if is_held and alone or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
         made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys))
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {made}
+        for key in keys:
+            if is_held:
+                self.state.pair_objects(made, key)
+            for other in self.state.kin.get(key, NO_KEYS):
+                self.state.pair_objects(made, other)
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
         if whole and alone or None in contents:

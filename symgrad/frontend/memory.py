@@ -58,7 +58,7 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
 
 
 def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]:
-    """A bool among the items is a mask of one element along an axis of its own, as in NumPy: ``x[flag]`` is ``x[None][np.array([flag])]``."""
+    """A bool among the items is a mask of one element along an axis of its own: ``x[flag]`` is ``x[None][np.array([flag])]``."""
     types = [o.type for o in index.operands]
     places = [sum(OPERANDS[letter] for letter in index.spec[:k]) for k in range(len(index.spec))]
     bools = [letter == "i" and is_bool(types[place]) for letter, place in zip(index.spec, places, strict=True)]

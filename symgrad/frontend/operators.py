@@ -457,7 +457,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
         sure = b.location not in ctx.state.partners.get(a.location, ())
         return a.location is b.location if a.location is b.location or sure else None
     if isinstance(a, Obj) and isinstance(b, Obj):
-        return a == b if a == b or not {a.key, b.key} & ctx.state.twins else None
+        sure = not {a.key, b.key} & ctx.state.twins and b.key not in ctx.state.kin.get(a.key, ())
+        return a == b if a == b or sure else None
     return None
 
 

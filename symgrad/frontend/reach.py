@@ -69,8 +69,8 @@ def count_ways(binding: Any, state: State, ways: Counter[HeapKey]) -> None:
 
 
 def reached_twice(state: State) -> set[HeapKey]:
-    """The objects that more than one name or place is bound to."""
+    """The objects that more than one name, operand or place is bound to."""
     ways: Counter[HeapKey] = Counter()
-    for binding in state.names.values():
+    for binding in state.roots():
         count_ways(binding, state, ways)
     return {key for key, count in ways.items() if count > 1}

@@ -68,6 +68,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             owner = ctx.evaluate(node.target.value)
             index = index_of(ctx, node.target.slice)
             old = load(ctx, owner, index, node.target)
+            ctx.hold(old)
             value = ctx.evaluate(node.value)
             unsure = isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
             # a view or a copy: to write the result back is right for both
@@ -80,6 +81,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         case ast.Attribute():
             owner = ctx.evaluate(node.target.value)
             old = attribute_of(ctx, owner, node.target.attr, node.target)
+            ctx.hold(old)
             made = in_place(ctx, old, ctx.evaluate(node.value), node)
             # what was changed in place is assigned, too: a setter is called
             store_attribute(ctx, owner, node.target, old if made is None else made)
@@ -327,6 +329,8 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
         return
     code, codes = ctx.state.names.get(CODE), ctx.state.codes
     result = ctx.state.names.pop((ctx.frame, RESULT), None)
+    if result is not None:
+        ctx.hold(result)
     proceed(ctx)
     finish()
     if ctx.state.dead:

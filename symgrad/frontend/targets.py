@@ -8,7 +8,7 @@ import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref
+from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import store_item
@@ -20,7 +20,9 @@ def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
         case ast.Name(id=name):
             ctx.assign(name, value, target)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part, item in zip(parts, unpack(ctx, value, parts, target), strict=True):
+            items = unpack(ctx, value, parts, target)
+            ctx.hold(Tup(tuple(items)))
+            for part, item in zip(parts, items, strict=True):
                 bind(ctx, part.value if isinstance(part, ast.Starred) else part, item)
         case ast.Subscript():
             store_item(ctx, ctx.evaluate(target.value), target.slice, value, target)

@@ -132,5 +132,5 @@ def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     for given, result, type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
-        made.append(Seed(given, result, shape, fits, is_complex(type_), NARROW.get(getattr(type_, "dtype", None))))
+        made.append(Seed(given, result, shape, fits, is_complex(type_), NARROW.get(getattr(type_, "dtype", None) or "")))
     return made
