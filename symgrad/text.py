@@ -289,10 +289,7 @@ def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -
                 return ast.parse(spell(name), mode="eval").body
             case ast.Call(args=[owner, name]) if is_getattr(tree):
                 return ast.Call(ast.Name(reader), [visit(owner), name], [])
-        made = type(tree)()
-        for part, value in ast.iter_fields(tree):
-            setattr(made, part, visit(value) if isinstance(value, ast.expr) else value)
-        return made
+        return type(tree)(**{part: visit(value) if isinstance(value, ast.expr) else value for part, value in ast.iter_fields(tree)})
 
     return ast.unparse(visit(tree_of(path)))
 
