@@ -10,6 +10,7 @@ import argparse
 import importlib
 import importlib.util
 import inspect
+import io
 import json
 import math
 import sys
@@ -230,6 +231,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = options.run
     before = sys.path[:]
+    for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show, names of data among it, is escaped
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         return run(options)
     except Usage as error:

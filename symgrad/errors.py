@@ -307,6 +307,23 @@ class NotActiveWarning(UserWarning):
         return "\n".join(lines)
 
 
+class CacheNotUsed(UserWarning):
+    """A notice, not an error: a directory that others can write to is not used, and nothing is kept on the disk.
+
+    >>> print(CacheNotUsed("/srv/kept", "others can write to it"))
+    /srv/kept is not used to keep compiled code: others can write to it
+      set SYMGRAD_CACHE_DIR to a directory of your own    docs/errors.md#cachenotused
+    """
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(place, why)
+        self.place, self.why = place, why
+
+    def __str__(self) -> str:
+        hint = "set SYMGRAD_CACHE_DIR to a directory of your own"
+        return f"{self.place} is not used to keep compiled code: {self.why}\n  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#cachenotused"
+
+
 # ------------------------------------------------------------------ ours
 
 

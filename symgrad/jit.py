@@ -18,6 +18,7 @@ from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
+from symgrad.runtime.cache import depth_of_caller
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, depth_of_caller, load
 from symgrad.runtime.locks import LOCK

@@ -17,7 +17,7 @@ from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, Type
 from symgrad.location import Loc
-from symgrad.text import attribute
+from symgrad.text import attribute, is_name, literal
 from symgrad.text import item as item_of
 
 
@@ -50,7 +50,8 @@ class Tree:
         return "object"
 
     def __str__(self) -> str:
-        return f"{self.kind.__name__}({', '.join(f'{n}={i}' for n, i in zip(self.names, self.items, strict=True))})"
+        words = (f"{name if is_name(name) else literal(name)}={item}" for name, item in zip(self.names, self.items, strict=True))
+        return f"{self.kind.__name__}({', '.join(words)})"
 
 
 Abstract = Type | Static | Tree

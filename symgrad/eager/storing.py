@@ -31,7 +31,7 @@ def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 def is_state(path: Path) -> bool:
     """Has ``save`` written this file?"""
-    with np.load(path, allow_pickle=False) as file:
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
         return bool(json.loads(str(file["page"]))["format"] == FORMAT)
 
 

@@ -24,7 +24,7 @@ from symgrad.passes.dce import dce
 from symgrad.passes.stacks import stacks
 from symgrad.passes.unread import unread
 from symgrad.passes.zeroing import zeroing
-from symgrad.pipeline.job import Job, carries, numbered
+from symgrad.pipeline.job import TAKEN, Job, carries, numbered
 from symgrad.pipeline.stages import LOWER, LOWER_HALVES, simplify
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
@@ -86,13 +86,14 @@ def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | Non
     around = outside(function, [(c.text, c.value.name) for c in job.lowered.captured], objects)
     inner = replace(job, outside=around)
     primal = job.stages["simplified"]
-    own = emitted_for(inner, primal, primal.name, numbered(job.lowered.result, itertools.count()), "The function itself.")
+    own_name = primal.name if primal.name not in TAKEN else f"{primal.name}_function"
+    own = emitted_for(inner, primal, own_name, numbered(job.lowered.result, itertools.count()), "The function itself.")
     pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
     piece = None
     if kernel is not None:
         with suppress(OutOfReach):
             piece = kernel_piece(kernel(inner), partial(tested, name=name, signature=job.signature, pins=job.request.pins))
-    return module(pieces, name, primal.name, function, job.signature, job.request, examples, piece)
+    return module(pieces, name, own_name, function, job.signature, job.request, examples, piece)
 
 
 def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:

@@ -17,10 +17,14 @@ import sys
 import tempfile
 import time
 import types
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from symgrad.errors import CacheNotUsed
+from symgrad.text import one_line
 
 #: where to keep it; empty or ``off``: nowhere
 VARIABLE = "SYMGRAD_CACHE_DIR"
@@ -45,39 +49,117 @@ def cache_root() -> Path | None:
 
 
 def private_directory(name: str) -> Path | None:
-    """The directory of that name under the root, made if need be; None unless only this user can write to it."""
+    """The directory of that name under the root, made if need be; None unless only this user can write to it, with one notice."""
     root = cache_root()
     if root is None:
         return None
     place = root / name
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.mkdir(mode=0o700, exist_ok=True)
-        if not (is_kept_by_owner(root) and is_private(place) and os.access(place, os.W_OK | os.X_OK)):
+        unsafe = fault_around(root)
+        if unsafe is None:
+            place.mkdir(mode=0o700, exist_ok=True)
+            unsafe = fault_of(place)
+        if unsafe is not None:
+            tell(*unsafe)
             return None
+        return place if os.access(place, os.W_OK | os.X_OK) else None
     except OSError:
         return None
-    return place
 
 
-def is_private(place: Path) -> bool:
-    """Is it a directory of this user's own, that others can neither read nor write?  One that they can only read is closed to them."""
+#: who may own what stands above the cache besides the user: the superuser, and whoever a container knows no name for
+TRUSTED = frozenset({0, 65534})
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+Fault = tuple[Path, str]  #: a directory, and why it cannot be trusted
+
+
+def fault_around(root: Path) -> Fault | None:
+    """Why somebody else could put another directory in the place of one under the root, if that is so.
+
+    That goes for the directories on the way there, as written and with links followed.
+    """
     if not hasattr(os, "geteuid"):
-        return True  # Windows: what is under the user's profile is the user's
-    found = place.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        return None  # Windows: what is under the user's profile is the user's
+    absolute, resolved = Path(os.path.abspath(root)), Path(os.path.realpath(root))
+    for place in dict.fromkeys([*absolute.parents, *resolved.parents, resolved]):
+        found = place.stat()
+        if found.st_uid != os.geteuid() and found.st_uid not in TRUSTED:
+            return place, "it belongs to another user"
+        if found.st_mode & stat.S_ISVTX:
+            continue  # what is in it is moved by its owner alone
+        if found.st_mode & stat.S_IWOTH or found.st_mode & stat.S_IWGRP and (place == resolved or not is_own_group(found.st_gid)):
+            return place, "others can write to it"
+    return None
+
+
+@functools.cache
+def is_own_group(group: int) -> bool:
+    """Is it the group of this user alone, as many systems make one for each user?"""
+    try:
+        import grp
+        import pwd
+
+        known, user = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
+    except (ImportError, KeyError):
         return False
-    if found.st_mode & 0o077:
-        place.chmod(0o700)
-    return True
+    return user.pw_gid == group and known.gr_name == user.pw_name and set(known.gr_mem) <= {user.pw_name}
 
 
-def is_kept_by_owner(root: Path) -> bool:
-    """Can nobody else put another directory in the place of one in here?"""
+def fault_of(place: Path) -> Fault | None:
+    """Why others could have written what is in a directory, if that is so.  One that they can only read is closed to them."""
     if not hasattr(os, "geteuid"):
-        return True
-    found = root.stat()
-    return found.st_uid in (os.geteuid(), 0) and (not found.st_mode & 0o022 or bool(found.st_mode & stat.S_ISVTX))
+        return None
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        return place, "it is no directory of its own"
+    if found.st_uid != os.geteuid():
+        return place, "it belongs to another user"
+    if found.st_mode & OTHERS_WRITE:
+        return place, "others can write to it"
+    is_open = bool(found.st_mode & 0o077)
+    if (place, found.st_ino) not in SEEN:
+        foreign = foreign_file(place, is_open)
+        if foreign is not None:
+            return place, f"{foreign} in it may have been written by others"
+        SEEN.add((place, found.st_ino))
+    if is_open:
+        place.chmod(0o700)
+    return None
+
+
+#: directories whose files have been looked at in this process, each with its number
+SEEN: set[tuple[Path, int]] = set()
+
+
+def foreign_file(place: Path, is_open: bool) -> str | None:
+    """A file that is a link or not the user's own, or that others can write to where they can reach it; None if there is none."""
+    for folder in (place, place / "__pycache__"):
+        with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                if found.st_uid != os.geteuid() or stat.S_ISLNK(found.st_mode) or is_open and found.st_mode & OTHERS_WRITE:
+                    return one_line(entry.name)
+    return None
+
+
+TOLD: list[Fault] = []  #: what has been told in this process
+
+
+def tell(place: Path, why: str) -> None:
+    """Give a notice that a directory is not used, once in a process."""
+    if not TOLD:
+        TOLD.append((place, why))
+        warnings.warn(CacheNotUsed(str(place), why), stacklevel=depth_of_caller())
+
+
+def depth_of_caller() -> int:
+    """How many frames up the user's own call stands, for ``stacklevel``."""
+    here = str(Path(__file__).parent.parent)
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def keep(text: str, path: Path) -> bool:
@@ -196,7 +278,10 @@ def checksum(key: str, kind: str, body: str) -> str:
 def read_record(place: Path, key: str, kind: str) -> Any:
     """The data of a record; None if there is none, or if it is not as it was written."""
     try:
-        head, _, body = (place / f"{key}.{kind}").read_text(encoding="utf-8").partition("\n")
+        with open(place / f"{key}.{kind}", encoding="utf-8") as file:
+            if hasattr(os, "geteuid") and os.fstat(file.fileno()).st_uid != os.geteuid():
+                return None
+            head, _, body = file.read().partition("\n")
         return json.loads(body) if head == checksum(key, kind, body) else None
     except (OSError, ValueError):
         return None

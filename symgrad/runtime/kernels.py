@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.runtime.cache import keep, private_directory
+from symgrad.runtime.cache import fault_around, fault_of, keep, private_directory, tell
 
 #: what stands in a kernel's text where it says whether numba is to keep it on the disk
 CACHED = "cache=True"
@@ -87,7 +87,23 @@ def from_disk(text: str, name: str, directory: Path) -> types.ModuleType | None:
     except (OSError, RuntimeError):  # the file has gone; numba finds no place for what it makes
         del sys.modules[wanted]
         return None
+    if not keeps_inside(getattr(module, name), directory):
+        del sys.modules[wanted]
+        return None
     return module
+
+
+def keeps_inside(dispatcher: Any, directory: Path) -> bool:
+    """Does numba keep what it makes, and reads back, in this directory?  Its settings may say another, that others can write to."""
+    place = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
+    if place is None or Path(place).parent == directory:
+        return True
+    with contextlib.suppress(OSError):
+        unsafe = fault_around(Path(place).parent) or fault_of(Path(place))
+        if unsafe is None:
+            return True
+        tell(*unsafe)
+    return False
 
 
 def in_memory(text: str, name: str) -> types.ModuleType:

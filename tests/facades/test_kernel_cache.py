@@ -139,6 +139,7 @@ def test_the_directory_is_private(place: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes and owners are those of POSIX")
 def test_a_directory_that_others_can_write_to_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "TOLD", [(place, "said before")])
     made = cache.private_directory("kernels")
     assert made is not None
     made.chmod(0o770)

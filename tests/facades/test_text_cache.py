@@ -433,6 +433,7 @@ def test_where_nothing_is_to_be_kept_nothing_is(how: str, place: Path, runs: lis
         case "open to all":
             place.mkdir()
             place.chmod(0o777)
+            monkeypatch.setattr(cache, "TOLD", [(place, "said before")])
         case "closed":
             monkeypatch.setattr(os, "access", lambda *args: False)
     for _ in range(2):
