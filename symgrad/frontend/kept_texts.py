@@ -107,7 +107,9 @@ def _cells() -> Iterator[str]:
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None:
         return
-    for cell in reversed(list(shell.history_manager.input_hist_parsed)):
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    cached = ["".join(entry[2]) for entry in entries if len(entry) == 4 and entry[1] is None]  # of no file
+    for cell in reversed([*shell.history_manager.input_hist_parsed, *cached]):
         waiting = [cell]
         while waiting:
             text = waiting.pop()

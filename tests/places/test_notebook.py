@@ -101,12 +101,13 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def last_output(cell: Any) -> str:
     """The text that a cell shows last; the error, if it raised one."""
-    texts = [""]
+    texts, stream = [""], ""
     for output in cell.outputs:
         if output.output_type == "error":
             texts.append("\n".join(output.traceback[-4:]))
-        elif output.output_type == "stream":
-            texts.append(output.text)
+        elif output.output_type == "stream":  # which comes in parts
+            stream += output.text
+            texts.append(stream)
         else:
             texts.append(output.data["text/plain"])
     return texts[-1].strip()
