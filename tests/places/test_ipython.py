@@ -14,7 +14,9 @@ pytest.importorskip("IPython")
 
 def test_what_is_typed_and_run(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
-    (tmp_path / "cells.ipy").write_text("import numpy as np, symgrad\n%time k = lambda x: np.sum(x) * 4\nprint('k', symgrad.grad(k)(1.0))\n")
+    (tmp_path / "cells.ipy").write_text(
+        "import numpy as np, symgrad\n%time k = lambda x: np.sum(x) * 4\nprint('k', symgrad.grad(k)(1.0))\n"
+    )
     typed = [
         "import numpy as np, symgrad; f = lambda x: np.sum(x) * 2; print('f', symgrad.grad(f)(1.0))",
         "%time g = lambda x: np.sum(x) * 3",
@@ -27,7 +29,11 @@ def test_what_is_typed_and_run(tmp_path: Path) -> None:
         "%timeit -n1 -r1 symgrad.grad(f)(1.0)",
         "exit",
     ]
-    shown = run("-m", "IPython", "--simple-prompt", "--no-banner", "--ipython-dir", str(tmp_path), stdin="\n".join(typed) + "\n", place=tmp_path)
+    shown = run(
+        "-m", "IPython", "--simple-prompt", "--no-banner", "--ipython-dir", str(tmp_path), stdin="\n".join(typed) + "\n", place=tmp_path
+    )
     printed = re.findall(r"(f|g|k|again|h) ([\d. ]+)$|^(?:In \[\d+\]: )?(6\.0)$", shown, re.MULTILINE)
-    assert printed == [("f", "2.0", ""), ("g", "3.0 2.0", ""), ("", "", "6.0"), ("k", "4.0", ""), ("again", "5.0", ""), ("h", "7.0", "")], shown
+    assert printed == [("f", "2.0", ""), ("g", "3.0 2.0", ""), ("", "", "6.0"), ("k", "4.0", ""), ("again", "5.0", ""), ("h", "7.0", "")], (
+        shown
+    )
     assert "Error" not in shown, shown
