@@ -297,7 +297,7 @@ def parameters_of(value: Any) -> list[Parameter]:
         return [Parameter("x", Parameter.POSITIONAL_ONLY), Parameter("args", Parameter.VAR_POSITIONAL)]
     library = is_of_c(target) or isinstance(target, type | types.FunctionType | types.MethodType) and root_of(target) in LIBRARIES
     if not library or isinstance(target, np.vectorize) or partialmethod_of(value) is not None:
-        return parameters
+        return with_keywords(parameters, value.keywords if partial else {})
     needed = [p for p in parameters if p.default is Parameter.empty and p.kind in POSITIONAL[:2]]
     if len(needed) == len(parameters):
         return needed
@@ -306,6 +306,14 @@ def parameters_of(value: Any) -> list[Parameter]:
     more = [Parameter(name, kind) for name, kind in (("args", Parameter.VAR_POSITIONAL), ("kwargs", Parameter.VAR_KEYWORD))]
     by_name = any(p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD) for p in parameters)
     return [*needed, *(more if by_name else more[:1])]
+
+
+def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list[Parameter]:
+    """The parameters, and the fixed keywords that go to ``**``, which may be given again."""
+    if not parameters or parameters[-1].kind is not Parameter.VAR_KEYWORD:
+        return parameters
+    more = [name for name in keywords if name not in {p.name for p in parameters}]
+    return [*parameters[:-1], *(Parameter(name, Parameter.KEYWORD_ONLY, default=keywords[name]) for name in more), parameters[-1]]
 
 
 def refused_class(value: type) -> SourceNotFound:

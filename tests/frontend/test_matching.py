@@ -105,8 +105,7 @@ def test_lambdas_of_one_line_are_told_apart_by_their_columns() -> None:
 
 
 def test_lambdas_in_lambdas_and_in_comprehensions() -> None:
-    made = [lambda x, k=k: (lambda y: y * k)(x) for k in (2, 3)]
-    other = lambda x, k=1: (lambda y: y * k)(x)  # noqa: E702
+    made, other = [lambda x, k=k: (lambda y: y * k)(x) for k in (2, 3)], lambda x, k=1: (lambda y: y * k)(x)
     assert read(made[0]).node.col_offset == read(made[1]).node.col_offset != read(other).node.col_offset
     assert ast.unparse(read(made[1]).node) == "lambda x, k=k: (lambda y: y * k)(x)"
     assert read(made[1]).defaults == {"k": 3}
