@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SourceNotFound
-from symgrad.frontend.numba_kinds import COMPILED, converts, numba_kind
+from symgrad.frontend.numba_kinds import COMPILED, REFUSED, converts, numba_kind, refused
 from symgrad.frontend.opaque import LIBRARIES, root_of
 from symgrad.frontend.source import describe, from_source
 from symgrad.ops.composed import composed
@@ -150,6 +150,8 @@ class Adapter:
         self.names: dict[str, Any] = {}
         if isinstance(self.target, type) and not issubclass(self.target, NUMBERS):
             raise refused_class(self.target)
+        if (kind := numba_kind(self.target)) in REFUSED:
+            raise refused(self.target, str(kind))
         self.parameters = parameters_of(value)
         own = getattr(self.target, "__name__", type(self.target).__name__.lower())
         self.name = f"{own if is_name(own) else 'function'}{'_partial' if isinstance(value, functools.partial) else ''}"
@@ -173,13 +175,20 @@ class Adapter:
 
     def of_operator(self) -> str:
         """What ``itemgetter``, ``attrgetter`` and ``methodcaller`` do to their argument."""
-        kind, (*parts,) = self.target.__reduce__()[:2]  # type: ignore[misc]
+        reduced: Any = self.target.__reduce__()
+        kind, parts = reduced[:2]
+        named = {}
+        if isinstance(kind, functools.partial):  # of a methodcaller with keywords
+            kind, parts, named = kind.func, (*kind.args, *parts), kind.keywords
         if kind is operator.itemgetter:
             items = [f"x[{self.said('key', part)}]" for part in parts]
         elif kind is operator.attrgetter and all(map(is_name, ".".join(parts).split("."))):
             items = [f"x.{part}" for part in parts]
         elif kind is operator.methodcaller and is_name(parts[0]):
-            items = [f"x.{parts[0]}({', '.join(self.said('argument', part) for part in parts[1:])})"]
+            passed = [self.said("argument", part) for part in parts[1:]] + [
+                f"{name}={self.said(name, part)}" for name, part in named.items()
+            ]
+            items = [f"x.{parts[0]}({', '.join(passed)})"]
         else:
             raise SourceNotFound(f"{self.target!r} is not a Python function", hint="write a lambda in its place")
         return items[0] if len(items) == 1 else f"({', '.join(items)})"
@@ -268,7 +277,7 @@ class Adapter:
         return [names[k] if k < len(names) else f"argument_{k}" for k in range(len(self.fixed))]
 
 
-STARS = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 

@@ -35,7 +35,7 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
         return str(texts.get(file, "")) if isinstance(texts, dict) else ""
 
     def loader() -> str:
-        spec = names.get("__spec__")
+        spec: Any = names.get("__spec__")
         return "" if file.startswith("<") else spec.loader.get_source(spec.name)
 
     def prompt() -> str:

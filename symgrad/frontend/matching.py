@@ -107,9 +107,9 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
     for statement in sorted(distance, key=distance.__getitem__):
         here = [place for place in places if place.statement == statement]
         for unit in units(text, code, statement, here):
-            place = matching(unit, code, here, exactly)
-            if place is not None:
-                return place
+            found = matching(unit, code, here, exactly)
+            if found is not None:
+                return found
     return matching(compiled(text, None, code.co_flags & FUTURE), code, places, exactly)
 
 

@@ -6,10 +6,10 @@ import ast
 import types
 from typing import Any
 
-from symgrad.errors import UnknownFunction, UnsupportedArgument
+from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Num, Ref, Static
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.numba_kinds import REFUSED, VECTORIZED, declared_types
+from symgrad.frontend.numba_kinds import REFUSED, VECTORIZED, declared_types, refused
 from symgrad.frontend.vectorize import Vectorized
 from symgrad.ir.types import Array, Scalar
 
@@ -29,8 +29,7 @@ def call_numba(ctx: Lowering, value: Any, kind: str, args: list[Binding], kwargs
     """A call of one of numba's callables: of its Python function, or of that for each element."""
     name = str(getattr(value, "__name__", "the function"))
     if kind in REFUSED:
-        what = f"{name} is a {kind} of numba, whose text does not say what it computes from arrays"
-        raise UnknownFunction(what, ctx.loc(node), "declare it with symgrad.rule, or write the loop over elements in an njit function")
+        raise refused(value, kind, ctx.loc(node))
     function: types.FunctionType = value.__wrapped__
     if kind in VECTORIZED:
         scalars = all(isinstance(a, Num) and isinstance(ctx.type_of(a), Scalar) for a in args)

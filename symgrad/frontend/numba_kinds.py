@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import UnknownFunction
+from symgrad.location import Loc
+
 #: numba's classes of callables: compiled functions, functions of elements, and those whose text does not say what they compute
 COMPILED, VECTORIZED, REFUSED = ("Dispatcher", "CFunc"), ("DUFunc",), ("CUDADispatcher", "GUFunc", "StencilFunc")
 
@@ -37,3 +40,10 @@ def declared_types(value: Any) -> list[tuple[str, ...]]:
 def converts(value: Any) -> bool:
     """Was a compiled function declared with types, to which numba converts its arguments or its variables?"""
     return bool(getattr(value, "locals", None) or declared_types(value))
+
+
+def refused(value: Any, kind: str, loc: Loc | None = None) -> UnknownFunction:
+    """Why a stencil or a generalized ufunc has no derivative, and what can be done."""
+    name = getattr(value, "__name__", None) or "this function"
+    what = f"{name} is a {kind} of numba, whose text does not say what it computes from arrays"
+    return UnknownFunction(what, loc, "declare it with symgrad.rule, or write the loop over elements in an njit function")

@@ -113,7 +113,12 @@ def plain_function(function: Any) -> types.FunctionType:
         elif stands_for_its_function(function):
             function = function.__wrapped__
         else:
-            raise SourceNotFound(f"{describe(function)} is not a Python function", hint=f"write lambda x: {describe(function)}(x)")
+            name = describe(function)
+            dotted = all(part.isidentifier() for part in name.split("."))
+            raise SourceNotFound(
+                f"{name} is not a Python function",
+                hint=f"write lambda x: {name}(x)" if dotted else "pass a function that is written in Python",
+            )
     return function
 
 

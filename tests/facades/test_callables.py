@@ -88,6 +88,7 @@ TAKEN: list[tuple[Any, tuple[Any, ...]]] = [
     (operator.itemgetter(1), (X,)),
     (operator.attrgetter("T"), (X[0],)),
     (operator.methodcaller("sum"), (X,)),
+    (operator.methodcaller("sum", axis=0), (X,)),
     (X.dot, (X[::-1].copy(),)),
     (np.ndarray.sum, (X,)),
     (float.__mul__, (2.0, 3.0)),
