@@ -13,6 +13,7 @@ import inspect
 import io
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 
 import symgrad
 from symgrad.api import Derived
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, render
 from symgrad.frontend.source import plain_function, read
 from symgrad.testing import compare_grads
 
@@ -185,6 +186,35 @@ def check(options: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
+def errors(options: argparse.Namespace) -> int:
+    """Print what the page of errors says of some kinds, or which kinds there are."""
+    sections = error_sections()
+    known = {name.lower(): name for name in sections}
+    for name in options.kinds:
+        if name.lower() not in known:
+            raise Usage(f"there is no kind of error {name!r}; there are {', '.join(sections)}")
+    texts = {known[name.lower()]: sections[known[name.lower()]] for name in options.kinds} or {
+        name: text.partition("\n\n")[0].replace("\n", " ") for name, text in sections.items()
+    }
+    if options.json:
+        print(json.dumps(texts, indent=2))
+    elif options.kinds:
+        print("\n\n".join(f"## {name}\n\n{text}" for name, text in texts.items()))
+    else:
+        print("\n".join(f"{name}: {text}" for name, text in texts.items()))
+    return 0
+
+
+def error_sections() -> dict[str, str]:
+    """The sections of ``docs/errors.md`` by kind; it is in the package where that is installed."""
+    here = Path(symgrad.__file__).parent
+    page = here / "errors.md" if (here / "errors.md").is_file() else here.parent / "docs" / "errors.md"
+    if not page.is_file():
+        raise Usage("the page of errors is not installed")
+    _, *rest = re.split(r"^##+ (\w+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: text.partition("\n# ")[0].strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
+
+
 def plain(value: Any) -> Any:
     """As JSON has it: arrays are lists, what it does not know is its text, infinities included."""
     if isinstance(value, np.ndarray | np.generic):
@@ -223,6 +253,10 @@ def parser() -> argparse.ArgumentParser:
     checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
     checker.add_argument("--directions", type=int, default=3, help="random directions for each order")
     checker.set_defaults(run=check)
+    explained = verbs.add_parser("errors", help="print what kinds of errors mean, and the ways out")
+    explained.add_argument("kinds", metavar="KIND", nargs="*", help="for example NotScalar (default: a line for each)")
+    explained.add_argument("--json", action="store_true", help="print JSON")
+    explained.set_defaults(run=errors)
     return made
 
 
@@ -240,7 +274,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"symgrad: {error}", file=sys.stderr)
         return 2
     except SymgradError as error:
-        print(error, file=sys.stderr)
+        print(render(error), file=sys.stderr)
         return 1
     finally:
         sys.path[:] = before

@@ -50,6 +50,7 @@ from symgrad.rules import constant, custom_vjp, elementwise, rule
 from symgrad.runtime.locks import LOCK
 from symgrad.saving import is_saved_module
 from symgrad.signature import Compiled, Request, Signature, without_relations
+from symgrad.tracebacks import boundary
 
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 
@@ -151,15 +152,18 @@ class Derived:
         return inspect.signature(self._function, follow_wrapped=False)
 
     @property
+    @boundary
     def grad(self) -> Derived:
         """The gradient of this derivative, with respect to the same parameters."""
         return derive(self, replace(self._options, what="grad", has_aux=False))
 
     @property
+    @boundary
     def primal(self) -> Derived:
         """The function itself: compiled, if this derivative is; it leaves its arguments alone."""
         return derive(self._function, replace(self._options, what="primal", wrt=None, has_aux=False))
 
+    @boundary
     def __reduce__(self) -> tuple[Any, ...]:
         of = self._of if isinstance(self._of, Derived) else refer(self._function, writer(sys._getframe(1)))
         return restore, (of, self._options)
@@ -199,6 +203,7 @@ class Derived:
         latest = self._table.current()
         return latest if latest is not None else self._table.entry(annotated_signature(self._function))
 
+    @boundary
     def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """The generated function itself, for arguments like these (without arguments: the latest)."""
         entry = self._entry(args, kwargs, None)
@@ -206,6 +211,7 @@ class Derived:
             entry = self._table.ready(entry, self._table.bind(args, kwargs).arguments)
         return entry.compiled.function
 
+    @boundary
     def source(self, *args: Any, signature: str | None = None, optimize: Literal["read", "speed"] = "read", **kwargs: Any) -> str:
         """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest).
 
@@ -216,6 +222,7 @@ class Derived:
             compiled = compiled.pending.shown()
         return compiled.text if optimize == "speed" or compiled.readable is None else compiled.readable()
 
+    @boundary
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
         """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them."""
         stages = self._entry(args, kwargs, signature).compiled.stages()
@@ -227,6 +234,7 @@ class Derived:
             return show(stages[names[0]])
         return difference(stages[names[0]], stages[names[1]], (names[0], names[1]))
 
+    @boundary
     def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
         """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
         entry = self._entry(args, kwargs, signature)
@@ -324,6 +332,7 @@ def derived(function: Any, wanted: Options) -> Any:
 # ------------------------------------------------------------------ the public functions
 
 
+@boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
@@ -339,6 +348,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict))
 
 
+@boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
@@ -350,6 +360,7 @@ grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
 value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
 
 
+@boundary
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
@@ -364,6 +375,7 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool
 vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
+@boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
@@ -413,16 +425,19 @@ class Differentiable:
         return derive(self.__wrapped__, replace(self._options, what=what, bound=bound))  # type: ignore[attr-defined]
 
     @property
+    @boundary
     def grad(self) -> Derived:
         """The gradient, called without an instance: positions in ``wrt`` count the first parameter."""
         return self._derived("grad", False)
 
     @property
+    @boundary
     def value_and_grad(self) -> Derived:
         """Value and gradient, called without an instance."""
         return self._derived("value_and_grad", False)
 
     @property
+    @boundary
     def vjp(self) -> Derived:
         """Output and pullback, called without an instance."""
         return self._derived("vjp", False)
@@ -439,16 +454,19 @@ class BoundDifferentiable:
         return self.__func__(self.__self__, *args, **kwargs)
 
     @property
+    @boundary
     def grad(self) -> Bound:
         """The gradient; positions in ``wrt`` count from the first parameter after the instance."""
         return Bound(self.__func__._derived("grad", True), self.__self__)
 
     @property
+    @boundary
     def value_and_grad(self) -> Bound:
         """Value and gradient."""
         return Bound(self.__func__._derived("value_and_grad", True), self.__self__)
 
     @property
+    @boundary
     def vjp(self) -> Bound:
         """Output and pullback."""
         return Bound(self.__func__._derived("vjp", True), self.__self__)
@@ -471,6 +489,7 @@ class BoundDifferentiable:
 # ------------------------------------------------------------------ looking, saving
 
 
+@boundary
 def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> None:
     """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
 
@@ -481,6 +500,7 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
     print(made.ir(*args, stage=stage, **extra, **kwargs))
 
 
+@boundary
 def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: Any) -> None:
     """Print what becomes of each line of a function in its derivative, for arguments like these (else the latest), and why.
 
@@ -491,6 +511,7 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
     print(made.explain(*args, **extra, **kwargs), end="")
 
 
+@boundary
 def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False,
          **kwargs: Any) -> None:  # fmt: skip
     """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest).

@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
+
 Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or a pair of them
 
 
@@ -40,7 +42,13 @@ class Bound:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call: Any = self._derived
-        return call(self._instance, *args, **kwargs)
+        try:
+            return call(self._instance, *args, **kwargs)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     @property
     def __self__(self) -> Any:
@@ -56,22 +64,27 @@ class Bound:
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @property
+    @boundary
     def grad(self) -> Bound:
         """The gradient of this derivative."""
         return Bound(self._derived.grad, self._instance)
 
+    @boundary
     def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """The generated function, for arguments like these; it takes the instance first."""
         return self._derived.compiled(self._instance, *args, **kwargs) if args or kwargs else self._derived.compiled()
 
+    @boundary
     def source(self, *args: Any, **kwargs: Any) -> str:
         """The generated source, for arguments like these."""
         return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
 
+    @boundary
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
         """The IR as text, for arguments like these."""
         return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
 
+    @boundary
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What becomes of each line, and why, for arguments like these."""
         return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()

@@ -1,6 +1,6 @@
 """What goes wrong, in fields, and the one renderer that turns the fields into text.
 
-Each kind is a class with a section in ``docs/errors.md``. A refusal names what, where, and the way
+Each kind is a class with a section in ``docs/errors.md``, which the command line prints. A refusal names what, where, and the way
 out; several offences of one function are held together by the first of them (``together``).
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from pickle import PicklingError
-from typing import Any
+from typing import Any, TypeVar
 
 from symgrad.location import Loc
 
-DOCUMENT = "docs/errors.md"
-HINT_WIDTH = 52
+#: prints the section about a kind, wherever symgrad is installed
+COMMAND = "python -m symgrad errors"
 
 Note = tuple[Loc, str]
 
@@ -22,9 +22,12 @@ Note = tuple[Loc, str]
 class SymgradError(Exception):
     """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
 
+    Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
+
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
-    UnsupportedSyntax: a set display cannot be differentiated
-      try a tuple                                         docs/errors.md#unsupportedsyntax
+    a set display cannot be differentiated
+      try a tuple
+      more: python -m symgrad errors UnsupportedSyntax
     """
 
     default_hint: str | None = None
@@ -42,11 +45,6 @@ class SymgradError(Exception):
         """Every offence held by this error, itself first."""
         return [self, *self.others]
 
-    @property
-    def anchor(self) -> str:
-        """Where the kind is explained."""
-        return f"{DOCUMENT}#{type(self).__name__.lower()}"
-
     def at(self, loc: Loc) -> SymgradError:
         """Say where, if that is not said yet."""
         if self.loc is None or not self.loc.file:
@@ -54,7 +52,12 @@ class SymgradError(Exception):
         return self
 
     def __str__(self) -> str:
-        return render(self)
+        first, *others = self.errors
+        lines = [*_lines(first)]
+        for other in others:
+            head, *rest = _lines(other)
+            lines += [f"{type(other).__name__}: {head}", *rest]
+        return "\n".join([*lines, more(*(type(error).__name__ for error in self.errors))])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), dict(self.__dict__))
@@ -67,19 +70,24 @@ def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:
 
 
 def render(error: SymgradError) -> str:
-    """The text of an error: kind and what, file and line, the line with carets, the way out."""
-    return "\n".join("\n".join(_lines(one)) for one in error.errors)
+    """An error as a traceback ends: kind and what, file and line, the line with carets, the way out."""
+    return f"{type(error).__name__}: {error}"
+
+
+def more(*kinds: str) -> str:
+    """The line that says where kinds are explained."""
+    return f"  more: {COMMAND} {' '.join(dict.fromkeys(kinds))}"
 
 
 def _lines(error: SymgradError) -> list[str]:
-    lines = [f"{type(error).__name__}: {error.what}"]
+    """What, where, and the way out."""
+    lines = [error.what]
     if error.loc is not None and error.loc.file:
         lines += _place(error.loc)
     for loc, text in error.notes:
         lines.append(f"  {text}")
         lines += _place(loc) if loc.file else []
-    lines.append(f"  {error.hint or '':<{HINT_WIDTH - 1}} {error.anchor}")
-    return lines
+    return lines if not error.hint else [*lines, f"  {error.hint}"]
 
 
 def _place(loc: Loc) -> list[str]:
@@ -230,10 +238,21 @@ class LeafInPlace(SymgradError, ValueError):
     default_hint = "change it inside no_grad(), or change a clone()"
 
 
+REFUSED = "__symgrad_refused__"  #: the attribute of an error of Python's own class that is a message of ours about the user's call
+
+Told = TypeVar("Told", bound=Exception)
+
+
+def refused(error: Told) -> Told:
+    """Mark an error of Python's own class as a message of ours."""
+    setattr(error, REFUSED, True)
+    return error
+
+
 def required(holds: object, what: str) -> None:
     """Refuse an argument with the documented AssertionError, also under ``python -O``."""
     if not holds:
-        raise AssertionError(what)
+        raise refused(AssertionError(what))
 
 
 # ------------------------------------------------------------------ source text
@@ -272,7 +291,8 @@ class NotCompiled(UserWarning):
 
     >>> print(NotCompiled("f", "complex numbers"))
     f runs as NumPy code: kernels cannot hold complex numbers
-      jit="auto" says nothing of it                       docs/errors.md#notcompiled
+      jit="auto" gives no such notice
+      more: python -m symgrad errors NotCompiled
     """
 
     def __init__(self, function: str, reason: str, loc: Loc | None = None) -> None:
@@ -282,9 +302,7 @@ class NotCompiled(UserWarning):
     def __str__(self) -> str:
         lines = [f"{self.function} runs as NumPy code: kernels cannot hold {self.reason}"]
         lines += _place(self.loc) if self.loc is not None and self.loc.file else []
-        hint = 'jit="auto" says nothing of it'
-        lines.append(f"  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#notcompiled")
-        return "\n".join(lines)
+        return "\n".join([*lines, '  jit="auto" gives no such notice', more("NotCompiled")])
 
 
 class NotActiveWarning(UserWarning):

@@ -75,6 +75,8 @@ def refer(function: types.FunctionType, outer: Any) -> Reference:
 
 def writer(caller: types.FrameType | None) -> Any:
     """The module of the cloudpickle that asks how an object is reduced, of which there may be several; None for other picklers."""
+    while caller is not None and str(caller.f_globals.get("__name__", "")).startswith("symgrad."):
+        caller = caller.f_back
     name = "" if caller is None else str(caller.f_globals.get("__name__", ""))
     module = sys.modules.get(name) if name.endswith("cloudpickle") else None
     return module if hasattr(module, "Pickler") else None

@@ -33,6 +33,7 @@ from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
 from symgrad.text import has_literal, is_name
+from symgrad.tracebacks import boundary
 
 #: names that mean something else in the texts of rows
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
@@ -266,10 +267,10 @@ def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | 
 def remember(function: Any, declare: Callable[..., Any], *arguments: Any) -> None:
     """Keep how a function was declared, for processes that a derivative travels to."""
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename == __file__:
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("symgrad."):
         frame = frame.f_back
     module = "" if frame is None else str(frame.f_globals.get("__name__", ""))
-    spelling.DECLARATIONS[function] = spelling.Declaration(declare, arguments, "" if module.startswith("symgrad.") else module)
+    spelling.DECLARATIONS[function] = spelling.Declaration(declare, arguments, module)
 
 
 def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
@@ -351,6 +352,7 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
     return function
 
 
+@boundary
 def elementwise(declared: Any = None, text: str | None = None, /, **partials: Any) -> Any:
     """Declare a function that works element by element, by its partial derivatives or by a formula.
 
@@ -360,12 +362,12 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     is derived from the formula.
     """
     if declared is None:
-        return lambda function: declare_elementwise(function, head_for(function, None), partials)
+        return boundary(lambda function: declare_elementwise(function, head_for(function, None), partials))
     if not isinstance(declared, str):
         return declare_elementwise(declared, head_for(declared, text), partials)
     head = head_of(declared)
     if head.formula is None:
-        return lambda function: declare_elementwise(function, head_for(function, declared), partials)
+        return boundary(lambda function: declare_elementwise(function, head_for(function, declared), partials))
     if head.settings:
         raise BadArgument(f"the formula of {head.name} has a parameter with a default", hint="leave the default out")
     spelled = numpy_text(formula_of(head))
@@ -375,6 +377,7 @@ def elementwise(declared: Any = None, text: str | None = None, /, **partials: An
     return made
 
 
+@boundary
 def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: Any) -> Any:
     """Declare a function by the cotangent of each input.
 
@@ -399,6 +402,7 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
     return function
 
 
+@boundary
 def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
     """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call."""
 
@@ -415,10 +419,11 @@ def declare_constant(function: Any, head: Head, result: str | Law | None) -> Any
 def started(declared: Any, text: str | None, declare: Callable[[Any, Head], Any]) -> Any:
     """Declare now if there is a function, else as a decorator."""
     if declared is None or isinstance(declared, str):
-        return lambda function: declare(function, head_for(function, declared))
+        return boundary(lambda function: declare(function, head_for(function, declared)))
     return declare(declared, head_for(declared, text))
 
 
+@boundary
 def custom_vjp(function: Any, forward: Any = None, backward: Any = None) -> Any:
     """Declare a function by two others: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
 

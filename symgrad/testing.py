@@ -22,6 +22,7 @@ from symgrad.errors import BadArgument
 from symgrad.frontend.source import from_source
 from symgrad.parameters import Wrt
 from symgrad.text import attribute, has_literal, is_name, item
+from symgrad.tracebacks import boundary
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
 STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}
@@ -46,6 +47,7 @@ class Comparison:
         return f"order {self.order}, direction {self.direction}: generated {self.generated:.12g}, differences {self.differences:.12g}"
 
 
+@boundary
 def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, *, wrt: Wrt = None, directions: int = 2,
                   seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> list[Comparison]:  # fmt: skip
     """Compare the gradients up to ``order`` with differences, in random directions.
@@ -137,6 +139,7 @@ def written(function: Callable[..., Any], names: list[str], kwargs: Iterable[str
     return from_source(text, globals={words[name]: value for name, value in space.items()})
 
 
+@boundary
 def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("rev",), *, wrt: Wrt = None,
                 directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
     """Raise ``AssertionError`` unless the gradients up to ``order`` agree with differences.

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent / "symgrad"
 ROWS = [
     {"location", "identity", "text"},
     {"errors", "notes"},
+    {"tracebacks"},
     {"ir"},
     {"signature"},
     {"abstraction"},

@@ -23,6 +23,7 @@ from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
 from symgrad.signature import Tree
 from symgrad.text import has_literal, is_name, literal, one_line
+from symgrad.tracebacks import REFUSALS, is_trimmed
 
 #: a path that ends so reads an extent, which is an integer
 EXTENT = re.compile(r"\.shape\[\d+\]$")
@@ -37,8 +38,11 @@ class Users:
     parameters: inspect.Signature
 
 
-def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
-    """A function of (derived, the user's parameters) that calls the code for what it is given."""
+def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> Callable[..., Any]:
+    """A function of (derived, the user's parameters) that calls the code for what it is given.
+
+    Where no entry applies ``find`` says what to call: a function, its arguments, its keywords.
+    """
     parameters = list(user.parameters.parameters.values())
     bad = next((p.name for p in parameters if not is_name(p.name)), None)
     if bad is not None:
@@ -51,10 +55,10 @@ def write_guard(user: Users, call_slowly: Callable[..., Any], entries: list[Entr
     stable = _stable(user, parameters, names)
     arguments = ", ".join(_argument_texts(parameters))
     tests = [test for entry in entries if (test := _test(entry, user.function, names, stable)) is not None]
-    slow = f"{names.of(call_slowly)}({_slow_arguments(parameters, names)})"
-    for test in tests:
-        lines += _test_lines(test, arguments, slow, names, len(tests) == 1)
-    lines.append(f"    return {slow}")
+    slow = f"{names.of(find)}({_slow_arguments(parameters, names)})"
+    body = [line for test in tests for line in _test_lines(test, arguments, slow, names, len(tests) == 1)]
+    lines += ["    try:", *(f"    {line}" for line in [*body, *_slow_lines(slow, names)])]
+    lines += _refusal_lines(names)
     text = "\n".join(lines) + "\n"
     file = f"<symgrad guard {one_line(user.function.__qualname__)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -118,25 +122,35 @@ def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: boo
     if direct is None:
         call = [f"        return {names.of(test.entry.compiled.function)}({arguments})"]
     else:  # what the caller of a kernel does, without a call of its own
-        rest = [f"            return {names.of(direct.fallback)}({arguments})"]
+        rest = [f"        return {names.of(direct.fallback)}({arguments})"]
         if light:
-            rest = [f"            if {test.text}:", f"    {rest[0]}", f"            return {slow}"]
+            rest = [f"        if {test.text}:", f"    {rest[0]}", *(f"    {line}" for line in _slow_lines(slow, names))]
         begin = f"{', '.join(direct.results)} =" if direct.returned else "return"
-        call = [
-            "        try:",
-            f"            {begin} {names.of(direct.kernel)}({arguments})",
-            f"        except {names.of(Exception)}:",
-            *rest,
-        ]
+        call = ["        try:", f"            {begin} {names.of(direct.kernel)}({arguments})"]
+        call += [f"        except {names.of(Exception)}:", "            pass"]  # what is raised next has no such context
         if direct.returned:
             names.objects.update(direct.space)
-            call.append(f"        return {direct.returned}")
+            call += ["        else:", f"            return {direct.returned}"]
+        call += rest
     text = test.light if light else test.text
     if not test.may_raise:
         return [f"    if {text}:", *call]
     holds = f"{names.prefix}holds"
     return ["    try:", f"        {holds} = {text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
             f"    if {holds}:", *call]  # fmt: skip
+
+
+def _slow_lines(slow: str, names: Names) -> list[str]:
+    """What is done where no test holds; the user's code is called from here, so that no other frame of ours is above it."""
+    call = f"{names.prefix}call"
+    return [f"    {call} = {slow}", f"    return {call}[0](*{call}[1], **{call}[2])"]
+
+
+def _refusal_lines(names: Names) -> list[str]:
+    """What becomes of a refusal: it is raised from here, without the frames in which it was found out."""
+    error = f"{names.prefix}error"
+    return [f"    except {names.of(REFUSALS)} as {error}:", f"        if not {names.of(is_trimmed)}({error}):", "            raise",
+            "        __tracebackhide__ = True", f"        raise {error}"]  # fmt: skip
 
 
 #: what a test may raise where the arguments are not at all like the signature

@@ -25,6 +25,7 @@ from symgrad.ir.types import INT, Array
 from symgrad.runtime.load import depth_of_caller
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Related, Signature, is_relation
+from symgrad.tracebacks import refused
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8
@@ -33,6 +34,7 @@ KEPT, GUARDED = 256, 8
 MAY_FOLLOW = (UnsureAlias, UnsupportedArgument, UnsupportedSyntax, UnknownType)
 
 Pins = tuple[tuple[str, Any], ...]
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  #: a function, its arguments, its keywords
 Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
 
 
@@ -56,7 +58,7 @@ class Table:
         """Forget everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
         self.entries, self.latest = {}, None
-        self.install(write_guard(Users(self.function, self.code, self.parameters), self.call_slowly, []))
+        self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
         """Start anew if the function's code was replaced, as reloading a module in place does."""
@@ -70,12 +72,12 @@ class Table:
         try:
             bound = inspect.signature(self.function, follow_wrapped=False).bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.function.__qualname__}() {error}") from None
+            raise refused(TypeError(f"{self.function.__qualname__}() {error}")) from None
         bound.apply_defaults()
         return bound
 
-    def call_slowly(self, passed: tuple[tuple[str, Any, Any], ...], more: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A call that no test of the guard accepts. ``passed``: parameter, value, and the value that means it was left out."""
+    def find_slowly(self, passed: tuple[tuple[str, Any, Any], ...], more: tuple[Any, ...], named: Mapping[str, Any]) -> Call:
+        """What to call where no test of the guard holds. ``passed``: parameter, value, and the value that means it was left out."""
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         kinds = self.parameters.parameters
@@ -92,7 +94,7 @@ class Table:
         entry = self.find(bound.arguments)
         if entry.compiled.pending is not None:
             entry = self.ready(entry, bound.arguments)
-        return entry.compiled.function(*bound.args, **bound.kwargs)
+        return entry.compiled.function, bound.args, bound.kwargs
 
     def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
         """Compile what has waited for its first call; once, however many threads call."""
@@ -109,7 +111,7 @@ class Table:
     def guard(self) -> None:
         """Install a guard that knows the newest entries."""
         recent = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None][-GUARDED:]
-        self.install(write_guard(Users(self.function, self.code, self.parameters), self.call_slowly, recent[::-1]))
+        self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""

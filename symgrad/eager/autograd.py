@@ -13,6 +13,7 @@ from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
 from symgrad.eager.tensor import Tensor, holding
 from symgrad.errors import NotReached, required
+from symgrad.tracebacks import boundary, refused
 from symgrad.vocabulary.dispatch import STATIC
 
 Array = np.ndarray[Any, Any]
@@ -71,9 +72,9 @@ def seeds_of(given: Any, targets: list[Tensor], name: str) -> list[Tensor | None
     required(len(seeds) == len(targets), f"{name} has {len(seeds)} entries for {len(targets)} tensors")
     for seed, target in zip(seeds, targets, strict=True):
         if seed is not None and seed.shape != target.shape and not seed.size == target.size == 1:
-            raise ValueError(f"a seed of shape {seed.shape} does not fit a tensor of shape {target.shape}")
+            raise refused(ValueError(f"a seed of shape {seed.shape} does not fit a tensor of shape {target.shape}"))
         if seed is not None and seed.dtype.kind == "c" and target.dtype.kind != "c":
-            raise TypeError(f"a seed of {seed.dtype} does not fit a tensor of {target.dtype}; take its real part")
+            raise refused(TypeError(f"a seed of {seed.dtype} does not fit a tensor of {target.dtype}; take its real part"))
     return list(seeds)
 
 
@@ -85,6 +86,7 @@ def truth(value: Any, name: str) -> None:
 # ------------------------------------------------------------------ backward
 
 
+@boundary
 def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None) -> None:
     """Add the gradient of ``sum(<seed, tensor>)`` to ``grad`` of every leaf that the tensors were made of.
 
@@ -163,6 +165,7 @@ def swept(record: Record, targets: list[tuple[Tensor, Tensor | None]], leaves: l
 # ------------------------------------------------------------------ grad
 
 
+@boundary
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
          only_inputs: bool = True, allow_unused: bool = False, no_grad_vars: Any = None, *,
          dump_backward_graph_path: str | None = None) -> list[Tensor | None]:  # fmt: skip
@@ -191,7 +194,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     seeds = seeds_of(grad_outputs, targets, "grad_outputs")
     for name, group in (("outputs", targets), ("inputs", sources)):
         if len({id(t) for t in group}) != len(group):
-            raise RuntimeError(f"(AlreadyExists) a duplicate tensor stands in {name}")
+            raise refused(RuntimeError(f"(AlreadyExists) a duplicate tensor stands in {name}"))
     live = [(t, s) for t, s in zip(targets, seeds, strict=True) if not t.stop_gradient]
     record = Record([*(t for t, _ in live), *(s for _, s in live if s is not None and create_graph)])
     if dump_backward_graph_path is not None:

@@ -14,6 +14,7 @@ from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
 from symgrad.record.quiet import quietly
+from symgrad.tracebacks import boundary, refused
 from symgrad.vocabulary.dispatch import APPLY, CONSTANT, DEFAULT, GROUP, STATIC
 from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
@@ -192,6 +193,7 @@ class Tensor(Methods):
 
     # ---------------------------------------------------------------- derivatives
 
+    @boundary
     def backward(
         self, grad_tensor: Tensor | None = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
     ) -> None:
@@ -227,12 +229,13 @@ class Tensor(Methods):
         if self._retains is None:
             self._retains = max(self._hooks or (), default=-1) + 1
 
+    @boundary
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Hook:
         """Call ``hook(gradient)`` when the gradient of this tensor is known; what it returns, if not None, flows on instead."""
         if self.stop_gradient:
-            raise RuntimeError("a hook cannot be registered on a tensor with stop_gradient=True")
+            raise refused(RuntimeError("a hook cannot be registered on a tensor with stop_gradient=True"))
         if not callable(hook):
-            raise TypeError(f"a hook must be callable, {type(hook).__name__} is not")
+            raise refused(TypeError(f"a hook must be callable, {type(hook).__name__} is not"))
         if self._hooks is None:
             self._hooks = {}
         key = max(max(self._hooks, default=-1) + 1, self._retains or 0)
@@ -253,11 +256,12 @@ class Tensor(Methods):
         if MODE.enabled:
             self._node, self._slot, self.stop_gradient = other._node, other._slot, other.stop_gradient
 
+    @boundary
     def set_value(self, value: Any) -> None:
         """Put other values of the same shape in, without recording."""
         made = np.array(value._value if isinstance(value, Tensor) else value, self.dtype)
         if made.shape != self._value.shape:
-            raise ValueError(f"values of shape {made.shape} do not fit a tensor of shape {self._value.shape}")
+            raise refused(ValueError(f"values of shape {made.shape} do not fit a tensor of shape {self._value.shape}"))
         self.hold(made)
 
     def hold(self, array: Array) -> None:
@@ -265,6 +269,7 @@ class Tensor(Methods):
         self._value = array
         self._version += 1
 
+    @boundary
     def __setitem__(self, index: Any, value: Any) -> None:
         self.writable()
         self.become(stored(self, index, value))
@@ -325,7 +330,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     try:
         made = quietly(function, *values, **settings)
     except MISFIT as error:
-        raise misfit(function, values, settings, error) from error
+        raise misfit(function, values, settings, error) from None
     if not active:
         if type(made) is np.ndarray:
             return holding(made)
@@ -365,6 +370,7 @@ def fitted(gradient: Any, like: Array, what: str) -> Tensor:
     return apply(functions.cast, gradient, dtype=like.dtype.name)  # type: ignore[no-any-return]
 
 
+@boundary
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
     """A tensor of a copy of the data (while programs are built, a variable); Python floats become the default dtype.
 

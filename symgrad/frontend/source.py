@@ -26,6 +26,7 @@ from symgrad.frontend.kept_texts import KEPT, texts_elsewhere, texts_of_file
 from symgrad.frontend.matching import Place, copy_tree, locate, parsed
 from symgrad.frontend.numba_kinds import COMPILED, converts, numba_kind
 from symgrad.location import Loc
+from symgrad.tracebacks import boundary
 
 #: file names that unrelated texts go by
 SHARED = ("<string>", "<stdin>", "<console>", "<input>", "<unknown>")
@@ -205,6 +206,7 @@ def _source(function: types.FunctionType, place: Place, text: str) -> Source:
     return Source(function, node, code.co_filename, lines, place.class_name)
 
 
+@boundary
 def from_source(text: str, name: str | None = None, globals: dict[str, Any] | None = None) -> types.FunctionType:
     """Define a function from its text, for places where Python keeps no source.
 

@@ -100,6 +100,11 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
     return run
 
 
+def shortened(error: BaseException) -> BaseException:
+    """An exception that begins in the generated text, and not in who called it."""
+    return error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
+
+
 def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseException], Loc], ...]) -> Callable[..., Any]:
     """The user's function handles these exceptions; its derivative says that it cannot follow it there."""
 
@@ -109,6 +114,7 @@ def refusing(function: Callable[..., Any], caught: tuple[tuple[type[BaseExceptio
             return function(*args, **kwargs)
         except tuple(kind for kind, _ in caught) as error:
             loc = next(loc for kind, loc in caught if isinstance(error, kind))
-            raise CaughtException(f"{type(error).__name__} was raised where the function handles it: {error}", loc) from error
+            __tracebackhide__ = True
+            raise CaughtException(f"{type(error).__name__} was raised where the function handles it: {error}", loc) from shortened(error)
 
     return run

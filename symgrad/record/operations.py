@@ -21,6 +21,7 @@ from symgrad.marks import lower_stop
 from symgrad.ops.build import Builder
 from symgrad.signature import Signature
 from symgrad.text import is_name
+from symgrad.tracebacks import refused
 
 assert callable(lower_stop)  # its module tells the frontend what stop_gradient is
 Settings = tuple[tuple[str, Any], ...]
@@ -90,7 +91,7 @@ def misfit(function: Callable[..., Any], inputs: Sequence[Any], settings: Mappin
         word = word if word is None or word.kind is word.VAR_POSITIONAL else next(names, None)
     words += [f"{name}={value!r}" for name, value in settings.items()]
     kind = next(later for one, later in MISFITS if isinstance(error, one))
-    return kind(f"{function.__name__}({', '.join(words)}): {error}")
+    return refused(kind(f"{function.__name__}({', '.join(words)}): {error}"))
 
 
 def told(given: Any) -> str:

@@ -48,11 +48,13 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
         number = isinstance(given, float | int)
         given = complex(given) if number else np.asarray(given).astype(np.result_type(np.asarray(given), np.complex64))
     elif not of_complex and type(given) is not float and np.iscomplexobj(given):
+        __tracebackhide__ = True
         raise TypeError("a complex seed is given for a result that is real")
     if dtype is not None and isinstance(given, np.ndarray | np.generic):
         given = given.astype(dtype, copy=False)
     if shape is None:
         if type(given) is not float and np.ndim(given):
+            __tracebackhide__ = True
             raise ValueError(f"a seed of shape {np.shape(given)} is given for a result that is one number")
         return given
     if type(given) is np.ndarray and given.shape == shape:
@@ -61,6 +63,7 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
     try:
         return array if array.shape == shape else np.broadcast_to(array, shape)
     except ValueError:
+        __tracebackhide__ = True
         raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
 
 

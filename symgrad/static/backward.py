@@ -15,6 +15,7 @@ from symgrad.static.compiling import at_first, build, reads, samples, writes
 from symgrad.static.mode import in_static_mode
 from symgrad.static.program import FLOATS, Apply, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
 from symgrad.static.recompute import Segments
+from symgrad.tracebacks import boundary, refused
 
 Pair = tuple[Variable, Variable]
 GRAD = "@GRAD"
@@ -172,7 +173,7 @@ def kinds(value: Any, allowed: tuple[type, ...], name: str, function: str) -> No
     """Refuse an argument of another kind."""
     if not isinstance(value, allowed):
         words = ", ".join(k.__name__ for k in allowed)
-        raise TypeError(f"the argument {name} of {function} must be {words}, not {type(value).__name__}")
+        raise refused(TypeError(f"the argument {name} of {function} must be {words}, not {type(value).__name__}"))
 
 
 def cut_names(program: Program, no_grad_set: Any, function: str) -> set[str]:
@@ -207,6 +208,7 @@ def needs_static(function: str) -> None:
 # ------------------------------------------------------------------ append_backward
 
 
+@boundary
 def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any = None, callbacks: Any = None, checkpoints: Any = None,
                     distop_context: Any = None) -> Any:  # fmt: skip
     """Append the gradient of ``loss`` to its program.
@@ -224,7 +226,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     block = program.global_block()
     outermost([loss])
     if not any(loss.name in writes(step) for step in block.steps):
-        raise ValueError(f"loss.op is None: no operation of the program made {loss.name}")
+        raise refused(ValueError(f"loss.op is None: no operation of the program made {loss.name}"))
     wanted = wanted_names(parameter_list)
     if callbacks is not None:
         kinds(callbacks, (list, tuple), "callbacks", "append_backward")
@@ -241,7 +243,7 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
     for callback in callbacks or ():
         if not callable(callback):
             block.ops.append(Op(block, opening))
-            raise ValueError(f"a callback must be callable, {type(callback).__name__} is not")
+            raise refused(ValueError(f"a callback must be callable, {type(callback).__name__} is not"))
     sources = list_backward(block, found, naming, [opening], () if segments else callbacks or (), segments)
     made = enter(block, found, naming, [loss.name], [None], cuts)
     real = dependent(program, found, [loss.name], list(made), cuts)
@@ -289,6 +291,7 @@ def enter(
 # ------------------------------------------------------------------ gradients
 
 
+@boundary
 def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Variable | None]:
     """Append the gradients of ``sum(<target gradient, target>)`` with respect to the inputs; None where no target depends on one.
 
@@ -301,16 +304,16 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     ends = variables(targets, "targets")
     starts = variables(inputs, "inputs")
     if not ends:
-        raise ValueError("targets is empty")
+        raise refused(ValueError("targets is empty"))
     program = ends[0].program
     block = program.global_block()
     seeds = seeds_for(ends, target_gradients)
     given = [*ends, *starts, *(seed for seed in seeds if seed is not None)]
     if any(v.program is not program for v in given):
-        raise ValueError("targets, inputs and target gradients belong to different programs")
+        raise refused(ValueError("targets, inputs and target gradients belong to different programs"))
     outermost(given)
     if len({v.name for v in ends}) < len(ends):
-        raise ValueError("a target stands twice in targets; give it a target gradient of 2 instead")
+        raise refused(ValueError("a target stands twice in targets; give it a target gradient of 2 instead"))
     cuts = cut_names(program, no_grad_set, "gradients")
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)
@@ -371,14 +374,16 @@ def seeds_for(targets: list[Variable], given: Any) -> list[Variable | None]:
         if seed is not None:
             kinds(seed, (Variable,), f"target_gradients[{place}]", "gradients")
     if len(seeds) != len(targets):
-        raise ValueError(f"there are {len(targets)} targets and {len(seeds)} target_gradients")
+        raise refused(ValueError(f"there are {len(targets)} targets and {len(seeds)} target_gradients"))
     for seed, target in zip(seeds, targets, strict=True):
         if seed is None:
             continue
         if seed.dtype != target.dtype:
-            raise TypeError(f"the target gradient {seed.name} is {seed.dtype}, its target {target.dtype}")
+            raise refused(TypeError(f"the target gradient {seed.name} is {seed.dtype}, its target {target.dtype}"))
         if len(seed.shape) != len(target.shape) or any(a != b and -1 not in (a, b) for a, b in zip(seed.shape, target.shape, strict=True)):
-            raise ValueError(f"the target gradient {seed.name} of shape {seed.shape} does not fit {target.name} of shape {target.shape}")
+            raise refused(
+                ValueError(f"the target gradient {seed.name} of shape {seed.shape} does not fit {target.name} of shape {target.shape}")
+            )
     return list(seeds)
 
 

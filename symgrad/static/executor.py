@@ -15,6 +15,7 @@ from symgrad.record.runner import Around, Run, runner
 from symgrad.static.compiling import compiled, needed, writes, written
 from symgrad.static.program import ABOUT, Parameter, Program, Variable, default_main_program
 from symgrad.static.scope import SCOPES, Scope, global_scope
+from symgrad.tracebacks import boundary, refused
 
 Array = np.ndarray[Any, Any]
 #: by kind of a variable: up to which of the kinds b, i, u, f, c it can be fed
@@ -41,6 +42,7 @@ class Executor:
     def close(self) -> None:
         """Nothing is held open."""
 
+    @boundary
     def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
             scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
             fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False,
@@ -72,11 +74,11 @@ class Executor:
         """Run with every check; what was prepared is kept for runs like this one, under ``key`` for the next of them."""
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
-            raise TypeError(f"an executor runs Programs, not {type(program).__name__}")
+            raise refused(TypeError(f"an executor runs Programs, not {type(program).__name__}"))
         if not isinstance(scope, Scope):
-            raise TypeError(f"a program runs in a Scope, not in {type(scope).__name__}")
+            raise refused(TypeError(f"a program runs in a Scope, not in {type(scope).__name__}"))
         if not isinstance(feed, Mapping):
-            raise TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}")
+            raise refused(TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}"))
         if program.starts:
             key = None
             scope.put({name: parameter.initializer.values(parameter.shape, parameter.dtype) for name, parameter in program.starts.items()})
@@ -135,18 +137,18 @@ class Executor:
         for name, value in feed.items():
             variable = variables.get(name)
             if variable is None:
-                raise ValueError(f"{name!r} is fed, but the program has no such variable")
+                raise refused(ValueError(f"{name!r} is fed, but the program has no such variable"))
             if not (variable.is_data or variable.persistable) and any(name in writes(step) for step in program.global_block().steps):
                 raise BadArgument(f"{name!r} is fed, but the program makes it itself")
             array = value if type(value) is np.ndarray else np.asarray(value)
             if array.dtype.kind not in "biufc" or "biufc".index(array.dtype.kind) > LOSSLESS[variable.dtype.kind]:
-                raise TypeError(f"{name!r} is {variable.dtype}, and an array of {array.dtype} is fed; convert it first")
+                raise refused(TypeError(f"{name!r} is {variable.dtype}, and an array of {array.dtype} is fed; convert it first"))
             if array.dtype != variable.dtype:
                 given, array = array, array.astype(variable.dtype)
                 if array.dtype.kind in "iu" and (array != given).any():
-                    raise TypeError(f"{name!r} is {variable.dtype}, and numbers are fed that do not fit; convert them first")
+                    raise refused(TypeError(f"{name!r} is {variable.dtype}, and numbers are fed that do not fit; convert them first"))
             if array.shape != variable.shape and not agrees(variable.shape, array.shape):
-                raise ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed")
+                raise refused(ValueError(f"{name!r} has shape {variable.shape}, and an array of shape {array.shape} is fed"))
             values[name] = array
         kept = scope.values
         for name in [name for name, variable in variables.items() if variable.persistable]:
@@ -193,12 +195,12 @@ def fetched(given: Any, program: Program) -> str:
     """The name of what is to be fetched."""
     if isinstance(given, Variable):
         if given.program is not program:
-            raise ValueError(f"{given.name} belongs to another program")
+            raise refused(ValueError(f"{given.name} belongs to another program"))
         return given.name
     if isinstance(given, str):
         program.global_block().var(given)
         return given
-    raise TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}")
+    raise refused(TypeError(f"a fetched thing must be a Variable or a name, not {type(given).__name__}"))
 
 
 def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None, jit: Jit) -> list[Any]:
@@ -212,7 +214,7 @@ ABOUT["run"] = run_program
 def state_of(program: Program, mode: str, scope: Scope | None) -> dict[str, Array]:
     """Copies of what is kept."""
     if mode not in ("all", "param", "opt"):
-        raise ValueError(f"mode must be 'all', 'param' or 'opt', not {mode!r}")
+        raise refused(ValueError(f"mode must be 'all', 'param' or 'opt', not {mode!r}"))
     kept = (global_scope() if scope is None else scope).values
     trained = {v.name for v in program.list_vars() if isinstance(v, Parameter) and not v.stop_gradient}
     names = [v.name for v in program.list_vars() if v.persistable and v.name in kept]
@@ -226,7 +228,7 @@ def set_state(program: Program, state: Mapping[str, Any], scope: Scope | None) -
         if variable.persistable and variable.name in state:
             value = np.array(state[variable.name], variable.dtype)
             if value.shape != variable.shape:
-                raise ValueError(f"{variable.name} has shape {variable.shape}, and a value of shape {value.shape} is put in")
+                raise refused(ValueError(f"{variable.name} has shape {variable.shape}, and a value of shape {value.shape} is put in"))
             found[variable.name] = value
     (global_scope() if scope is None else scope).put(found)
 

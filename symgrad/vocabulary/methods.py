@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.tracebacks import REFUSALS, is_trimmed
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
@@ -32,7 +33,13 @@ def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
     def call(self: Any, other: Any) -> Any:
         if isinstance(other, str) or other is None:
             return NotImplemented
-        return function(other, self) if swapped else function(self, other)
+        try:
+            return function(other, self) if swapped else function(self, other)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     return call
 
