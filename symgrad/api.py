@@ -530,7 +530,10 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
     if not isinstance(function, Derived):
-        raise BadArgument(f"{describe(function)} is not a derived function", hint="save(grad(f), path)")
+        raise BadArgument(
+            f"{describe(function)} is not a derived function",
+            hint=f"save its gradient: symgrad.save(symgrad.grad({describe(function)}), path)",
+        )
     entry = function._entry(args, kwargs, signature)
     if entry.compiled.saved is None:
         raise SaveError(f"{function!r} cannot be written to a file of its own")

@@ -177,7 +177,7 @@ class UnsureAlias(SymgradError):
 class UnknownType(SymgradError):
     """A store, augmented assignment or view through something whose type is not known."""
 
-    default_hint = "make it an array, with np.asarray(..., dtype=...)"
+    default_hint = "make it an array of a known type, with np.asarray and dtype=float"
 
 
 class CastStore(SymgradError):
@@ -196,7 +196,7 @@ class BadArgument(SymgradError, TypeError, ValueError):
 class IntegerArgument(SymgradError, TypeError):
     """A gradient with respect to an integer or a boolean was asked for."""
 
-    default_hint = "pass a float, for example 2.0 for 2"
+    default_hint = "pass a float: 2.0 in the place of 2"
 
 
 class NotActive(SymgradError):
@@ -261,7 +261,7 @@ def required(holds: object, what: str) -> None:
 class SourceNotFound(SymgradError):
     """Python has kept no text of the function."""
 
-    default_hint = "use symgrad.from_source('def f(x): ...')"
+    default_hint = "define it in a file, or from its text with symgrad.from_source"
 
 
 class StaleSource(SymgradError):
@@ -277,7 +277,7 @@ class SaveError(SymgradError):
 class NumbaMissing(SymgradError, ImportError):
     """Compiled code was asked for where numba is not installed."""
 
-    default_hint = "pip install symgrad[numba], or jit='auto'"
+    default_hint = "pip install numba scipy, or say jit='auto'"
 
 
 class CloudpickleMissing(SymgradError, ImportError, PicklingError):

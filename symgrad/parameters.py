@@ -81,7 +81,9 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
             continue
         loc = function_loc(function, name)
         if number_leaves(item):
-            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc)
+            made = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
+            hint = None if made is None else f"pass floats, for example {made}"
+            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc, hint)
         raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
 
 

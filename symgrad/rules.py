@@ -168,7 +168,10 @@ class _Spelled(ast.NodeTransformer):
         row = ROWS[node.func.id]
         args = [self.visit(a) for a in node.args]
         if len(args) != len(row.params) or not row.elementwise or node.keywords:
-            raise BadArgument(f"{ast.unparse(node)}: a formula takes functions that work element by element", hint=row.name)
+            raise BadArgument(
+                f"{ast.unparse(node)}: a formula takes functions that work element by element",
+                hint="it may use arithmetic, and functions such as exp, tanh and maximum, with all their operands and nothing else",
+            )
         settings = {**row.settings, "via": "numpy"} if "via" in row.settings else row.settings
         text = row.emit if isinstance(row.emit, str) else row.emit(settings, [UNKNOWN] * len(args))
         return filled(ast.parse(text, mode="eval").body, dict(zip(row.params, args, strict=True)))
@@ -210,7 +213,10 @@ class _Derivable(ast.NodeTransformer):
         if node.func.id in KNOWN:
             return ast.Call(node.func, args, [])
         if row.formula is None or len(args) != len(row.params):
-            raise BadArgument(f"the derivative of {node.func.id} is not found in a formula", hint="give the partial derivatives: dx='...'")
+            raise BadArgument(
+                f"the derivative of {node.func.id} is not found in a formula",
+                hint="give the partial derivative by each parameter as a text",
+            )
         return filled(self.visit(ast.parse(row.formula, mode="eval").body), dict(zip(row.params, args, strict=True)))
 
 

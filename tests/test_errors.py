@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 import re
 import sys
@@ -254,3 +255,53 @@ def test_a_failure_is_not_kept() -> None:
         with pytest.raises(SymgradError):
             derivative(2)
     assert derivative(2.0) == 1.0
+
+
+# ------------------------------------------------------------------ hints
+
+
+def hints() -> list[tuple[str, str]]:
+    """Every hint that stands in the package as a text, with its place."""
+    names = {kind.__name__ for kind in kinds()}
+    found = [("symgrad/errors.py", kind.default_hint) for kind in kinds() if kind.default_hint]
+    for path in sorted(Path(symgrad.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            given = [word.value for word in node.keywords if word.arg == "hint"] + (node.args[2:3] if called in names else [])
+            for text in given:
+                if isinstance(text, ast.Constant) and isinstance(text.value, str) or isinstance(text, ast.JoinedStr):
+                    found.append((f"{path.name}:{node.lineno}", ast.unparse(text)))
+    return found
+
+
+def test_hints_hold_no_placeholders_and_are_short() -> None:
+    assert len(hints()) > 100
+    for place, hint in hints():
+        assert "..." not in hint, f"{place}: {hint} cannot be pasted"
+        assert len(hint) < 120, f"{place}: {hint}"
+
+
+def steps_in(n, x):
+    total = x
+    for _ in range(n):
+        total = total * x
+    return total
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: symgrad.grad(steps_in, "x")(2.5, 1.5), "write int(n)"),
+        (lambda: symgrad.grad(square)(2), "pass floats, for example float(x)"),
+        (lambda: symgrad.grad(square)(np.arange(3)), "pass floats, for example x.astype(float)"),
+        (lambda: symgrad.save(square, "never_written.py"), "save its gradient: symgrad.save(symgrad.grad(square), path)"),
+    ],
+)
+def test_hints_are_written_in_the_names_of_the_user(call: Callable[[], Any], hint: str) -> None:
+    with pytest.raises(SymgradError) as caught:
+        call()
+
+    assert caught.value.hint == hint
+    assert f"\n  {hint}\n" in str(caught.value)

@@ -40,9 +40,11 @@ Kwargs = dict[str, Binding]
 @special(range)
 def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     parts = [ctx.read(a, node) for a in args]
-    for part in parts:
+    words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
+    for k, part in enumerate(parts):
         if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):
-            raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), "use int(...)")
+            hint = f"write int({words[k]})" if len(words) == len(parts) else "make it an integer with int"
+            raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), hint)
     start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE), 3: tuple(parts)}[len(parts)]
     return Iter("range", (start, stop, step))
 

@@ -37,7 +37,7 @@ def complex_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 def real_number(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Binding:
     """One number."""
     if not isinstance(ctx.type_of(binding), Scalar):
-        raise UnsupportedArgument(f"{name} takes numbers", ctx.loc(node), "use x + 1j * y for arrays")
+        raise UnsupportedArgument(f"{name} takes numbers", ctx.loc(node), "for arrays add the real part and 1j times the imaginary part")
     return binding
 
 

@@ -340,7 +340,7 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
             ctx.state.pair(value.location, content.location)
         if longest(owner) is not None:
             what = "a deque with maxlen needs a length that is known: fill it where it is made"
-            raise UnsupportedSyntax(what, ctx.loc(node), "deque([0.0] * n, maxlen=n)")
+            raise UnsupportedSyntax(what, ctx.loc(node), "fill the deque where it is made, with as many items as maxlen")
     else:
         ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value][-(longest(owner) or len(content) + 1) :])))
     return owner

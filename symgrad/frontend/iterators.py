@@ -156,7 +156,7 @@ def walk(ctx: Lowering, items: Binding, node: ast.AST, since: State | None = Non
     if isinstance(items, Iter) and items.kind == "range":
         items = list_(ctx, [items], {}, node)
     if not (isinstance(items, Ref | Tup) and not isinstance(items, View) or isinstance(items, Obj) and items.key.kind == "list"):
-        raise UnsupportedSyntax("this iterator is gone over step by step", ctx.loc(node), "make it a list before iter(...)")
+        raise UnsupportedSyntax("this iterator is gone over step by step", ctx.loc(node), "make it a list before iter is called")
     known = () if since is None else (("since", Static(since)),)
     return ctx.new_object("record", (("items", items), ("place", Num(ZERO)), *known), iterating.Walk)
 
@@ -173,7 +173,9 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
     unnamed = isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call) and ctx.evaluate(node.args[0].func) == Static(iter)
     if not unnamed:
-        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), "write it = iter(items) before it")
+        raise UnsupportedSyntax(
+            "what next steps on is not known", ctx.loc(node), "call iter in a statement before, and give the iterator a name"
+        )
     return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
 
 

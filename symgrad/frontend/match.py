@@ -140,10 +140,10 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
             return list(items)
         case Obj(key) if key.kind == "list":
             if isinstance(ctx.state.heap[key], Ref):
-                raise UnknownType("how long this list is is not known", ctx.loc(node), "test len(...)")
+                raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
             return [b for _, b in ctx.state.entries(key)]
         case Ref() if is_list(ctx.type_of(subject)):
-            raise UnknownType("how long this list is is not known", ctx.loc(node), "test len(...)")
+            raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]
         case External(value, text) if isinstance(value, tuple | list):

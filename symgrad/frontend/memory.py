@@ -110,7 +110,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "i", [Const(values[0].value, str(values[0].value))]  # one of the keys of a dict
         case Obj(key) if key.kind == "list" and key.cls is tuple:
             what = "a tuple of which the length is not known while compiling cannot be an index"
-            raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one: x[i, j]")
+            raise UnsupportedSyntax(what, ctx.loc(node), "write its items in the subscript, one by one")
         case Obj(key) if key.kind == "list":
             return "i", [ctx.array_of(ctx.read(item, node), None)]
         case Iter(kind="range", parts=parts):
@@ -445,7 +445,9 @@ def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     axes: list[Binding] = []
     for item in index.bindings:
         if not isinstance(item, tuple) or item[1] is None:
-            raise UnsupportedSyntax("an axis of np.mgrid or np.ogrid is a range with an end", ctx.loc(node), "write 0:n")
+            raise UnsupportedSyntax(
+                "an axis of np.mgrid or np.ogrid is a range with an end", ctx.loc(node), "write the end too, as in np.mgrid[0:3]"
+            )
         start, stop, step = (Num(default) if part is None else part for part, default in zip(item, (ZERO, NONE, ONE), strict=True))
         count = known_value(step)
         if count and isinstance(count[0], complex):

@@ -367,7 +367,7 @@ def list_insert(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
-        raise UnsupportedSyntax("a list of unknown length cannot be reversed in place", ctx.loc(node), "loop over reversed(...)")
+        raise UnsupportedSyntax("a list of unknown length cannot be reversed in place", ctx.loc(node), "go over it with reversed instead")
     ctx.change(owner.key, tuple(enumerate([b for _, b in content][::-1])))
     return Static(None)
 

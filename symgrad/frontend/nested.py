@@ -230,7 +230,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         raise UnsupportedSyntax("a derivative inside a function cannot be taken here", ctx.loc(node))
     if derivative.no_grad:
         what = f"a derivative with no_grad={sorted(derivative.no_grad)} cannot be taken inside a function that is differentiated"
-        raise UnsupportedSyntax(what, ctx.loc(node), "write stop_gradient(...) in the inner function")
+        raise UnsupportedSyntax(what, ctx.loc(node), "call stop_gradient in the inner function")
     names = names_of(ctx, derivative.of, node)
     wanted = derivative.wrt if isinstance(derivative.wrt, tuple | list) else (0 if derivative.wrt is None else derivative.wrt,)
     places: list[Any] = []
@@ -285,7 +285,7 @@ def check_scalar(ctx: Lowering, out: Operand, node: ast.AST) -> None:
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
     if is_complex(out.type):
         raise NotScalar("the function differentiated here is complex, and a gradient is of a real number", ctx.loc(node),
-                        "return its real part or abs(...)")  # fmt: skip
+                        "return its real part, or its absolute value")  # fmt: skip
 
 
 def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:

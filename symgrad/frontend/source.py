@@ -225,7 +225,7 @@ def from_source(text: str, name: str | None = None, globals: dict[str, Any] | No
         raise UnsupportedSyntax(f"not Python: {error.msg}", loc) from None
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if name is None and not names:
-        raise SourceNotFound("the text defines no function", hint="write def f(x): ...")
+        raise SourceNotFound("the text defines no function", hint="write a def statement in it")
     namespace: dict[str, Any] = {"__name__": "symgrad_source", "np": np, "math": math} if globals is None else globals
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace.setdefault(KEPT, {})[file] = text

@@ -87,6 +87,16 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             store_attribute(ctx, owner, node.target, old if made is None else made)
 
 
+def in_full(node: ast.AugAssign) -> str:
+    """An augmented assignment as the assignment that makes a new value.
+
+    >>> in_full(ast.parse("a[i] *= b + c").body[0])
+    'a[i] = a[i] * (b + c)'
+    """
+    target = ast.unparse(node.target)
+    return f"{target} = {ast.unparse(ast.BinOp(ast.parse(target, mode='eval').body, node.op, node.value))}"
+
+
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
@@ -122,7 +132,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         ctx.store(old, result)
         return None
     if ctx.state.partners.get(old.location) or old.path:
-        raise UnknownType("whether this changes an array in place or makes a new number is not known", ctx.loc(node), "write x = x + y")
+        what = "whether this changes an array in place or makes a new number is not known"
+        raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}")
     return binary(ctx, type(node.op), old, value, node)
 
 
@@ -381,7 +392,7 @@ def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
     known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
     quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
     if known and (not quiet or entry.optional_vars is not None):
-        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "only np.errstate(...='ignore') is passed over")
+        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "write with np.errstate(all='ignore'):")
     return bool(quiet)
 
 

@@ -87,7 +87,7 @@ class Job:
             raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
         if is_complex(type_):
             raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
-                            "return its real part or abs(...), or use vjp, which takes a complex seed")  # fmt: skip
+                            "return its real part or its absolute value, or use vjp, which takes a complex seed")  # fmt: skip
 
     def result_loc(self) -> Loc:
         return self.source.loc(self.source.node)
