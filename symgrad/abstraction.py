@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import types
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
 from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
+from symgrad.kinds import conversion, is_closed, native, row_of
 from symgrad.signature import Abstract, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
@@ -35,7 +37,7 @@ def abstract(arguments: Mapping[str, Any]) -> Signature:
     'x: f64[!x0], w: float, n: int'
     """
     params = tuple((name, abstract_value(value, symbol_of(name))) for name, value in arguments.items())
-    return Signature(params, same_objects(arguments))
+    return Signature(params, same_objects(arguments), tuple(pair for name, value in arguments.items() for pair in conversions(name, value)))
 
 
 def symbol_of(path: str) -> str:
@@ -49,9 +51,10 @@ def abstract_value(value: Any, symbol: str) -> Abstract:
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
     if isinstance(value, np.ndarray):
-        return _array(value, symbol) if kind is np.ndarray else Static((kind, Same(value)), value)
+        plain = kind is np.ndarray or row_of(value).verdict == "converted"  # type: ignore[union-attr]  # every subclass has a row
+        return _array(value, symbol) if plain else Static((kind, Same(value)), value)
     if isinstance(value, np.generic):
-        name = DTYPE_NAMES.get(value.dtype)
+        name = DTYPE_NAMES.get(native(value.dtype))
         return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
     if kind is list and is_plain_list(value):
         return List(PYTHON_NUMBERS[type(value[0])])
@@ -59,8 +62,8 @@ def abstract_value(value: Any, symbol: str) -> Abstract:
 
 
 def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
-    name = DTYPE_NAMES.get(value.dtype)
-    if name is None or not value.dtype.isnative:
+    name = DTYPE_NAMES.get(native(value.dtype))
+    if name is None:
         return Static((np.ndarray, value.dtype, value.ndim), value)
     shape = tuple(1 if extent == 1 else Dim(f"{symbol}{axis}", 0, True) for axis, extent in enumerate(value.shape))
     return Array(name, shape, "?")
@@ -94,6 +97,8 @@ def record_names(value: Any) -> tuple[str, ...]:
 
 
 def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
+    if is_closed(value):
+        return Static((type(value), id(value)), value)
     if id(value) in above:
         return Static(("cycle", type(value)), value)
     above = above | {id(value)}
@@ -139,11 +144,14 @@ def function_key(function: types.FunctionType) -> tuple[Any, ...]:
 
 def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:
     """The signature with how each array lies in memory."""
-    return Signature(tuple((name, _laid_out(item, arguments[name])) for name, item in signature.params), signature.same)
+    params = tuple((name, _laid_out(item, arguments[name])) for name, item in signature.params)
+    return replace(signature, params=params)
 
 
 def _laid_out(item: Abstract, value: Any) -> Abstract:
     match item:
+        case Array() if "astype" in conversion(value) and not value.flags.forc:
+            return item  # the copy that is computed with lies otherwise
         case Array():
             return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
         case Tree():
@@ -168,6 +176,17 @@ def array_leaves(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, A
     elif depth:
         for spelled, item in children(path, value):
             yield from array_leaves(spelled, item, depth - 1)
+
+
+def conversions(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, str]]:
+    """The arrays and numbers in a value that are taken as others: the expression that reaches each, and what is written behind it."""
+    if isinstance(value, np.ndarray | np.generic):
+        suffix = conversion(value)
+        if suffix:
+            yield path, suffix
+    elif depth and type(value) not in PYTHON_NUMBERS and not is_closed(value):
+        for spelled, item in children(path, value):
+            yield from conversions(spelled, item, depth - 1)
 
 
 def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -12,8 +12,9 @@ from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
 from symgrad.frontend.source import read
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
+from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Signature, leaves_of
+from symgrad.signature import Abstract, Signature, Static, leaves_of
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "primal"]
@@ -84,6 +85,9 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
             made = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
             hint = None if made is None else f"pass floats, for example {made}"
             raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc, hint)
+        row = row_of(item.value) if isinstance(item, Static) else None
+        if row is not None:
+            raise BadArgument(what_of(row, name), loc, passed_instead(row, name))
         raise BadArgument(f"{name} is {item}, which holds no number", loc, hint="leave it out of wrt")
 
 

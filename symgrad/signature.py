@@ -64,11 +64,13 @@ class Signature:
 
     ``params`` are the user's parameters in order, each with what was passed (or its default): a ``Type``, a ``Tree``,
     or a ``Static``; for ``*args`` a ``Tree`` of a tuple, for ``**kwargs`` a ``Tree`` of a dict. ``same`` are groups
-    of paths (see ``leaves``) that hold the same array object.
+    of paths (see ``leaves``) that hold the same array object. ``converted`` are paths of arrays and numbers that are taken as
+    others, each with what is written behind the path for that (see ``kinds.conversion``).
     """
 
     params: tuple[tuple[str, Abstract], ...]
     same: tuple[tuple[str, ...], ...] = ()
+    converted: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, name: str) -> Abstract:
         return dict(self.params)[name]
@@ -172,6 +174,7 @@ class Pending(Protocol):
 ASPECTS: dict[str, Callable[[Any], Any]] = {
     "itself": lambda value: value,
     "type": type,
+    "dtype": lambda value: value.dtype,
     "len": len,
     "keys": tuple,
     "truth": bool,

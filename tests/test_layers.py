@@ -23,7 +23,7 @@ ROWS = [
     {"errors", "notes"},
     {"tracebacks"},
     {"ir"},
-    {"signature"},
+    {"signature", "kinds"},
     {"abstraction"},
     {"ops"},
     {"runtime"},

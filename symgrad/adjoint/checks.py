@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
-from symgrad.errors import CastStore, NoDerivative, UnknownFunction
+from symgrad.errors import BadArgument, CastStore, NoDerivative, UnknownFunction
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
-from symgrad.ir.types import Array, Box, List, Scalar, Type, Unknown, is_complex
+from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
+from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.complexes import RIGHT
 from symgrad.ops.spelling import CALLABLES
 
@@ -15,8 +16,11 @@ from symgrad.ops.spelling import CALLABLES
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
-def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
-    """Raise for the first op through which a derivative would have to pass and cannot."""
+def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[int, str] | None = None) -> None:
+    """Raise for the first op through which a derivative would have to pass and cannot.
+
+    ``names``: the expressions that read the objects among the arguments, by their identities.
+    """
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
     useful = closure(results_of(func, active_results), table.backward)
@@ -28,6 +32,7 @@ def check(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None
             refuse_cast(op, varied)
             if any(out in active for out in op.outs):
                 refuse_unknown(op, varied, methods)
+                refuse_kinds(op, names or {})
         refuse_complex(op, varied, useful)
     refuse_unsure(func, active)
 
@@ -99,6 +104,22 @@ def is_unsure(type_: Type) -> bool:
         case List(item=item):
             return is_unsure(item)
     return False
+
+
+#: rows in which a derivative passes beside an object that is not computed with
+BESIDE = frozenset({"list_of", "opaque", "opaque_pure", "opaque_attribute"})
+
+
+def refuse_kinds(op: Call, names: Mapping[int, str]) -> None:
+    """An object that no numbers are taken from meets a value that carries a derivative."""
+    for operand in op.args if op.name not in BESIDE else ():
+        if not isinstance(operand, Const) or not isinstance(operand.type, Object):
+            continue
+        row = row_of(operand.value)
+        exact = row is not None and row.verdict == "data" and not (row is FRACTION and any(isinstance(a.type, Array) for a in op.args))
+        if row is not None and not exact:
+            name = names.get(id(operand.value), operand.name or "x")
+            raise BadArgument(what_of(row, name), op.loc, passed_instead(row, name))
 
 
 def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:

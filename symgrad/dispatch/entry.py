@@ -125,6 +125,11 @@ def alike(one: Abstract | None, other: Abstract) -> bool:
     return one == other
 
 
+def is_converted(expression: str) -> bool:
+    """Does an expression read an array or number of another kind, and take it as a plain one?"""
+    return expression.endswith((".__array__()", "')")) and (".__array__()" in expression or ".astype('" in expression)
+
+
 def stem(expression: str) -> str:
     """The stem of extents' names for a captured expression."""
     return "".join(c if c.isalnum() else "_" for c in expression)

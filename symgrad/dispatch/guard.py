@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.dispatch.conditions import array_condition, captured_text, condition, relied_tests, spelled
-from symgrad.dispatch.entry import Entry
+from symgrad.dispatch.entry import Entry, is_converted
 from symgrad.dispatch.watch import Names
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
@@ -80,6 +80,8 @@ class Check:
 
 def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list[str]) -> Check | None:
     """The test for one entry; None where no cheap test is exact."""
+    if entry.signature.converted or any(is_converted(text) for text, _ in entry.compiled.captured):
+        return None
     tests: list[str] = []
     light: list[str] = []
     items = dict(entry.signature.params)

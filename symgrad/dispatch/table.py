@@ -116,7 +116,7 @@ class Table:
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""
         signature = abstract(arguments)
-        entry = self.fitting(Signature(signature.params), arguments)
+        entry = self.fitting(replace(signature, same=()), arguments)
         if entry.compiled.mutated and signature.same:
             entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:

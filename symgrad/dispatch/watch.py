@@ -10,7 +10,7 @@ from typing import Any
 
 from symgrad.identity import Same
 from symgrad.ops.spelling import Custom, declared
-from symgrad.text import attribute, is_name, item, literal
+from symgrad.text import attribute, is_name, item
 
 
 @dataclass(slots=True)
@@ -66,7 +66,8 @@ class Watch:
             case _:
                 text = attribute(place, self.name) if is_name(self.name) else attribute(place, self.name, names.of(getattr))
         if type(self.value) is str:
-            return [f"{text} == {literal(self.value)}"]
+            own = names.of(self.value)  # an array in its place would not compare as a whole
+            return [f"({text} is {own} or {names.of(type)}({text}) is {names.of(str)} and {text} == {own})"]
         code = [] if self.code is None else [f"{text}.__code__ is {names.of(self.code)}"]
         return [f"{text} is {names.of(self.value)}", *code]
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import BadArgument, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     Bound,
     Broken,
+    External,
     HeapKey,
     Location,
     Maybe,
@@ -47,6 +49,7 @@ from symgrad.frontend.tables import (
 )
 from symgrad.ir.core import Block, Const, Func, If, Operand, Value
 from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Type, Unknown
+from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
@@ -309,6 +312,11 @@ class Lowering:
                 raise self.refuse(UnknownType, why, node, hint or None)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
+        row = row_of(binding.value) if isinstance(binding, External) else None
+        if row is not None and isinstance(binding, External):
+            found = re.search(r"\['(\w+)'\]$|\.((?!cell_contents)\w+)$|^(\w+)$", binding.text)
+            name = "x" if found is None else next(filter(None, found.groups()))
+            raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
         raise self.refuse(UnsupportedSyntax, f"{_kind_word(binding)} cannot be used as a number", node)
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:

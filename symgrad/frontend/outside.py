@@ -19,6 +19,7 @@ from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.kinds import conversion, is_closed
 from symgrad.signature import Static as StaticArgument
 from symgrad.signature import Tree
 from symgrad.text import attribute, has_literal, identifier, item, literal
@@ -73,6 +74,11 @@ def owner_name(ctx: Lowering, value: Any) -> str:
 
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     """A binding for an object that the function did not make."""
+    suffix = conversion(value)
+    if suffix:
+        ctx.rely(text, type(value), "type")
+        ctx.rely(text, value.dtype, "dtype")
+        text += suffix
     if text in ctx.captured:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
@@ -86,6 +92,9 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(value, enum.Enum):
         ctx.rely(text, value)
         return Static(value, name_)
+    if is_closed(value):
+        ctx.rely(text, value)
+        return Static(value, spelled_name(ctx, value, name_))
     known = abstract_value(value, symbol_of(name_))
     match known:
         case Array() | Scalar() | List():

@@ -42,7 +42,7 @@ from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed
-from symgrad.signature import Inactive, Related, extent_words
+from symgrad.signature import Inactive, Related, Static, extent_words
 from symgrad.text import docstring
 
 Read = Callable[[str], Any] | None
@@ -72,7 +72,8 @@ class Derivation:
     def kernel(self, job: Job) -> Kernel | Pair:
         """The texts for numba; raises OutOfReach for what has none."""
         words: Mapping[str, str] = {} if job.outside is None else job.outside.words
-        leaves = [words.get(text, text) for _, text in job.lowered.inputs]
+        converted = dict(job.signature.converted)
+        leaves = [words.get(text, text) + converted.get(text, "") for _, text in job.lowered.inputs]
         if "getattr" in job.signature.names and any("getattr(" in leaf for leaf in leaves):
             from symgrad.loops.reach import OutOfReach
 
@@ -99,7 +100,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = job.stage("simplified", primal)
     active = list(range(job.output.count))
     wrt = job.wanted()
-    check(primal, wrt, active)
+    check(primal, wrt, active, {id(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
     check_active(job, primal, wrt, active)
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):

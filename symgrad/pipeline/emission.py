@@ -55,8 +55,9 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
     names = {*job.signature.names, *words.values()}
     func = printed(func, job)
     bind: dict[Value, str] = {}
+    converted = dict(job.signature.converted)
     for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
-        text = words.get(expression, expression)
+        text = words.get(expression, expression) + converted.get(expression, "")
         bind[value] = text
         if text in names:
             value.name = text

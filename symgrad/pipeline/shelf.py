@@ -178,7 +178,8 @@ def plain_job(job: Job) -> Plain:
         main, faithful.plain(), inputs, captured, quoted, asked,
         [plain_result(lowered.result), list(lowered.mutated), lowered.raises, plain_objects(job)],
         [job.source.name, where, parameter_text(job), passed_text(job)],
-        [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same)],
+        [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same),
+         plain_data(job.signature.converted)],
         numba_version() if request.jit else None,
     ]  # fmt: skip
 

@@ -1,0 +1,221 @@
+"""Which kinds of objects are taken as arguments and as data, as one table: ``docs/arguments.md`` shows it.
+
+What is a plain array or a number of Python's or NumPy's never comes here. Classes of other libraries are recognised by the names of
+their modules, so that nothing is imported.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import decimal
+import fractions
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+#: taken as it is; as an array (or number) of another class or dtype; as data that no gradient is asked for; refused
+Verdict = Literal["taken", "converted", "data", "refused"]
+#: attributes of a class that change no result of NumPy's; all others that ``ndarray`` has too are overrides
+HARMLESS = frozenset({
+    "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__new__", "__init__", "__init_subclass__", "__annotations__",
+    "__annotate__", "__annotate_func__", "__firstlineno__", "__static_attributes__", "__qualname__", "__orig_bases__", "__parameters__",
+    "__repr__", "__str__", "__reduce__", "__reduce_ex__", "__setstate__", "__getstate__",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A row: how the kind is called, what becomes of it, what to pass in its place, and how it is recognised."""
+
+    name: str  #: with its article
+    verdict: Verdict
+    means: str  #: what it is taken as, or what to pass instead
+    is_one: Callable[[Any], bool]
+
+
+def of_classes(*classes: type) -> Callable[[Any], bool]:
+    """A test for instances of classes."""
+    return lambda value: isinstance(value, classes)
+
+
+def of_library(module: str, *names: str) -> Callable[[Any], bool]:
+    """A test for instances of the classes of a library, by the module and the names of a class or of one that it derives from."""
+
+    def is_one(value: Any) -> bool:
+        return belongs(type(value), module, names)
+
+    return is_one
+
+
+@lru_cache(maxsize=4096)
+def belongs(cls: type, module: str, names: tuple[str, ...]) -> bool:
+    """Does a class, or one that it derives from, have one of these names in a module or package? Any class, if there are no names."""
+    return any(
+        (base.__module__ == module or base.__module__.startswith(f"{module}.")) and (not names or base.__name__ in names)
+        for base in cls.__mro__
+    )
+
+
+def any_of(*tests: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A test that one of several accepts."""
+    return lambda value: any(test(value) for test in tests)
+
+
+def of_dtypes(kinds: str) -> Callable[[Any], bool]:
+    """A test for arrays and numbers of NumPy's by the kinds of their dtypes."""
+    return lambda value: isinstance(value, np.ndarray | np.generic) and value.dtype.kind in kinds
+
+
+@lru_cache(maxsize=1024)
+def overrides(cls: type) -> tuple[str, ...]:
+    """What a subclass of ``ndarray`` or ``memmap`` changes of the ways of its base.
+
+    >>> class Signal(np.ndarray):
+    ...     def power(self): return (self * self).sum()
+    >>> class Scaled(np.ndarray):
+    ...     def __mul__(self, other): return 2 * np.ndarray.__mul__(self, other)
+    >>> overrides(Signal), overrides(Scaled)
+    ((), ('__mul__',))
+    """
+    order = cls.__mro__
+    base = next(c for c in order if c is np.memmap or c is np.ndarray)
+    own = [name for c in order[: order.index(base)] for name in vars(c)]
+    return tuple(n for n in dict.fromkeys(own) if n not in HARMLESS and (hasattr(base, n) or n.startswith("__")))
+
+
+def is_plain_subclass(value: Any) -> bool:
+    """Is it an array of a class that changes nothing of what NumPy does with it?"""
+    return isinstance(value, np.ndarray) and type(value) is not np.ndarray and not overrides(type(value))
+
+
+def is_long(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.char in "gG"
+
+
+def is_swapped(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iufc" and not value.dtype.isnative
+
+
+def is_array_like(value: Any) -> bool:
+    """Is it an object of another library that NumPy would take as an array, or hand its functions to?"""
+    kind = type(value)
+    if isinstance(value, np.ndarray | np.generic | type) or kind.__module__.split(".")[0] in ("builtins", "symgrad"):
+        return False
+    return any(hasattr(kind, name) for name in ("__array__", "__array_function__", "__array_interface__", "__array_priority__"))
+
+
+#: the first row that recognises an object is its kind; the order is that of recognition
+KINDS: tuple[Kind, ...] = (
+    Kind("a masked array", "refused", "x.filled(value) or x.compressed()", of_classes(np.ma.MaskedArray)),
+    Kind("an np.matrix", "refused", "np.asarray(x)", of_classes(np.matrix)),
+    Kind("a structured array or record", "refused", "one field, x['name']", of_dtypes("V")),
+    Kind("an np.recarray", "refused", "np.asarray(x)", of_classes(np.recarray)),
+    Kind("a datetime64 or timedelta64", "refused", "(x - start) / np.timedelta64(1, 's')", of_dtypes("mM")),
+    Kind("an array of objects", "refused", "x.astype(float)", of_dtypes("O")),
+    Kind("an array of strings", "refused", "x.astype(float)", lambda v: isinstance(v, np.ndarray) and v.dtype.kind in "SUT"),
+    Kind(
+        "an array of a subclass that overrides something",
+        "refused",
+        "np.asarray(x)",
+        lambda v: isinstance(v, np.ndarray) and type(v) is not np.ndarray and bool(overrides(type(v))),
+    ),
+    Kind("a big-endian array", "converted", "an array of the machine's byte order", is_swapped),
+    Kind("a longdouble or clongdouble", "converted", "float64 or complex128, in which everything is computed", is_long),
+    Kind("an np.memmap", "converted", "np.ndarray", of_classes(np.memmap)),
+    Kind("an array of a subclass that overrides nothing", "converted", "np.ndarray", is_plain_subclass),
+    Kind(
+        "a pandas Series, Index or DataFrame",
+        "refused",
+        "x.to_numpy()",
+        of_library("pandas", "Series", "Index", "DataFrame", "ExtensionArray", "NDFrame"),
+    ),
+    Kind("an xarray DataArray, Variable or Dataset", "refused", "x.values", of_library("xarray", "DataArray", "Variable", "Dataset")),
+    Kind("a scipy.sparse array or matrix", "refused", "x.toarray()", of_library("scipy.sparse", "sparray", "spmatrix", "_spbase")),
+    Kind("a torch tensor", "refused", "x.detach().numpy()", of_library("torch", "Tensor")),
+    Kind(
+        "a JAX array", "refused", "np.asarray(x)", any_of(of_library("jax", "Array", "Tracer"), of_library("jaxlib", "Array", "ArrayImpl"))
+    ),
+    Kind("a TensorFlow tensor", "refused", "x.numpy()", of_library("tensorflow", "Tensor", "EagerTensor", "Variable", "ResourceVariable")),
+    Kind("a CuPy array", "refused", "x.get()", of_library("cupy", "ndarray")),
+    Kind("a polars Series or DataFrame", "refused", "x.to_numpy()", of_library("polars", "Series", "DataFrame", "LazyFrame")),
+    Kind("a dask array or frame", "refused", "np.asarray(x)", of_library("dask", "Array", "Series", "DataFrame")),
+    Kind("a decimal.Decimal", "refused", "float(x)", of_classes(decimal.Decimal)),
+    Kind("a fractions.Fraction", "data", "float(x)", of_classes(fractions.Fraction)),
+    Kind("an array.array", "data", "np.asarray(x)", of_classes(array)),
+    Kind("a memoryview", "data", "np.asarray(x)", of_classes(memoryview)),
+    Kind("a range", "data", "np.arange(n, dtype=float)", of_classes(range)),
+    Kind("a set or frozenset", "refused", "sorted(x)", of_classes(set, frozenset)),
+    Kind("a generator or iterator", "refused", "list(x)", of_classes(collections.abc.Iterator)),
+    Kind("an array of another library", "refused", "np.asarray(x)", is_array_like),
+)
+#: what is recognised by its methods alone may be an instance of a class of the user's, whose attributes are read
+BY_METHODS = KINDS[-1]
+#: beside arrays NumPy makes arrays of objects of it
+FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
+
+
+def row_of(value: Any) -> Kind | None:
+    """The row that an object belongs to; None for what the table does not name.
+
+    >>> row_of(np.ma.ones(3)).means
+    'x.filled(value) or x.compressed()'
+    >>> row_of(np.ones(3)), row_of("text")
+    (None, None)
+    """
+    return next((kind for kind in KINDS if kind.is_one(value)), None)
+
+
+def conversion(value: Any) -> str:
+    """What is written behind an expression for an array or number that is taken as another one; empty for all else.
+
+    >>> conversion(np.ones(3, ">f8")), conversion(np.longdouble(1)), conversion(np.ones(3))
+    (".astype('float64')", ".astype('float64')", '')
+    """
+    if not isinstance(value, np.ndarray | np.generic) or type(value) is np.ndarray and value.dtype.isnative and not is_long(value):
+        return ""
+    kind = row_of(value)
+    if kind is None or kind.verdict != "converted":
+        return ""
+    base = ".__array__()" if isinstance(value, np.ndarray) and type(value) is not np.ndarray else ""
+    dtype = native(value.dtype)
+    return f"{base}.astype({dtype.name!r})" if dtype != value.dtype else base
+
+
+def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that is computed in: of the machine's byte order, and not wider than double precision."""
+    wide = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
+    return wide.get(dtype.char, dtype if dtype.isnative else dtype.newbyteorder("="))
+
+
+def is_closed(value: Any) -> bool:
+    """Is an object not looked into, though it has attributes or items?"""
+    kind = row_of(value)
+    return kind is not None and kind.verdict == "refused" and kind is not BY_METHODS
+
+
+def what_of(kind: Kind, name: str) -> str:
+    """What is said of an object that is refused.
+
+    >>> what_of(KINDS[0], "weights")
+    'weights is a masked array, which is not computed with'
+    """
+    return f"{name} is {kind.name}, which is not computed with"
+
+
+def passed_instead(kind: Kind, name: str) -> str:
+    """What to pass in the place of an argument of a kind, with its own name.
+
+    >>> passed_instead(KINDS[0], "weights")
+    'pass weights.filled(value) or weights.compressed()'
+    """
+    text = kind.means
+    for before, after in (("x.", f"{name}."), ("(x", f"({name}"), ("x[", f"{name}[")):
+        text = text.replace(before, after)
+    return f"pass {text}"
+
+
+__all__ = ["FRACTION", "KINDS", "Kind", "conversion", "is_closed", "native", "overrides", "passed_instead", "row_of", "what_of"]
