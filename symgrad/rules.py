@@ -315,7 +315,7 @@ class Formula:
         self.__name__, self.__qualname__ = head.name, head.name
         self.__doc__ = f"{head.name}({', '.join(head.params)}) = {head.formula}"
         self._head, self._partials = head, partials
-        names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - {*head.params, "np", "math", *dir(builtins)}
+        names = sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} - {*head.params, "np", "math", *dir(builtins)})
         source = f"def {head.name}({', '.join(head.params)}):\n    return {text}\n"
         self.__wrapped__ = from_source(source, head.name, {"np": np, "math": math, **{n: find(n) for n in names}})
 

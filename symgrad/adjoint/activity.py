@@ -143,7 +143,7 @@ def whole_tapes(active: set[Value], table: Dependences) -> set[Value]:
     for a, b in table.tapes:
         both.setdefault(a, []).append(b)
         both.setdefault(b, []).append(a)
-    return closure((v for v in active if isinstance(v.type, Tape)), both)
+    return closure((v for v in both if v in active), both)
 
 
 def results_of(func: Func, indices: Sequence[int]) -> list[Value]:

@@ -227,7 +227,7 @@ class Saver:
 
     def insert(self) -> None:
         """Put the collected ops in their places."""
-        for block in {key[0] for key in (*self.before, *self.after)}:
+        for block in dict.fromkeys(key[0] for key in (*self.before, *self.after)):
             ops = list(self.after.get((block, -1), []))
             for index, op in enumerate(block.ops):
                 ops += [*self.before.get((block, index), []), op, *self.after.get((block, index), [])]

@@ -80,7 +80,7 @@ class Availability:
         for use in self.saver.tapes.values():
             if not use.indexed:
                 frame.tapes[use.block] = use.end
-        for value in self.plan.wanted:
+        for value in [v for v in self.plan.layout.places if v in self.plan.wanted]:
             trace = self.plan.traces[self.plan.memory.find(value)]
             if self.plan.layout.places[value][0] is top.block and (top.block, value) not in trace.moved:
                 frame.current[value] = value

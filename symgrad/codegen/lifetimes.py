@@ -19,7 +19,7 @@ class Lifetimes:
     layout: Layout
     stretches: dict[Value, list[Stretch]] = field(default_factory=dict)
     live: dict[Value, int] = field(default_factory=dict)
-    outer: dict[Op, set[Value]] = field(default_factory=dict)
+    outer: dict[Op, dict[Value, None]] = field(default_factory=dict)
     log: list[Value] = field(default_factory=list)  #: what became live, in order
     clock: int = 0
 
@@ -112,21 +112,21 @@ class Lifetimes:
         for value in self.outside(op):
             self.need(value, time)
 
-    def outside(self, op: Op) -> set[Value]:
+    def outside(self, op: Op) -> dict[Value, None]:
         """Variables read in a loop and defined outside of it."""
         if op not in self.outer:
-            read: set[Value] = set()
+            read: dict[Value, None] = {}
             inner: set[Value] = set()
             for block in op.blocks:
                 inner.update(block.args)
-                read.update(self.layout.leaves(block.yields))
+                read |= dict.fromkeys(self.layout.leaves(block.yields))
                 for child in block.ops:
                     inner.update(child.outs)
                     if self.layout.is_root(child):
-                        read.update(self.layout.leaves(self.layout.inputs(child)))
+                        read |= dict.fromkeys(self.layout.leaves(self.layout.inputs(child)))
                     if child.blocks:
                         read |= self.outside(child)
-            self.outer[op] = read - inner
+            self.outer[op] = {value: None for value in read if value not in inner}
         return self.outer[op]
 
     def body(self, op: For | While) -> tuple[int, int]:

@@ -71,7 +71,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
             raise error.at(ctx.loc(node)) from None
         ctx.state = state
         ctx.refusals.append(error.at(ctx.loc(node)))
-        for name in assigned([node]):
+        for name in sorted(assigned([node])):
             ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken("its assignment was refused")
         return False
     finally:

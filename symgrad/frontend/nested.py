@@ -38,7 +38,7 @@ def make_derivative(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[
     wrt = kwargs.get("wrt", kwargs.get("argnums", args[1] if len(args) > 1 else Static(None)))
     known = set(kwargs) - {"wrt", "argnums", "has_aux", "allow_unused", "strict", "jit"}
     if known:
-        raise UnsupportedSyntax(f"{known.pop()}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
+        raise UnsupportedSyntax(f"{min(known)}= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "strict" in kwargs and unwrap(kwargs["strict"]):
         raise UnsupportedSyntax(f"strict= of {what} cannot be given inside a function that is differentiated", ctx.loc(node))
     if "jit" in kwargs and unwrap(kwargs["jit"]):

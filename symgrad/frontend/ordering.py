@@ -64,7 +64,7 @@ def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.
 def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` with ``key`` and ``default``."""
     if unknown := set(kwargs) - {"key", "default"}:
-        raise UnsupportedArgument(f"the keyword {unknown.pop()} of max and min is not supported", ctx.loc(node))
+        raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
     key = kwargs.get("key", Static(None))
     if key != Static(None):
         whole = args[0] if len(args) == 1 else Tup(tuple(args))

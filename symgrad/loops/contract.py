@@ -83,8 +83,8 @@ class Forwarding:
                     known.pop(handle, None)
             else:
                 written = self.written.get(op, set())
-                for handle in written:
-                    known.pop(handle, None)
+                for handle in [h for h in known if h in written]:
+                    del known[handle]
                 for inner in op.blocks:
                     self.block(inner, {h: dict(k) for h, k in known.items()})
             kept.append(op)
@@ -149,7 +149,7 @@ class Contraction:
 
     def only_loop(self, owner: Op | None, handle: Value) -> For | None:
         """The one loop in which the array is used, if there is one."""
-        users = [*self.uses.inside(owner, self.uses.of(handle))]
+        users = list(self.uses.inside(owner, self.uses.of(handle)))
         return users[0] if len(users) == 1 and isinstance(users[0], For) and users[0] in self.writer.nests else None
 
     def drop(self, handle: Value, axis: int) -> None:

@@ -457,11 +457,11 @@ def last_reads(block: Block) -> dict[Value, int]:
     return made
 
 
-def reads_of(op: Op) -> set[Value]:
-    """All values that an op reads, with all inside it."""
-    found = {o for o in op.operands if isinstance(o, Value)}
+def reads_of(op: Op) -> dict[Value, None]:
+    """All values that an op reads, with all inside it, in order."""
+    found = dict.fromkeys(o for o in op.operands if isinstance(o, Value))
     for block in op.blocks:
-        found.update(y for y in block.yields if isinstance(y, Value))
+        found |= dict.fromkeys(y for y in block.yields if isinstance(y, Value))
         for inner in block.ops:
             found |= reads_of(inner)
     return found

@@ -153,10 +153,13 @@ class Merging:
         scalar = theirs.checks and own.checks
         written = theirs.written | own.written
         shared = theirs.touched & own.touched & written
-        for handle in shared:
+
+        def by_rounds(handle: Value) -> bool:
             mine, others = theirs.of(handle), own.of(handle)
-            if not (scalar and all(a.adds for a in (*mine, *others))) and not self.same_round(mine, first.index, others, second.index):
-                return False
+            return scalar and all(a.adds for a in (*mine, *others)) or self.same_round(mine, first.index, others, second.index)
+
+        if not all(by_rounds(handle) for handle in shared):
+            return False
         if theirs.defined & own.used or runs_in_registers(first, second) or runs_in_registers(second, first):
             return False
         inner = any(op.blocks for op in first.body.ops) or any(op.blocks for op in second.body.ops)

@@ -9,7 +9,7 @@ lists). It may be called any number of times, so it writes to copies; extents, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, substitute, uses, walk
@@ -118,7 +118,7 @@ class Parting:
         found = next((f for f in self.context.env.values() if isinstance(f, Form) and f.memory is value), None)
         return [*(found.extents if found is not None else extents_of(self.context.writer, value))]
 
-    def arrays(self) -> set[Value]:
+    def arrays(self) -> dict[Value, None]:
         """The arrays of the first half of which the second needs more than extents; these are asked for in the first."""
         second = self.turn.second
         counts, given = uses(second), free(second)
@@ -130,9 +130,9 @@ class Parting:
         for block in (second, *(b for op in walk(second) for b in op.blocks)):
             block.ops = [op for op in block.ops if op not in moved]
         self.turn.first.ops += moved
-        return {value for value in given if counts[value]}
+        return {value: None for value in given if counts[value]}
 
-    def integers(self, arrays: set[Value], others: Iterable[Operand]) -> list[Op]:
+    def integers(self, arrays: Container[Value], others: Iterable[Operand]) -> list[Op]:
         """The ops that compute again what the second half, and others, need of extents and of sums and products of such."""
         makers, fixed = self.context.writer.maker, self.context.writer.fixed
         again: dict[Value, Op] = {}

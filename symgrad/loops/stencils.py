@@ -113,8 +113,8 @@ def base_of(lowering: Context, values: Sequence[Form]) -> Form | None:
     writer = lowering.writer
     if all(v is values[0] for v in values):
         return values[0]
-    roots = {root for v in values for root in v.roots()}
-    base = next(iter(roots))
+    roots = list(dict.fromkeys(root for v in values for root in v.roots()))
+    base = roots[0]
     if len(roots) > 1 or base.memory is None or any(v.dtype != base.dtype for v in values):
         return None
     extents = [key_of(writer.same(e)) for e in base.extents]

@@ -53,15 +53,15 @@ class Uses:
         """The ops that use a value, each once."""
         return [op for op in dict.fromkeys(self.mentions.get(handle, ())) if op in self.home]
 
-    def inside(self, owner: Op | None, ops: Iterable[Op]) -> set[Op]:
+    def inside(self, owner: Op | None, ops: Iterable[Op]) -> dict[Op, None]:
         """Of the ops that stand in the blocks of ``owner`` (None: in the outermost block) those that are, or hold, any of these."""
-        found: set[Op] = set()
+        found: dict[Op, None] = {}
         for op in ops:
             at: Op | None = op
             while at is not None:
                 above = self.home[at][1]
                 if above is owner:
-                    found.add(at)
+                    found[at] = None
                 at = above
         return found
 

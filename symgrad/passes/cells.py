@@ -40,7 +40,7 @@ class Chain:
 
     start: Value
     rank: int
-    versions: set[Value] = field(default_factory=set)
+    versions: dict[Value, None] = field(default_factory=dict)
     slots: dict[Op, set[int]] = field(default_factory=dict)  #: loops and branches that hand a version on, and where
     uses: list[Call] = field(default_factory=list)
 
@@ -111,7 +111,7 @@ class _Lister:
         rank = rank_of(value)
         if rank is None:
             return None
-        chain = Chain(value, rank, {value})
+        chain = Chain(value, rank, {value: None})
         here = [(op, k) for op, k in self.readers.get(value, ()) if op in inside]
         if not here or any(owner in inside for owner, _, _ in self.ends.get(value, ())):
             return None
@@ -143,7 +143,7 @@ class _Lister:
         """Follow the versions through their readers; False if one of these does more than read or write elements."""
         (start,) = chain.slots[loop]
         pending = arguments(loop, start)
-        chain.versions.update(pending)
+        chain.versions |= dict.fromkeys(pending)
         while pending:
             value = pending.pop()
             new: list[Value] = []
@@ -170,7 +170,7 @@ class _Lister:
                     return False
             for version in new:
                 if version not in chain.versions and version not in loop.outs:
-                    chain.versions.add(version)
+                    chain.versions[version] = None
                     pending.append(version)
         return True
 

@@ -312,7 +312,7 @@ def whole_store(op: Call, facts: Facts) -> Operand | None:
         return None
     if not same_shape(x.type.shape, v.type.shape) or facts.reshaped:
         return None
-    kept = any(isinstance(other, Apply) or isinstance(other, Call) and other.name in (*KEEPING, "opaque") for other in walk(facts.body))
+    kept = any(isinstance(other, Apply) or isinstance(other, Call) and other.name in {*KEEPING, "opaque"} for other in walk(facts.body))
     if kept or not facts.hands_over(v, home):
         return None
     v.name = v.name or op.outs[0].name

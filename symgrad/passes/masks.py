@@ -52,7 +52,7 @@ class _Masks:
 
     def enter(self, block: Block) -> None:
         for op in block.ops:
-            for operand in set(op.operands):
+            for operand in dict.fromkeys(op.operands):
                 if isinstance(operand, Value):
                     self.readers.setdefault(operand, []).append(op)
             for inner in op.blocks:

@@ -33,7 +33,7 @@ class Places:
         for k, op in enumerate(block.ops):
             self.number[op] = k
             self.above[op] = block, owner
-            for operand in set(op.operands):
+            for operand in dict.fromkeys(op.operands):
                 if isinstance(operand, Value):
                     self.readers.setdefault(operand, []).append(op)
             for inner in op.blocks:

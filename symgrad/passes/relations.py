@@ -146,9 +146,9 @@ def read(text: str) -> Sum | None:
 
 def connected(equations: list[Equation]) -> list[Sum]:
     """The equations that have to do with one that is needed."""
-    groups: dict[Hashable, set[Hashable]] = {}
+    groups: dict[Hashable, dict[Hashable, None]] = {}
     for equation in equations:
-        together = set().union(*(groups.get(s, {s}) for s in equation.symbols))
+        together = {other: None for s in equation.symbols for other in groups.get(s, (s,))}
         groups |= dict.fromkeys(together, together)
     wanted = set().union(*(groups[s] for e in equations if e.needed for s in e.symbols))
     return [e.total for e in equations if wanted.intersection(e.symbols)]

@@ -105,15 +105,15 @@ class _Unboxer:
             self.returned()
             self.rewrite(self.func.body, table)
             substitute(self.func.body, table)
-            for value in self.unboxed:
-                if isinstance(value, Value):
+            for value in self.order:
+                if value in self.unboxed:
                     value.type = FLOAT
 
     def enter(self, block: Block, looped: bool) -> None:
         for op in block.ops:
             if looped:
                 self.looped.add(op)
-            for operand in set(op.operands):
+            for operand in dict.fromkeys(op.operands):
                 if isinstance(operand, Value):
                     self.readers.setdefault(operand, []).append(op)
             match op:
@@ -162,7 +162,7 @@ class _Unboxer:
                         doubtful |= self.depending(value)
             for group in self.groups:
                 if not all(map(self.is_python, group)):
-                    for operand in self.unboxed.intersection(group):
+                    for operand in [o for o in dict.fromkeys(group) if o in self.unboxed]:
                         self.unboxed.discard(operand)
                         doubtful |= self.depending(operand)
 

@@ -156,8 +156,8 @@ class Graph:
         ends = [self.values[t] for t in targets]
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, [*ends, *sources, *given]), table)
-        cuts = frozenset(cuts)
-        stopped = {v for key in cuts if isinstance(v := self.values.get(key), Value)}
+        cuts = dict.fromkeys(cuts)
+        stopped = dict.fromkeys(v for key in cuts if isinstance(v := self.values.get(key), Value))
         for value in stopped:
             self.interpose(body, table[value], "barrier", len(ends))
         for block in [inner for op in walk(body) for inner in op.blocks] if self.labels else ():

@@ -108,7 +108,7 @@ def list_backward(block: Block, found: Reach, naming: Naming, seeds: Sequence[De
     """List the operations of a backward half, and call the callbacks for each but the seeds; which came of which, by number."""
     planned = backward_operations(block, found, naming, Segments(block, found.steps, checkpoints))
     block.ops += [Op(block, seed) for seed in seeds]
-    context: dict[str, Any] = {naming.of(name): name for name in found.variables}
+    context: dict[str, Any] = {naming.of(name): name for name in sorted(found.variables)}
     for description, _ in planned:
         block.ops.append(Op(block, description))
         context["__current_op_desc__"] = description
