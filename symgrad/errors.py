@@ -7,7 +7,10 @@ out; several offences of one function are held together by the first of them (``
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from pickle import PicklingError
 from typing import Any, TypeVar
 
@@ -286,8 +289,30 @@ class CloudpickleMissing(SymgradError, ImportError, PicklingError):
     default_hint = "pip install cloudpickle, or move the function to a module"
 
 
-class NotCompiled(UserWarning):
-    """A notice, not an error: with ``jit=True``, a function that runs as NumPy code because it cannot be compiled.
+class Notice(UserWarning):
+    """Base of what is told without an error: ``what``, ``loc`` where, ``hint`` the way to change it."""
+
+    hint = ""
+
+    def __init__(self, what: str, loc: Loc | None = None) -> None:
+        super().__init__(what, loc)
+        self.what, self.loc = what, loc
+
+    def __str__(self) -> str:
+        place = _place(self.loc) if self.loc is not None and self.loc.file else []
+        return "\n".join([self.what, *place, f"  {self.hint}", more(type(self).__name__)])
+
+    def give(self) -> None:
+        """Warn, at the line of the user's own that led here."""
+        here = str(Path(__file__).parent)
+        depth, frame = 1, sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(self, stacklevel=depth + 1)
+
+
+class NotCompiled(Notice):
+    """With ``jit=True``, a function runs as NumPy code because it cannot be compiled.
 
     >>> print(NotCompiled("f", "complex numbers"))
     f runs as NumPy code: kernels cannot hold complex numbers
@@ -295,51 +320,42 @@ class NotCompiled(UserWarning):
       more: python -m symgrad errors NotCompiled
     """
 
+    hint = 'jit="auto" gives no such notice'
+
     def __init__(self, function: str, reason: str, loc: Loc | None = None) -> None:
-        super().__init__(function, reason, loc)
-        self.function, self.reason, self.loc = function, reason, loc
-
-    def __str__(self) -> str:
-        lines = [f"{self.function} runs as NumPy code: kernels cannot hold {self.reason}"]
-        lines += _place(self.loc) if self.loc is not None and self.loc.file else []
-        return "\n".join([*lines, '  jit="auto" gives no such notice', more("NotCompiled")])
+        super().__init__(f"{function} runs as NumPy code: kernels cannot hold {reason}", loc)
+        self.function, self.reason = function, reason
 
 
-class NotActiveWarning(UserWarning):
-    """A notice, not an error: the result does not depend on an argument in ``wrt``, so that its gradient is zero.
+class NotActiveWarning(Notice):
+    """The result does not depend on an argument in ``wrt``, so that its gradient is zero.
 
     >>> print(NotActiveWarning("the result does not depend on x: it is never used"))
     the result does not depend on x: it is never used; the gradient is zero
-      allow_unused=True is silent, strict=True raises     docs/errors.md#notactivewarning
+      allow_unused=True is silent, strict=True raises
+      more: python -m symgrad errors NotActiveWarning
     """
 
+    hint = "allow_unused=True is silent, strict=True raises"
+
     def __init__(self, what: str, loc: Loc | None = None) -> None:
-        super().__init__(what, loc)
-        self.what, self.loc = what, loc
-
-    def __str__(self) -> str:
-        lines = [f"{self.what}; the gradient is zero"]
-        lines += _place(self.loc) if self.loc is not None and self.loc.file else []
-        hint = "allow_unused=True is silent, strict=True raises"
-        lines.append(f"  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#notactivewarning")
-        return "\n".join(lines)
+        super().__init__(f"{what}; the gradient is zero", loc)
 
 
-class CacheNotUsed(UserWarning):
-    """A notice, not an error: a directory that others can write to is not used, and nothing is kept on the disk.
+class CacheNotUsed(Notice):
+    """A directory that others can write to is not used, and nothing is kept on the disk.
 
     >>> print(CacheNotUsed("/srv/kept", "others can write to it"))
     /srv/kept is not used to keep compiled code: others can write to it
-      set SYMGRAD_CACHE_DIR to a directory of your own    docs/errors.md#cachenotused
+      set SYMGRAD_CACHE_DIR to a directory of your own
+      more: python -m symgrad errors CacheNotUsed
     """
 
-    def __init__(self, place: str, why: str) -> None:
-        super().__init__(place, why)
-        self.place, self.why = place, why
+    hint = "set SYMGRAD_CACHE_DIR to a directory of your own"
 
-    def __str__(self) -> str:
-        hint = "set SYMGRAD_CACHE_DIR to a directory of your own"
-        return f"{self.place} is not used to keep compiled code: {self.why}\n  {hint:<{HINT_WIDTH - 1}} {DOCUMENT}#cachenotused"
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(f"{place} is not used to keep compiled code: {why}")
+        self.place, self.why = place, why
 
 
 # ------------------------------------------------------------------ ours

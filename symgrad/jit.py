@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,9 +17,8 @@ from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach
-from symgrad.runtime.cache import depth_of_caller
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
-from symgrad.runtime.load import collector_paused, depth_of_caller, load
+from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Direct
 
@@ -105,7 +103,7 @@ class Pending:
         """Give the notice, once for each function."""
         if not self.quiet and self.function not in TOLD:
             TOLD.add(self.function)
-            warnings.warn(NotCompiled(self.function.__qualname__, refusal.reason, refusal.loc), stacklevel=depth_of_caller())
+            NotCompiled(self.function.__qualname__, refusal.reason, refusal.loc).give()
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]

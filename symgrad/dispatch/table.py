@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,6 @@ from symgrad.dispatch.watch import watches
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
-from symgrad.runtime.load import depth_of_caller
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Related, Signature, is_relation
 from symgrad.tracebacks import refused
@@ -205,7 +203,7 @@ class Table:
             self.entries, self.latest = entries, entry
             self.guard()
         for told in entry.compiled.inactive if len(entries[signature]) == 1 else ():
-            warnings.warn(NotActiveWarning(told.what, told.loc), stacklevel=depth_of_caller())
+            NotActiveWarning(told.what, told.loc).give()
         return entry
 
 

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 import types
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -150,16 +149,7 @@ def tell(place: Path, why: str) -> None:
     """Give a notice that a directory is not used, once in a process."""
     if not TOLD:
         TOLD.append((place, why))
-        warnings.warn(CacheNotUsed(str(place), why), stacklevel=depth_of_caller())
-
-
-def depth_of_caller() -> int:
-    """How many frames up the user's own call stands, for ``stacklevel``."""
-    here = str(Path(__file__).parent.parent)
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
-        depth, frame = depth + 1, frame.f_back
-    return depth
+        CacheNotUsed(str(place), why).give()
 
 
 def keep(text: str, path: Path) -> bool:

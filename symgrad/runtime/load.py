@@ -5,10 +5,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import linecache
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 
@@ -37,12 +35,3 @@ def collector_paused() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
-
-
-def depth_of_caller() -> int:
-    """How many frames up the user's own call stands, for ``stacklevel``."""
-    here = str(Path(__file__).parent.parent)
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
-        depth, frame = depth + 1, frame.f_back
-    return depth

@@ -5,6 +5,7 @@ from typing import Any
 
 from symgrad.compat.missing import explaining
 from symgrad.compat.paddle.static import nn
+from symgrad.errors import BadArgument
 from symgrad.static import (
     Executor,
     Parameter,
@@ -33,7 +34,10 @@ def load(program: Program, model_path: str, executor: Executor | None = None) ->
 
 
 def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Write a program and the values of what is persistable, over any files that are there."""
+    """Write a program and the values of what is persistable, over any files that are there; ``protocol`` is one of pickle's, which is
+    not used."""
+    if configs or protocol not in range(2, 5):
+        raise BadArgument(f"save takes a protocol from 2 to 4, and no {', '.join(configs) or f'protocol {protocol}'}")
     storing.save(program, model_path, overwrite=True)
 
 
