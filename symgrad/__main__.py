@@ -27,6 +27,7 @@ from symgrad.api import Derived
 from symgrad.errors import SymgradError, render
 from symgrad.frontend.source import plain_function, read
 from symgrad.testing import compare_grads
+from symgrad.text import is_dotted, item
 
 #: a module may give arguments for trying its functions: ``example_arguments = {"loss": (np.ones(3), 2.0)}``
 EXAMPLES = "example_arguments"
@@ -69,7 +70,7 @@ def load_file(path: Path) -> ModuleType:
 
 def load_module(name: str) -> ModuleType:
     """A module by name; the current folder is on the path."""
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not is_dotted(name):
         raise Usage(f"{name!r} is not the name of a module")
     sys.path.insert(0, "")
     try:
@@ -103,7 +104,7 @@ def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) 
     if not isinstance(examples, dict) or name not in examples:
         return None
     if not isinstance(examples[name], tuple | list):
-        raise Usage(f"{EXAMPLES}[{name!r}] must be a tuple of arguments, not {type(examples[name]).__name__}")
+        raise Usage(f"{item(EXAMPLES, name)} must be a tuple of arguments, not {type(examples[name]).__name__}")
     return tuple(examples[name])
 
 

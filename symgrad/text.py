@@ -122,6 +122,11 @@ def has_plain_keys(mapping: Mapping[Any, Any]) -> bool:
     return True
 
 
+def key_word(key: Any) -> str:
+    """What an item with this key is called; keys that say themselves what they are called are not asked."""
+    return str(key) if has_literal(key) else type(key).__name__
+
+
 # ------------------------------------------------------------------ paths
 
 
@@ -322,5 +327,5 @@ def docstring(words: str) -> str:
 
 __all__ = [
     "attribute", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside", "is_name",
-    "item", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
+    "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
 ]  # fmt: skip

@@ -251,7 +251,7 @@ def test_a_pullback_in_kernels(name: str) -> None:
     assert np.allclose(pullback({name: np.ones(3), "other": [np.ones(3)]}), 2 * W + 2)
 
 
-@every
+@some
 @pytest.mark.parametrize("kind", ["attribute", "key"])
 def test_the_second_order(name: str, kind: str) -> None:
     check_grads(reading(name, kind), (shaped(name, kind),), order=2)
@@ -376,6 +376,12 @@ class Word(str, enum.Enum):
 
 class Order(enum.IntEnum):
     FIRST = 1
+
+
+#: attributes that Python, NumPy or symgrad look for on other objects
+SPECIAL = ["__class__", "__dict__", "__symgrad_derivative__", "__symgrad__", "symgrad_transparent", "__wrapped__", "__array__", "__array_function__",
+           "__module__", "__code__", "dtype", "shape", "_fields", "__dataclass_fields__", "__func__", "__self__", "__name__", "__call__", "__len__",
+           "__iter__", "__getattr__", "__getattribute__", "__eq__", "__hash__", "__slots__", "__globals__", "__init__", "keys", "item"]  # fmt: skip
 
 
 def kind_name(value: Any) -> str:
@@ -539,6 +545,47 @@ def test_keywords_of_a_call_that_is_kept() -> None:
     f = symgrad.from_source(text, globals={"np": np, "words": words, "counted": counted})
     with pytest.raises((SymgradError, KeyError)):
         symgrad.grad(f)(V)
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.parametrize("value", [1.0, "x", {"a": 1.0}, [1.0, 2.0], None], ids=kind_name)
+def test_attributes_that_mean_something_to_python_or_to_us(name: str, value: Any) -> None:
+    held = SimpleNamespace(**{"w": V.copy(), name: value})
+    inside = symgrad.grad(symgrad.from_source("def f(p):\n    return np.sum(p.w * p.w)\n"))
+    outside = symgrad.grad(symgrad.from_source("def f(x):\n    return np.sum(x * held.w)\n", globals={"np": np, "held": held}))
+    for _ in range(2):
+        assert np.allclose(inside(held).w, 2 * V)
+        assert np.allclose(outside(V), V)
+
+
+class Private:
+    """One attribute is private to the class, the other has just that name."""
+
+    def __init__(self, w: Any) -> None:
+        self.__w = w
+        setattr(self, "__w", 2.0 * w)
+
+    def named(self) -> Any:
+        return np.sum(getattr(self, "__w") * self.__w)
+
+
+def test_a_name_in_a_text_is_not_made_private() -> None:
+    def f(p: Private) -> Any:
+        return p.named()
+
+    gradient = symgrad.grad(f)(Private(V))
+    assert np.allclose(gradient._Private__w, 2 * V)
+    assert np.allclose(vars(gradient)["__w"], V)
+
+
+@every
+def test_keyword_arguments(name: str) -> None:
+    f = symgrad.from_source("def f(x, **named):\n    t = 0.0\n    for v in named.values():\n        t = t + np.sum(x * v)\n    return t\n")
+    derivative = symgrad.grad(f)
+    if name in ("", "x"):
+        name = "other"
+    for _ in range(2):
+        assert np.allclose(derivative(V, **{name: V}), V)
 
 
 # ------------------------------------------------------------------ files of source text

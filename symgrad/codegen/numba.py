@@ -24,7 +24,7 @@ from symgrad.codegen.trees import replaced
 from symgrad.ir.core import Func, Operand, uses
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.runtime.find import find
-from symgrad.text import docstring, identifier, is_dotted
+from symgrad.text import docstring, identifier, is_dotted, is_name
 
 #: of numbers that are the same to numba whether Python's or NumPy's
 WIDE = (None, "any", "f64", "i64", "bool")
@@ -66,7 +66,7 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
     <BLANKLINE>
     """
     parameters = [name.strip() for name in surface.signature.split(",")] if surface.signature else []
-    plain = all(name.isidentifier() for name in parameters)
+    plain = all(map(is_name, parameters))
     results = func.body.yields
     template = ast.parse(result_text(surface.result, len(results)), mode="eval").body
     flat = plain and list(surface.leaves) == parameters and all(is_reached(value.type) for value in func.params)

@@ -32,12 +32,11 @@ from symgrad.text import attribute as path
 
 @expression(ast.Attribute)
 def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
-    return attribute_of(ctx, ctx.evaluate(node.value), node.attr, node)
+    return attribute_of(ctx, ctx.evaluate(node.value), ctx.frame.source.mangle(node.attr), node)
 
 
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
-    """``owner.attr`` for each kind of owner."""
-    attr = ctx.frame.source.mangle(attr)
+    """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up, so that of ``__private`` is mangled."""
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
         case OneOf():

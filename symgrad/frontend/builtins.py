@@ -32,6 +32,7 @@ from symgrad.ir.core import ONE, ZERO, Const, Value
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
+from symgrad.text import exact
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -320,7 +321,9 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @special(getattr)
 def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    name = unwrap(args[1])
+    name = exact(unwrap(args[1]))
+    if not isinstance(name, str):
+        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)
         assert isinstance(test, Num)

@@ -16,6 +16,7 @@ from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leave
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
 from symgrad.location import Loc
+from symgrad.text import is_name
 
 TRIALS = 16
 
@@ -147,7 +148,7 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     items = dict(before)
     for k, part in form:
         head.inits += operands_of(ctx, before.get(k, MISSING), part)
-        hints = leaf_names(part, k) if str(k).isidentifier() else [None] * len(leaves(part))
+        hints = leaf_names(part, k) if is_name(k) else [None] * len(leaves(part))
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(part), hints, strict=True)]
         items[k] = made = rebuild(part, list(args), state, None, ctx.builder.loc)
         head.enter((key, k), made, part)

@@ -18,6 +18,7 @@ from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
+from symgrad.text import key_word
 
 #: what a pattern asks, and what it binds if that holds
 Case = tuple[Operand, dict[str, Binding]]
@@ -180,7 +181,7 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
             content = dict(ctx.state.entries(key))
         case External(value, text) if isinstance(value, Mapping):
             rely_on_keys(ctx, value, text)
-            content = {k: outside(ctx, v, item_text(ctx, text, k), str(k)) for k, v in value.items()}
+            content = {k: outside(ctx, v, item_text(ctx, text, k), key_word(k)) for k, v in value.items()}
         case _:
             return NEVER
     parts: list[Case] = []

@@ -24,6 +24,7 @@ from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.ops.composed import joining
 from symgrad.ops.indexing import OPERANDS, is_basic
+from symgrad.text import is_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +316,8 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
         raise UnsupportedSyntax(f"this index fails: {type(error).__name__}: {error}", ctx.loc(node)) from None
     if isinstance(key, int) and key < 0:
         ctx.rely(text, len(value), "len")
-    name = str(key) if str(key).isidentifier() else f"item_{key}"
-    return outside(ctx, found, item_text(ctx, text, key), name if name.isidentifier() else "item")
+    name = key if is_name(key) else f"item_{key}" if type(key) is int and key >= 0 else "item"
+    return outside(ctx, found, item_text(ctx, text, key), name)
 
 
 # ------------------------------------------------------------------ writing

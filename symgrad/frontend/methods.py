@@ -30,6 +30,7 @@ from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
+from symgrad.text import key_word
 
 
 def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -161,7 +162,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
     rely_on_keys(ctx, value, text)
-    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), str(k))) for k, v in value.items()]
+    pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
 
 

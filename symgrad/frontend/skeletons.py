@@ -31,6 +31,7 @@ from symgrad.frontend.bindings import (
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc
+from symgrad.text import is_name
 
 NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
 
@@ -249,7 +250,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
         case "tuple", _:
             return [n for item in form.items for n in leaf_names(item, name)]
         case "object", (_, _, keys):
-            words = [name] if keys is None else [f"{name}_{k}" if str(k).isidentifier() else name for k in keys]
+            words = [name] if keys is None else [f"{name}_{k}" if is_name(k) else name for k in keys]
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
             return [f"has_{name}", *leaf_names(form.items[0], name)]

@@ -80,7 +80,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             cut_stored(ctx, node.target)
         case ast.Attribute():
             owner = ctx.evaluate(node.target.value)
-            old = attribute_of(ctx, owner, node.target.attr, node.target)
+            old = attribute_of(ctx, owner, ctx.frame.source.mangle(node.target.attr), node.target)
             ctx.hold(old)
             made = in_place(ctx, old, ctx.evaluate(node.value), node)
             # what was changed in place is assigned, too: a setter is called

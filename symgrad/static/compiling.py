@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from symgrad.record.compiled import Compiled, Jit, available
 from symgrad.record.graph import Graph
 from symgrad.record.recipe import kind_of_value, type_of
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Gradient, Loop, Number, Program, Step
+from symgrad.text import is_name
 
 #: beside a name: the value that came from outside
 FIRST = "first"
@@ -92,7 +92,7 @@ def at_first(graph: Graph, name: str) -> Any:
 def plain(name: str) -> str:
     """A name of a variable as an identifier."""
     made = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_") or "t"
-    return made if made[0].isalpha() and not iskeyword(made) else f"t_{made}"
+    return made if made[0].isalpha() and is_name(made) else f"t_{made}"
 
 
 def operand(graph: Graph, given: str | Number) -> Operand:

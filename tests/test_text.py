@@ -1,0 +1,111 @@
+"""Names, keys and paths as text: read back they give what they were made of, and no other module makes them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symgrad import text
+
+ROOT = Path(text.__file__).parent
+FILES = sorted(path for path in ROOT.rglob("*.py") if "__pycache__" not in path.parts)
+
+names = st.one_of(
+    st.text(max_size=8), st.sampled_from(["class", "a b", "w", "\ufb01", "x']", 'x"]', "\\", "\n", "getattr(", "_", "print(1)"])
+)
+keys = st.recursive(
+    st.one_of(names, st.integers(), st.booleans(), st.none(), st.floats(allow_nan=False, allow_infinity=False), st.binary(max_size=3)),
+    lambda inner: st.tuples(inner, inner),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.booleans(), names, keys), max_size=4), st.sampled_from(["p", "getattr", "x_1", "é"]))
+def test_a_path_reads_what_it_was_made_for(steps: list[tuple[bool, str, Any]], root: str) -> None:
+    whole = value = SimpleNamespace(end=1.0)
+    path = root
+    for is_attribute, name, key in reversed(steps):
+        whole = SimpleNamespace(**{name: whole}) if is_attribute else {key: whole}  # type: ignore[assignment]
+    for is_attribute, name, key in steps:
+        path = text.attribute(path, name) if is_attribute else text.item(path, key)
+
+    assert text.value_of(path, {root: whole}.__getitem__) is value
+    assert text.root_of(path) == root
+    assert text.names_in(path) == {root}
+    assert text.is_inside(path, root)
+    spelled = text.respelled(path, {root: "other[0]"}.__getitem__, "reader")
+    assert eval(spelled, {"other": [whole], "reader": getattr}) is value
+
+
+@given(st.text(max_size=12))
+def test_an_identifier_is_a_name(word: str) -> None:
+    assert text.is_name(text.identifier(word))
+    assert not text.is_name(word) or text.identifier(word) == word
+
+
+@given(st.text(max_size=30))
+def test_a_docstring_is_one_statement_and_a_comment_one_line(words: str) -> None:
+    (statement,) = ast.parse(text.docstring(words)).body
+
+    assert isinstance(statement, ast.Expr)
+    assert ast.literal_eval(statement.value) == words
+    assert len(ast.parse(f"x = 1  # {text.one_line(words)}").body) == 1
+
+
+@pytest.mark.parametrize("path", ["f()", "p.w()", "getattr(p)", "getattr(p, name)", "getattr(p, 'a', 1)", "p[f()]", "lambda: 0", "[p][0]", "p if q else r",
+                                  "p['a' 'b' + f()]", "p / q", "x := 1", "1 .real.f()", "f'{p}'", "(p, q)", "p[0:f()]"])  # fmt: skip
+def test_what_is_no_path_is_not_evaluated(path: str) -> None:
+    def read_name(name: str) -> Any:
+        raise AssertionError("nothing is read")
+
+    with pytest.raises((ValueError, SyntaxError)):
+        text.value_of(path, read_name)
+
+
+# ------------------------------------------------------------------ no other module does it
+
+#: what runs text: generated code behind the seam, sources that users hand over, formulas of our tables and checked ones of users
+RUNNING = {
+    "dispatch/guard.py": {"exec"}, "runtime/load.py": {"exec"}, "runtime/kernels.py": {"exec"}, "frontend/source.py": {"exec"},
+    "ops/elementwise.py": {"eval"}, "__main__.py": {"eval"},
+}  # fmt: skip
+#: what may ask whether a word is an identifier: tables of our own, symbols of extents
+ASKING = {"text.py", "ops/declare.py", "ops/affine.py", "ir/sums.py"}
+
+
+TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in FILES}
+
+
+def test_what_runs_text_is_known() -> None:
+    found: dict[str, set[str]] = {}
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
+                found.setdefault(file, set()).add(node.func.id)
+
+    assert found == RUNNING
+
+
+def test_names_are_judged_in_one_module() -> None:
+    asking = {path.relative_to(ROOT).as_posix() for path in FILES if re.search(r"\bisidentifier\b|\biskeyword\b", path.read_text())}
+
+    assert asking == ASKING
+
+
+def test_keys_are_spelled_in_one_module() -> None:
+    """No f-string puts between brackets what a key says of itself."""
+    for file, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.JoinedStr) or file == "text.py":
+                continue
+            for before, part in zip(node.values, node.values[1:], strict=False):
+                opened = isinstance(before, ast.Constant) and str(before.value).endswith("[")
+                assert not (opened and isinstance(part, ast.FormattedValue) and part.conversion == ord("r")), f"{file}: {ast.unparse(node)}"
