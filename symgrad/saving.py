@@ -122,13 +122,13 @@ def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str,
     tree = ast.parse(text)
     names = {node.id if isinstance(node, ast.Name) else node.arg for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)}
     words = {word: word for word in TESTING}
-    for word in set(TESTING).intersection(signature.names):
+    definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    for word in {node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}.intersection(TESTING):
         words[word] = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in names)
     tests = [test for path, item in signature.params for test in tests_of(path, item, words)]
     tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins]
     tests += [f"{spelled(group[0], words)} is {spelled(other, words)}" for group in signature.same for other in group[1:]]
     lines = text.splitlines()
-    definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
     first = definition.body[0]
     described = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     place = first.end_lineno if described else first.lineno - 1

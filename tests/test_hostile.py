@@ -501,6 +501,14 @@ def test_parameters_called_like_what_texts_use(name: str, tmp_path: Path) -> Non
     check_grads(f, (V, given), order=2)
 
 
+def test_a_value_from_outside_called_like_what_the_tests_of_a_saved_module_use(tmp_path: Path) -> None:
+    space = {"numpy": np, "isinstance": 2.0, "float": 3.0, "np": 4.0}
+    f = symgrad.from_source("def f(x, w):\n    return numpy.sum(x * w) * isinstance * float * np\n", globals=space)
+    symgrad.save(symgrad.grad(f), tmp_path / "saved.py", V, 2.0)
+
+    assert np.allclose(load(tmp_path / "saved.py").f_grad(V, 2.0), 48.0)
+
+
 @pytest.mark.parametrize("name", ["check", "leaves", "rebuilt", "fresh", "total", "t", "rng", "given", "np", "gradients"])
 def test_functions_called_like_what_a_self_check_uses(name: str, tmp_path: Path) -> None:
     f = symgrad.from_source(f"def {name}(x):\n    return numpy.sum(x * x)\n", globals={"numpy": np})
