@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -18,8 +19,9 @@ HINT = "overwrite=True replaces it; or give another path"
 def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any], is_own: Callable[[Path], bool], overwrite: bool) -> None:
     """Have ``produce`` write a file, which takes the place at ``path`` when it is complete.
 
-    Without ``overwrite`` a file that is there is replaced only if ``is_own`` says that symgrad has written it, and a symbolic
-    link not at all: SaveError. With ``overwrite`` the file that a link points to is replaced, and the link stays.
+    Raises OSError where it cannot be written, IsADirectoryError for a directory. Without ``overwrite`` a file that is there is
+    replaced only if ``is_own`` says that symgrad has written it, and a symbolic link not at all: SaveError. With ``overwrite``
+    the file that a link points to is replaced, and the link stays.
     """
     check_free(path, is_own, overwrite)
     target = Path(os.path.realpath(path) if overwrite else path)
@@ -48,6 +50,8 @@ def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], ove
     known = None if overwrite else found_at(Path(path))
     if known is None:
         return
+    if stat.S_ISDIR(known.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     if stat.S_ISLNK(known.st_mode):
         raise SaveError(f"{os.fspath(path)} is a symbolic link", hint=HINT)
     if not (stat.S_ISREG(known.st_mode) and is_written(Path(path), is_own)):

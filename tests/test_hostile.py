@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import enum
 import importlib.util
 import inspect
@@ -127,6 +128,14 @@ EXPECTED = symgrad.grad(of_both)(SimpleNamespace(w=W)).w
 
 
 # ------------------------------------------------------------------ every emitter, every name
+
+
+def test_a_payload_that_runs_is_seen(canary: list[int]) -> None:
+    for text in (f"p.{NAMES['call']}", NAMES["statement"], NAMES["newline"], f"p['{NAMES['quote']}']"):
+        with contextlib.suppress(TypeError):  # what the payload itself gives need not be of use
+            exec(text, {"p": SimpleNamespace(k=1, w={}), "w": 1})
+
+        assert canary.pop() == 1
 
 
 @every
@@ -460,6 +469,19 @@ def test_functions_with_names_that_are_code(name: str, tmp_path: Path) -> None:
     module = load(tmp_path / "saved.py")
     module.check()
     assert np.allclose(module.f_grad(V), 4 * V)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\0b", "a\x1b[2Jb"], ids=["surrogate", "null", "escape"])
+@pytest.mark.parametrize("jit", [False, "auto"])
+def test_functions_with_names_that_no_file_holds(name: str, jit: Any, tmp_path: Path) -> None:
+    f = symgrad.from_source("def f(x):\n    return np.sum(x * x)\n")
+    f.__name__ = f.__qualname__ = f.__module__ = name
+    derivative = symgrad.grad(f, jit=jit)
+    assert np.allclose([derivative(V), derivative(V)], 2 * V)
+    symgrad.save(derivative, tmp_path / "saved.py", V)
+
+    assert np.allclose(load(tmp_path / "saved.py").f_grad(V), 2 * V)
+    assert "\x1b" not in (tmp_path / "saved.py").read_text() + derivative.source(V)
 
 
 @pytest.mark.parametrize("name", NAMABLE.values(), ids=NAMABLE.keys())
@@ -819,6 +841,23 @@ def kernels_in(place: Path) -> Path:
     made = cache.private_directory("kernels")
     assert made == place / "kernels"
     return made
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    for kind in ("module", "state"):
+        for more in ({}, {"overwrite": True}):
+            with pytest.raises(OSError, match="directory"):
+                saver(kind)[0](tmp_path, **more)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no such device")
+def test_a_device_is_written_to_if_that_is_said() -> None:
+    save, _ = saver("module")
+    with pytest.raises(SaveError, match="symgrad has not written it"):
+        save("/dev/null")
+    save("/dev/null", overwrite=True)
+    assert not os.path.isfile("/dev/null")
 
 
 @posix

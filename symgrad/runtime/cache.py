@@ -234,7 +234,7 @@ def texts_directory() -> Path | None:
 def family_of(function: types.FunctionType) -> str:
     """With what the keys of a function's texts begin, whatever its arguments are; others may have the same."""
     name = f"{function.__module__}.{function.__qualname__}"
-    return hashlib.sha256(name.encode()).hexdigest()[:16]
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def texts_kept(family: str) -> bool:
