@@ -131,9 +131,9 @@ EXPECTED = symgrad.grad(of_both)(SimpleNamespace(w=W)).w
 
 
 def test_a_payload_that_runs_is_seen(canary: list[int]) -> None:
-    for text in (f"p.{NAMES['call']}", NAMES["statement"], NAMES["newline"], f"p['{NAMES['quote']}']"):
+    for text in (f"p.{NAMES['call']}", NAMES["statement"], NAMES["newline"], f"q['{NAMES['quote']}'], p['w']"):
         with contextlib.suppress(TypeError):  # what the payload itself gives need not be of use
-            exec(text, {"p": SimpleNamespace(k=1, w={}), "w": 1})
+            exec(text, {"p": SimpleNamespace(k=1), "q": {"w": None}, "w": 1})
 
         assert canary.pop() == 1
 
