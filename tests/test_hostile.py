@@ -96,7 +96,7 @@ def canary() -> Iterator[list[int]]:
 
 def record(name: str) -> SimpleNamespace:
     """An object as ``json.loads`` gives its attributes."""
-    return SimpleNamespace(**{"w": W.copy(), name: V.copy()})
+    return SimpleNamespace(**{"w": W.copy(), "k": 1.0, name: V.copy()})
 
 
 def of_both(p: Any) -> Any:
@@ -115,7 +115,7 @@ def reading(name: str, kind: str) -> Any:
 
 def shaped(name: str, kind: str) -> Any:
     """An argument for ``reading``."""
-    held = {"w": W.copy(), name: V.copy()}
+    held = {"w": W.copy(), "k": 1.0, name: V.copy()}
     return {"attribute": SimpleNamespace(**held), "key": held, "deep": {"part": [held]}}[kind]
 
 
