@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.api import Derived
+from symgrad.api import Bound, Derived
 from symgrad.errors import SymgradError, render
-from symgrad.frontend.source import plain_function, read
+from symgrad.frontend.source import read
 from symgrad.testing import compare_grads
 from symgrad.text import is_dotted, item
 
@@ -124,10 +124,9 @@ def derive(function: Any, options: argparse.Namespace) -> Any:
     return symgrad.value_and_grad(function, asked(options), **words) if options.value else symgrad.grad(function, asked(options), **words)
 
 
-def own_source(function: Any) -> str:
-    """The text of the user's function."""
-    inner = function._function if isinstance(function, Derived) else function
-    source = read(plain_function(inner))
+def own_source(derived: Derived | Bound) -> str:
+    """The text of the function that was differentiated."""
+    source = read((derived._derived if isinstance(derived, Bound) else derived)._function)
     return "\n".join(source.lines[source.node.lineno - 1 : source.node.end_lineno])
 
 
@@ -143,7 +142,7 @@ def show(options: argparse.Namespace) -> int:
     text = derived.ir(*call, stage=stage, **given) if kind == "ir" else derived.source(*call, **given)
     facts: dict[str, Any] = {
         "target": options.target,
-        "source": own_source(function),
+        "source": own_source(derived),
         "ir" if options.ir or stage else "gradient_source": text,
     }
     if args is not None:

@@ -13,6 +13,8 @@ import hashlib
 import inspect
 import linecache
 import math
+import os
+import sys
 import textwrap
 import types
 from collections.abc import Callable
@@ -114,13 +116,16 @@ def plain_function(function: Any) -> types.FunctionType:
         elif stands_for_its_function(function):
             function = function.__wrapped__
         else:
-            name = describe(function)
-            dotted = all(part.isidentifier() for part in name.split("."))
-            raise SourceNotFound(
-                f"{name} is not a Python function",
-                hint=f"write lambda x: {name}(x)" if dotted else "pass a function that is written in Python",
-            )
+            raise not_python(function)
     return function
+
+
+def not_python(value: Any) -> SourceNotFound:
+    """The refusal of what is not a Python function."""
+    name = describe(value)
+    dotted = all(part.isidentifier() for part in name.split("."))
+    hint = f"write lambda x: {name}(x)" if dotted else "pass a function that is written in Python"
+    return SourceNotFound(f"{name} is not a Python function", hint=hint)
 
 
 def stands_for_its_function(value: Any) -> bool:
@@ -166,9 +171,19 @@ def read(function: Callable[..., Any]) -> Source:
         if place is not None:
             return _source(plain, place, text)
     if unlike:
-        raise StaleSource(f"the text of {describe(plain)} is not what was compiled: the file has changed since", where)
+        raise stale(plain, where)
     what = f"Python has kept no source of {describe(plain)} ({code.co_filename})"
     raise SourceNotFound(what, None if where.file.startswith("<") else where, f'write symgrad.from_source("{header(plain)} ...")')
+
+
+def stale(function: types.FunctionType, where: Loc) -> StaleSource:
+    """The refusal of a text that is not the function's, with the line that makes them one again."""
+    what = f"the text of {describe(function)} is not what was compiled"
+    if not os.path.exists(where.file):
+        return StaleSource(f"{what}: another text is kept under its name", where, "run the cell again")
+    module = function.__module__
+    hint = f"write import importlib, {module}; importlib.reload({module})" if module in sys.modules and module != "__main__" else None
+    return StaleSource(f"{what}: the file has changed since", where, hint or "run the program again")
 
 
 def header(function: types.FunctionType) -> str:

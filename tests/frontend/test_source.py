@@ -179,11 +179,15 @@ def test_stale_source(module: Any) -> None:
     made, edit = module
     edit("import math\n\n\ndef f(x):\n    # a comment\n    return x * 2\n\ndef g(x):\n    return x + 2\n")
     assert read(made.f).node.lineno == 4, "moved, but the same"
-    with pytest.raises(StaleSource):
+    with pytest.raises(StaleSource) as caught:
         read(made.g)
     edit("def f(x:")
     with pytest.raises(StaleSource):
         read(made.f)
+    edit("def f(x):\n    return x * 3\n\ndef g(x):\n    return x + 2\n")
+    assert caught.value.hint == "write import importlib, edited; importlib.reload(edited)"
+    exec(caught.value.hint.removeprefix("write "))
+    assert read(made.g).line(5) == "    return x + 2"
 
 
 def test_text_read_before_the_edit_is_kept(module: Any) -> None:
