@@ -178,8 +178,8 @@ def _end(node: ast.AST) -> tuple[int, int]:
 
 def units(text: str, code: types.CodeType, statement: int, places: list[Place]) -> Iterator[tuple[types.CodeType, ...]]:
     """The code of all functions of a statement, compiled in every way that Python or a notebook may have compiled it."""
-    module, flags = parsed(text), code.co_flags & FUTURE
-    called = tuple(sorted(called_modules(module.tree.body[statement]) & module.imported))
+    flags = code.co_flags & FUTURE
+    called = called_modules(text, statement)
     for names in choices(called):
         yield compiled(text, statement, flags, names)
     if all(place.first_line != code.co_firstlineno for place in places):  # a class inside a function keeps its line as a constant
@@ -198,13 +198,16 @@ def choices(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield from itertools.combinations(names, count)
 
 
-def called_modules(node: ast.AST) -> set[str]:
-    """The names ``m`` of all calls ``m.f(...)``."""
-    return {
+@functools.lru_cache(maxsize=64)
+def called_modules(text: str, statement: int) -> tuple[str, ...]:
+    """The imported names ``m`` of all calls ``m.f(...)`` in a statement."""
+    module = parsed(text)
+    called = {
         call.func.value.id
-        for call in ast.walk(node)
+        for call in ast.walk(module.tree.body[statement])
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     }
+    return tuple(sorted(called & module.imported))
 
 
 @functools.lru_cache(maxsize=64)
@@ -215,8 +218,9 @@ def compiled(text: str, statement: int | None, flags: int, imported: tuple[str, 
         node = tree.body[statement]
         if shift:
             node = ast.increment_lineno(copy_tree(node), shift)
-        imports = [ast.Import([ast.alias(name)]) for name in imported]
-        tree = ast.fix_missing_locations(ast.Module([*imports, node], []))
+        start = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+        imports = [ast.Import([ast.alias(name, **start)], **start) for name in imported]
+        tree = ast.Module([*imports, node], [])
     try:
         module = compile(tree, "<again>", "exec", flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
