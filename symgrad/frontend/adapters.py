@@ -56,9 +56,15 @@ def is_adapted(value: Any) -> bool:
     return isinstance(value, (functools.partial, *GETTERS)) or is_of_c(value)
 
 
+def name_of_partialmethod(value: Any) -> str | None:
+    """The attribute by which a function that a class gives for a ``partialmethod`` keeps it; Python 3.13 has renamed it."""
+    return next((name for name in ("__partialmethod__", "_partialmethod") if hasattr(value, name)), None)
+
+
 def partialmethod_of(value: Any) -> Any:
-    """The ``partialmethod`` that a class gives as a function; Python 3.13 keeps it under another name."""
-    return getattr(value, "__partialmethod__", getattr(value, "_partialmethod", None))
+    """The ``partialmethod`` that a class gives as a function, if it is one."""
+    name = name_of_partialmethod(value)
+    return None if name is None else getattr(value, name)
 
 
 def is_of_c(value: Any) -> bool:
@@ -78,8 +84,10 @@ def adapted(value: Any) -> types.FunctionType:
     if isinstance(value, functools.partial):
         keywords = [part for pair in value.keywords.items() for part in pair]
         return _adapted(_Key(("partial", len(value.args), *map(_identity, (value.func, *value.args, *keywords))), value))
+    if isinstance(value, types.FunctionType) and (method := partialmethod_of(value)) is not None:  # made anew at each look-up
+        return _adapted(_Key((_identity(method),), value))
     owner = getattr(value, "__self__", None)
-    if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):  # methods of these are made anew at each look-up
+    if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):  # so are these
         return _adapted(_Key((value.__name__, _identity(owner)), value))
     return _adapted(_Key((_identity(value),), value))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item
+from symgrad.frontend.adapters import adapted, name_of_partialmethod
 from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
@@ -208,6 +209,11 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(owner, attr, held)
                 case held if followed(get := getattr(type(held), "__get__", None)):
                     return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
+                case functools.partialmethod() as held if after is None and (kept_as := name_of_partialmethod(getattr(cls, attr))):
+                    rely_on_class(ctx, MISSING, cls, f"{attr}.{kept_as}", held)
+                    if isinstance(owner, External):
+                        ctx.rely(owner.text, type(owner.value), "type")
+                    return Bound(owner, attr, adapted(getattr(cls, attr)))
                 case functools.partialmethod():
                     break
                 case held if callable(held) and hasattr(held, "__get__"):

@@ -249,6 +249,27 @@ def test_inside_a_function() -> None:
     assert getter((1, 2)) == 2
 
 
+def test_a_partialmethod() -> None:
+    class Own:
+        factor = 3.0
+
+        def scale(self, a, x, *, power=2):
+            return self.factor * a * x**power
+
+        half = partialmethod(scale, 0.5)
+        cube = partialmethod(scale, power=3)
+
+    own = Own()
+    assert symgrad.grad(own.half)(2.0) == 6.0
+    assert symgrad.grad(Own.half, "x")(own, 2.0) == 6.0
+    derivative = symgrad.grad(lambda x: own.half(x) + own.cube(2.0, x) + Own().half(x, power=1))
+    assert derivative(2.0) == 6.0 + 72.0 + 1.5
+    Own.half = partialmethod(Own.scale, 1.0)
+    assert derivative(2.0) == 12.0 + 72.0 + 3.0
+    assert derivative._table.latest is not None
+    assert len([e for kept in derivative._table.entries.values() for e in kept]) == 2
+
+
 # ------------------------------------------------------------------ refused
 
 
