@@ -128,6 +128,8 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
         return
     called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
     name = "a function" if called is None else called.name or str(called.value)
+    if called is not None and callable(called.value) and "." not in name:  # emitted text may need another name for it
+        name = str(getattr(called.value, "__name__", type(called.value).__name__))
     if op.args and isinstance(op.args[0], Value) and op.args[0] in methods:
         name = methods[op.args[0]]
     if op.name == "touched":

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import argument
+from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
@@ -172,6 +173,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return store_result(ctx, out, made, node)
     if isinstance(value, functools.partial):
         return call_outside_partial(ctx, value, owner_name(ctx, value), args, kwargs, node)
+    if isinstance(value, GETTERS):
+        return call_function(ctx, adapted(value), args, kwargs, node)
     try:
         found = SPECIAL.get(value)
     except TypeError:

@@ -39,14 +39,20 @@ def texts_of_file(function: types.FunctionType) -> Iterator[str]:
         return "" if file.startswith("<") else spec.loader.get_source(spec.name)
 
     def prompt() -> str:
-        return "".join(inspect.findsource(function.__code__)[0])
+        return "" if sys.version_info < (3, 13) else "".join(inspect.findsource(function.__code__)[0])
 
     yield from _different(lambda: "".join(linecache.getlines(file, names)), now, kept, loader, prompt)
 
 
 def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:
     """Texts of no file that a function may come from; only to be believed where every line and column agree."""
-    file = function.__code__.co_filename
+    code = function.__code__
+    return (text for text in _searched(code) if _may_hold(text, code))
+
+
+def _searched(code: types.CodeType) -> Iterator[str]:
+    """The texts of the command line, the prompt and the notebook, as far as the function's file name does not exclude them."""
+    file = code.co_filename
     if os.path.exists(file):
         return
     if file == "<string>":
@@ -54,8 +60,15 @@ def texts_elsewhere(function: types.FunctionType) -> Iterator[str]:
     if file == "<stdin>":
         with contextlib.suppress(OSError, ValueError, AttributeError):
             yield _standard_input()
-        yield from _typed(function.__code__)
+        yield from _typed(code)
     yield from _cells()
+
+
+def _may_hold(text: str, code: types.CodeType) -> bool:
+    """Does the line look right that a function begins on?  Few texts are then parsed."""
+    lines = text.split("\n", code.co_firstlineno)
+    line = lines[code.co_firstlineno - 1] if len(lines) >= code.co_firstlineno else ""
+    return "lambda" in line if code.co_name == "<lambda>" else code.co_name in line or "@" in line
 
 
 def _different(*getters: Any) -> Iterator[str]:

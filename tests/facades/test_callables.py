@@ -246,7 +246,7 @@ def test_inside_a_function() -> None:
     fixed, getter = partial(quadratic, w=1.0), operator.itemgetter(1)
     assert symgrad.grad(lambda x: fixed(x) + np.tanh(x) * 0)(3.0) == 5.5
     np.testing.assert_allclose(symgrad.grad(lambda x: symgrad.grad(np.tanh)(x))(0.5), symgrad.grad(symgrad.grad(np.tanh))(0.5))
-    assert getter((1, 2)) == 2
+    assert symgrad.grad(lambda x: getter((x, x * 3)) * getter([1.0, x]))(2.0) == 12.0
 
 
 def test_a_partialmethod() -> None:
@@ -323,7 +323,7 @@ def test_a_classmethod_of_no_class() -> None:
 
 
 def test_a_function_without_a_rule_is_refused_by_name() -> None:
-    with pytest.raises(UnknownFunction, match="spence.* has no rule"):
+    with pytest.raises(UnknownFunction, match="spence has no rule"):
         symgrad.grad(scipy_special.spence)(0.5)
     with pytest.raises(NotScalar):
         symgrad.grad(np.linalg.inv)(np.eye(2))
