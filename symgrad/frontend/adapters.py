@@ -37,6 +37,8 @@ OF_C = (
 )  # fmt: skip
 #: what ``operator`` makes
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+#: stands in a partial of Python 3.14 for an argument that is not fixed
+PLACEHOLDER = getattr(functools, "Placeholder", object())
 #: compiled from Cython
 CYTHON = ("cython_function_or_method", "fused_cython_function")
 
@@ -53,7 +55,12 @@ def is_adapted(value: Any) -> bool:
     kind = numba_kind(value)
     if kind is not None:
         return kind not in COMPILED or converts(value)
-    return isinstance(value, (functools.partial, *GETTERS)) or is_of_c(value)
+    return is_partial(value) or isinstance(value, GETTERS) or is_of_c(value)
+
+
+def is_partial(value: Any) -> bool:
+    """Is it a ``partial``, and called as one?"""
+    return isinstance(value, functools.partial) and type(value).__call__ is functools.partial.__call__
 
 
 def name_of_partialmethod(value: Any) -> str | None:
@@ -184,8 +191,9 @@ class Adapter:
     def of_operator(self) -> str:
         """What ``itemgetter``, ``attrgetter`` and ``methodcaller`` do to their argument."""
         reduced: Any = self.target.__reduce__()
-        kind, parts = reduced[:2]
-        named = {}
+        kind: Any = reduced[0]
+        parts: tuple[Any, ...] = reduced[1]
+        named: dict[str, Any] = {}
         if isinstance(kind, functools.partial):  # of a methodcaller with keywords
             kind, parts, named = kind.func, (*kind.args, *parts), kind.keywords
         if kind is operator.itemgetter:
@@ -269,7 +277,8 @@ class Adapter:
         """What is handed on."""
         rest = self.parameters[isinstance(self.target, types.MethodDescriptorType) and not self.fixed :]
         passed = [rest.pop(0).name for _ in range(self.before)]
-        passed += [self.said(name, value) for name, value in zip(self.fixed_names(), self.fixed, strict=True)]
+        for name, value in zip(self.fixed_names(), self.fixed, strict=True):
+            passed.append(rest.pop(0).name if value is PLACEHOLDER else self.said(name, value))
         passed += [f"{STARS.get(p.kind, '')}{p.name}" for p in rest if p.kind in POSITIONAL]
         passed += [f"{p.name}={p.name}" for p in rest if p.kind is Parameter.KEYWORD_ONLY]
         passed += [f"{name}={self.said(name, value)}" for name, value in self.keywords.items() if name not in self.parameter_names]

@@ -218,7 +218,7 @@ def compiled(text: str, statement: int | None, flags: int, imported: tuple[str, 
         node = tree.body[statement]
         if shift:
             node = ast.increment_lineno(copy_tree(node), shift)
-        start = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
+        start: dict[str, Any] = {"lineno": 1, "col_offset": 0, "end_lineno": 1, "end_col_offset": 0}
         imports = [ast.Import([ast.alias(name, **start)], **start) for name in imported]
         tree = ast.Module([*imports, node], [])
     try:

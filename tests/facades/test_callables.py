@@ -249,6 +249,14 @@ def test_inside_a_function() -> None:
     assert symgrad.grad(lambda x: getter((x, x * 3)) * getter([1.0, x]))(2.0) == 12.0
 
 
+def test_a_partial_that_is_called_otherwise() -> None:
+    class Doubled(partial):
+        def __call__(self, x):
+            return 2 * x
+
+    assert symgrad.grad(Doubled(quadratic, 1.0))(3.0) == 2.0
+
+
 def test_a_partialmethod() -> None:
     class Own:
         factor = 3.0
