@@ -111,11 +111,11 @@ def test_the_prompt(basic: str, tmp_path: Path) -> None:
 
 def typed(text: str, environment: dict[str, str]) -> str:
     """What an interpreter shows on a terminal into which lines are typed, each when the prompt is there."""
-    pty = pytest.importorskip("pty")
-    process, terminal = pty.fork()
-    if process == 0:
-        settings = {**os.environ, **environment, "PYTHONPATH": str(ROOT), "TERM": "dumb", "NO_COLOR": "1"}
-        os.execve(sys.executable, [sys.executable, "-q", "-i"], settings)
+    pytest.importorskip("termios")
+    terminal, other = os.openpty()
+    settings = {**os.environ, **environment, "PYTHONPATH": str(ROOT), "TERM": "dumb", "NO_COLOR": "1"}
+    process = subprocess.Popen([sys.executable, "-q", "-i"], stdin=other, stdout=other, stderr=other, env=settings, start_new_session=True)
+    os.close(other)
     shown = bytearray()
 
     def collect() -> None:
@@ -138,9 +138,12 @@ def typed(text: str, environment: dict[str, str]) -> str:
             time.sleep(0.05)
         prompts = len(re.findall(rb"(>>>|\.\.\.) ", bytes(shown)))
         os.write(terminal, line.encode() + b"\n")
-    reader.join(60)
-    os.close(terminal)
-    os.waitpid(process, 0)
+    try:
+        process.wait(60)
+    finally:
+        process.kill()
+        reader.join(60)
+        os.close(terminal)
     return shown.decode(errors="replace").replace("\r", "")
 
 
