@@ -182,8 +182,10 @@ def stale(function: types.FunctionType, where: Loc) -> StaleSource:
     if not os.path.exists(where.file):
         return StaleSource(f"{what}: another text is kept under its name", where, "run the cell again")
     module = function.__module__
-    hint = f"write import importlib, {module}; importlib.reload({module})" if module in sys.modules and module != "__main__" else None
-    return StaleSource(f"{what}: the file has changed since", where, hint or "run the program again")
+    hint = "run the program again" if module == "__main__" else None
+    if module in sys.modules and module != "__main__" and all(map(str.isidentifier, module.split("."))):
+        hint = f"write import importlib, {module}; importlib.reload({module})"
+    return StaleSource(f"{what}: the file has changed since", where, hint)
 
 
 def header(function: types.FunctionType) -> str:
@@ -195,8 +197,8 @@ def header(function: types.FunctionType) -> str:
     shown = []
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         default = parameter.default
-        if default is not parameter.empty and (not isinstance(default, int | float | None) or not math.isfinite(default or 0)):
-            default = ...
+        literal = default is None or type(default) in (bool, int, float) and math.isfinite(default)
+        default = default if literal or default is parameter.empty else ...
         shown.append(parameter.replace(annotation=parameter.empty, default=default))
     name = function.__name__ if function.__name__.isidentifier() else "f"
     return f"def {name}{inspect.Signature(shown)}:"
