@@ -20,7 +20,6 @@ from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import Source, read
 from symgrad.ir.show import reachable
 from symgrad.jit import Pending
-from symgrad.location import Loc
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
@@ -102,9 +101,9 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
         setattr(compiled.function, PROGRAM, later.program)
     if not request.jit or lowered.caught:
         return compiled
-    pending = Pending(function, compiled, partial(kernel_texts, job, later, shelf), request.jit == "auto")
+    pending = Pending(function, compiled, partial(kernel_texts, job, later, shelf), request.jit == "auto", source.loc(source.node))
     if lowered.func.notes is not None:
-        tell_kernel(lowered.func.notes, pending, source.loc(source.node))
+        tell_kernel(lowered.func.notes, pending)
     return replace(compiled, pending=pending)
 
 
@@ -144,14 +143,14 @@ def kernel_texts(job: Job, later: Later, shelf: Shelf | None) -> Kernel | Pair:
     return made
 
 
-def tell_kernel(notes: Notes, pending: Pending, loc: Loc) -> None:
+def tell_kernel(notes: Notes, pending: Pending) -> None:
     """What is emitted for numba in the place of how NumPy code is lowered and emitted, or what keeps the derivative from being compiled."""
     told = notes.taken("lowering", "codegen")
     made = pending.texts()
     if isinstance(made, OutOfReach):
         notes.made |= dict.fromkeys(told)
-        message = f"kernels cannot hold {made.reason}, so the whole derivative runs as NumPy code"
-        notes.add("numba", "uncompiled", made.loc or loc, message)
+        message = f"{made.clause}, so the whole derivative runs as NumPy code"
+        notes.add("numba", "uncompiled", pending.where(made), message)
 
 
 __all__ = ["compile_gradient"]

@@ -314,7 +314,7 @@ class Notice(UserWarning):
 class NotCompiled(Notice):
     """With ``jit=True``, a function runs as NumPy code because it cannot be compiled.
 
-    >>> print(NotCompiled("f", "complex numbers"))
+    >>> print(NotCompiled("f", "kernels cannot hold complex numbers"))
     f runs as NumPy code: kernels cannot hold complex numbers
       jit="auto" gives no such notice
       more: python -m symgrad errors NotCompiled
@@ -323,7 +323,7 @@ class NotCompiled(Notice):
     hint = 'jit="auto" gives no such notice'
 
     def __init__(self, function: str, reason: str, loc: Loc | None = None) -> None:
-        super().__init__(f"{function} runs as NumPy code: kernels cannot hold {reason}", loc)
+        super().__init__(f"{function} runs as NumPy code: {reason}", loc)
         self.function, self.reason = function, reason
 
 

@@ -16,7 +16,8 @@ from typing import Any, Literal
 from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
-from symgrad.loops.reach import OutOfReach
+from symgrad.location import Loc
+from symgrad.loops.reach import CompilerFailed, OutOfReach, in_words
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
@@ -53,6 +54,7 @@ class Pending:
     numpy: Compiled
     emission: Callable[[], Kernel | Pair]
     quiet: bool  #: no notice if it cannot be compiled
+    loc: Loc  #: where the function begins
     made: Kernel | Pair | OutOfReach | None = None
     done: Compiled | None = None
 
@@ -66,7 +68,7 @@ class Pending:
             except Exception as fault:
                 if os.environ.get("SYMGRAD_CHECK"):
                     raise
-                self.made = OutOfReach(f"a fault of symgrad ({type(fault).__name__}: {fault})")
+                self.made = CompilerFailed(f"a fault of symgrad, please report it ({type(fault).__name__}: {fault})")
         return self.made
 
     def shown(self) -> Compiled:
@@ -96,14 +98,18 @@ class Pending:
         except Exception as fault:
             if not is_refusal(fault):
                 raise
-            return OutOfReach(f"what numba says ({first_line(fault)})")
+            return CompilerFailed(f"numba cannot compile it ({first_line(fault)})")
         return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
 
     def tell(self, refusal: OutOfReach) -> None:
         """Give the notice, once for each function."""
         if not self.quiet and self.function not in TOLD:
             TOLD.add(self.function)
-            NotCompiled(self.function.__qualname__, refusal.reason, refusal.loc).give()
+            NotCompiled(self.function.__qualname__, refusal.clause, self.where(refusal)).give()
+
+    def where(self, refusal: OutOfReach) -> Loc:
+        """The line that cannot be compiled, else that of the function."""
+        return refusal.loc if refusal.loc is not None and refusal.loc.file and refusal.loc.line else self.loc
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]
@@ -174,7 +180,7 @@ def seed_type(type_: Type) -> Any:
             return type_named(DTYPES[dtype])
         case Array(dtype=str() as dtype, shape=shape) if shape is not None:
             return type_named(DTYPES[dtype], len(shape))
-    raise OutOfReach(f"an argument of type {type_}")
+    raise OutOfReach(f"an argument that is {in_words(type_)}")
 
 
 def is_refusal(fault: Exception) -> bool:

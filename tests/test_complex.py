@@ -240,7 +240,7 @@ def test_what_has_been_given_a_type_is_known_to_be_complex() -> None:
 
 def test_kernels_leave_complex_numbers_to_numpy() -> None:
     pytest.importorskip("numba")
-    with pytest.warns(NotCompiled, match="c128"):
+    with pytest.warns(NotCompiled, match="complex128"):
         np.testing.assert_allclose(grad(energy, jit=True)(Z), 2 * Z.conj())
 
 

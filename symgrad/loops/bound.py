@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import FALSE, NONE, TRUE, Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import BOOL, Array, List, Scalar, Tape, Type
 from symgrad.ir.unbound import Side, Unbound, is_absent, is_undefined, present_in
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.ops.build import Builder, symbols
 
 LITERALS = {"float": 0.0, "int": 0, "bool": False}
@@ -157,4 +157,4 @@ class Bound:
                 return self.builder.call("tape")
             case List():
                 return self.builder.call("list_of")
-        raise OutOfReach(f"a name that is unbound on some path, else {type_}", self.builder.loc)
+        raise OutOfReach(f"a name that is unbound on some path, and else {in_words(type_)}", self.builder.loc)

@@ -14,7 +14,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, V
 from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.scalars import if_zero, is_index_arithmetic, is_python_int, lower_scalar
 from symgrad.loops.writer import BOUNDED, Writer
 from symgrad.ops.build import symbols
@@ -129,7 +129,7 @@ class Context:
         elif isinstance(value.type, ShapeOf) and value.type.shape is not None:
             self.env[value] = tuple(self.writer.pure("shape_part", made, axis=k) for k in range(len(value.type.shape)))
         else:
-            raise OutOfReach(f"an argument that is {value.type}", self.func.loc)
+            raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.func.loc)
 
     def check_ones(self) -> None:
         """Leave where an extent of an argument is 1 that is taken not to be, or is not that is: the caller has not looked."""
@@ -202,7 +202,7 @@ class Context:
         if isinstance(found, Form):
             return found
         if isinstance(found, tuple | Stacks | Slots | Listing) or not isinstance(found.type, Scalar):
-            what = "a shape or a list" if isinstance(found, tuple | Stacks | Slots | Listing) else str(found.type)
+            what = "a shape or a list" if isinstance(found, tuple | Stacks | Slots | Listing) else in_words(found.type)
             raise OutOfReach(f"{what} where an array is needed", self.writer.loc)
         kind = {"float": "f64", "int": "i64", "bool": "bool"}
         dtype = found.type.dtype if found.type.dtype not in (None, "any") else kind.get(found.type.kind)

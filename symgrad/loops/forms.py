@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symgrad.ir.core import ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Type
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, dtype_in_words
 from symgrad.loops.writer import Writer, key_of, number, scalar
 
 Index = tuple[Operand, ...]
@@ -156,7 +156,7 @@ def same_index(a: Sequence[Operand], b: Sequence[Operand]) -> bool:
 def refuse(type_: Type) -> str:
     """The dtype of an array that loops can carry."""
     if not isinstance(type_, Array) or type_.shape is None:
-        raise OutOfReach(f"an array whose rank is not known ({type_})")
+        raise OutOfReach("an array whose number of axes is not known")
     return refuse_dtype(type_.dtype)
 
 
@@ -165,5 +165,5 @@ def refuse_dtype(dtype: str | None) -> str:
     if dtype is None:
         raise OutOfReach("an array whose dtype is not known")
     if dtype in ("f16", "c64", "c128"):
-        raise OutOfReach(f"arrays of {dtype}")
+        raise OutOfReach(f"arrays of {dtype_in_words(dtype)}")
     return dtype

@@ -12,7 +12,7 @@ from symgrad.loops import lists
 from symgrad.loops.arrays import axes, constant_in, dtype_of
 from symgrad.loops.context import Context, Listing, Thing
 from symgrad.loops.forms import Form, cast_to, shown
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.writer import number
 
 
@@ -98,7 +98,7 @@ def list_of(lowering: Context, op: Call) -> Thing:
         return found
     out = op.outs[0].type
     if not isinstance(out, List):
-        raise OutOfReach(f"list_of of {', '.join(str(a.type) for a in op.args)}", op.loc)
+        raise OutOfReach(f"a list of {' and '.join(in_words(a.type) for a in op.args)}", op.loc)
     lists.settled(lowering, op)
     made = lists.begun(lowering, out.item, op.outs[0].name)
     for each, operand in zip(found, op.args, strict=True):

@@ -8,7 +8,7 @@ from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, cast_to, filled, shown, stored
 from symgrad.loops.paths import Place, permuted, reshape_extents, reshaped
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.loops.writer import number
 from symgrad.ops.arrays import pad_widths
 
@@ -113,7 +113,7 @@ def triangle(lowering: Context, op: Call) -> Thing:
     """``triu`` and ``tril``."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     if x.rank < 2:
-        raise OutOfReach(f"{op.name} of a vector", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of a vector", op.loc)
     upper = op.name == "triu" or op.name == "triangle" and not op.settings["lower"]
     keeps = "greater_equal" if upper else "less_equal"
 
@@ -153,7 +153,7 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
     """The items of an array laid behind one another, and their cotangent as items: two axes as one, or apart."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     if op.settings["axis"] is None:
-        raise OutOfReach(f"{op.name} of items that are laid out first", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of items that are laid out first", op.loc)
     if op.name == "split_array":
         count, *item = lowering.extents(op.args[1])
         (axis,) = axes(op, op.settings["axis"], len(item))
@@ -176,7 +176,7 @@ def pad(lowering: Context, op: Call) -> Thing:
     extents = [writer.add(e, Const(before + after)) for e, (before, after) in zip(x.extents, widths, strict=True)]
     around = constant(dtype, 0) if value == 0 else Const(float(value)) if dtype[0] == "f" else None
     if around is None:
-        raise OutOfReach(f"np.pad of {dtype}", op.loc)
+        raise OutOfReach(f"np.pad of an array of {dtype_in_words(dtype)}", op.loc)
     handle = lowering.new_array(filled(dtype, extents, around), op.outs[0].name)
     with writer.nest(x.extents) as index:
         place = tuple(writer.add(i, Const(before)) for i, (before, _) in zip(index, widths, strict=True))

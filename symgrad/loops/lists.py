@@ -15,7 +15,7 @@ from symgrad.loops import arrays
 from symgrad.loops.arrays import as_float, dtype_of
 from symgrad.loops.context import Context, Listing, Slots, Stacks, Thing
 from symgrad.loops.forms import Form, cast_to, mapped, refuse, refuse_dtype
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, function_in_words, in_words, plural
 from symgrad.loops.slots import DTYPES
 from symgrad.loops.writer import Writer
 
@@ -28,7 +28,7 @@ def kept(context: Context, item: Type) -> Scalar | Array:
             return item
         case Array(dtype=dtype, shape=shape):
             return Array(refuse(item), shape, "C")
-    raise OutOfReach(f"a list of what is {item}", context.writer.loc)
+    raise OutOfReach(f"a list of {plural(in_words(item))}", context.writer.loc)
 
 
 def begun(context: Context, item: Type, name: str | None = None) -> Listing:
@@ -67,11 +67,11 @@ def listed(context: Context, operand: Operand, item: Type | None = None) -> List
             return same_kind(context, found, item)
         return found
     if not isinstance(found, Listing | tuple):
-        raise OutOfReach(f"a list that is {operand.type}", context.writer.loc)
+        raise OutOfReach(f"{in_words(operand.type)} as a list", context.writer.loc)
     if item is None and isinstance(operand.type, List):
         item = operand.type.item
     if item is None or isinstance(item, Undefined):
-        raise OutOfReach(f"a list that is {operand.type}", context.writer.loc)
+        raise OutOfReach(f"{in_words(operand.type)} as a list", context.writer.loc)
     made = begun(context, item, operand.name if isinstance(operand, Value) else None)
     for element in found if isinstance(found, tuple) else ():
         append(context, made, element)
@@ -148,7 +148,7 @@ def list_append(context: Context, op: Call) -> Thing:
     settled(context, op)
     out = op.outs[0].type
     if not isinstance(out, List):
-        raise OutOfReach(f"a list that is {out}", op.loc)
+        raise OutOfReach(f"{in_words(out)} as a list", op.loc)
     made = listed(context, op.args[0], out.item)
     append(context, made, context.thing(op.args[1]), op.args[1])
     return made
@@ -289,7 +289,7 @@ def list_from(context: Context, op: Call) -> Thing:
     """The elements or rows of an array, as they are now."""
     x, out = context.form(op.args[0]), op.outs[0].type
     if op.settings.get("depth", 1) != 1 or op.settings.get("axis", 0) != 0 or not isinstance(out, List) or not x.rank:
-        raise OutOfReach(f"{op.name} of {op.args[0].type}", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     settled(context, op)
     made = begun(context, out.item, op.outs[0].name)
     with context.writer.loop(x.extents[0]) as row:

@@ -24,7 +24,7 @@ from symgrad.loops.merge import merge
 from symgrad.loops.ordering import sorted_once
 from symgrad.loops.parting import Parted, parted
 from symgrad.loops.predicates import predicates
-from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
 from symgrad.loops.recalled import recalled
 from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
@@ -41,6 +41,8 @@ from symgrad.passes.dce import dce
 from symgrad.passes.halves import halves
 from symgrad.passes.stacks import stacks
 
+#: rows that call a function as it is
+OPAQUE = ("opaque", "opaque_pure")
 #: rows that choose one of two operands, and the comparison that the one that is chosen wins
 WINNING = {"maximum": "greater", "minimum": "less"}
 
@@ -117,10 +119,14 @@ class Lowering(Context):
         self.frames.append(frame)
         for k, op in enumerate(block.ops):
             with self.writer.build.at(op.loc):
-                self.settle(op, k, frame)
-                self.op(op)
-                for out in op.outs:
-                    self.enter(out, frame)
+                try:
+                    self.settle(op, k, frame)
+                    self.op(op)
+                    for out in op.outs:
+                        self.enter(out, frame)
+                except OutOfReach as refusal:
+                    refusal.loc = refusal.loc or op.loc
+                    raise
         # recipes handed out are written while their block is being written
         for y in block.yields:
             if isinstance(y, Value) and isinstance(y.type, Array):
@@ -176,7 +182,7 @@ class Lowering(Context):
             case If():
                 self.branch(op)
             case Apply():
-                raise OutOfReach("a function that is called, not inlined", op.loc)
+                raise OutOfReach(f"{function_in_words(op)}, which calls itself", op.loc)
 
     def call(self, op: Call) -> None:
         """One row: from the tables of arrays, or numbers alone."""
@@ -201,8 +207,12 @@ class Lowering(Context):
         elif pointwise(op):
             (out,) = op.outs
             self.env[out] = self.elementwise(op)
+        elif op.name == "opaque_attribute":
+            raise OutOfReach(f"the attribute {op.settings['attribute']} of {in_words(types[0])}", op.loc)
+        elif op.name in OPAQUE:
+            raise OutOfReach(f"a call of {function_in_words(op)}, which is a function of Python", op.loc)
         else:
-            raise OutOfReach(f"{op.name} of {', '.join(str(t) for t in types[: len(op.args)])}", op.loc)
+            raise OutOfReach(f"{function_in_words(op)} of {' and '.join(map(in_words, types[: len(op.args)])) or 'nothing'}", op.loc)
 
     def elementwise(self, op: Call) -> Form:
         """A row applied element by element."""
@@ -275,7 +285,7 @@ class Lowering(Context):
                 return [Value(List(lists.kept(self, item)), value.name)]
             case Undefined() | Object():
                 return []
-        raise OutOfReach(f"a variable that is {value.type}", self.writer.loc)
+        raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.writer.loc)
 
     def open(self, value: Value, parts: list[Value]) -> None:
         """Behind a join: what the value is there. Extents are read where the new values are known."""
@@ -310,7 +320,7 @@ class Lowering(Context):
             case Array():
                 made = self.materialised(operand).memory if isinstance(found, Form) and found.rank == len(slot.type.shape or ()) else None
                 if made is None:
-                    raise OutOfReach("a variable that is now a number, now an array", self.writer.loc)
+                    raise OutOfReach(f"{named(slot)}, which is now a number, now an array", self.writer.loc)
                 return [made]
             case ShapeOf():
                 return list(self.extents(operand))
@@ -321,7 +331,7 @@ class Lowering(Context):
                 return given_lists(self, found, items)
             case List(item=item):
                 return [lists.listed(self, operand, item).known]
-        raise OutOfReach(f"a variable that is {slot.type}", self.writer.loc)
+        raise OutOfReach(f"{named(slot)}, which is {in_words(slot.type)}", self.writer.loc)
 
     def handed(self, operand: Operand, slot: Value) -> list[Operand]:
         """What a side of a branch hands to the parts of a slot; lists that it puts nothing on show what the other side's hold."""

@@ -9,7 +9,7 @@ from symgrad.ir.types import INT, Scalar
 from symgrad.loops.arrays import as_float, axes, constant, constant_in, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, shown
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.scalars import bail_out
 from symgrad.loops.writer import SMALL, number
 
@@ -121,7 +121,7 @@ def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thin
     """As NumPy computes it: the first two, and then the first and multiples of their difference."""
     writer, dtype = lowering.writer, dtype_of(op)
     if any(getattr(b.type, "kind", "") not in ("int", "float") for b in bounds) or dtype != "f64" or op.settings["dtype"] is not None:
-        raise OutOfReach(f"np.arange of {', '.join(str(a.type) for a in op.args)}", op.loc)
+        raise OutOfReach(f"np.arange of {' and '.join(in_words(a.type) for a in op.args)}", op.loc)
     given = [cast_to(writer, as_float(b), "f64") for b in bounds]
     start, stop = (Const(0.0), given[0]) if len(given) == 1 else (given[0], given[1])
     step = given[2] if len(given) == 3 else Const(1.0)

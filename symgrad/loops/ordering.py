@@ -10,7 +10,7 @@ from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, cast_to, shown, stored
 from symgrad.loops.paths import reshape_extents, reshaped
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.reductions import finish, own_name
 
 #: what fills a line for each row, and the dtype of its elements, if it is not that of the operand
@@ -52,13 +52,13 @@ def lines(lowering: Context, op: Call) -> tuple[Form, int]:
     """The operand and the axis along which it is sorted; all in one line if none is said."""
     x, axis = lowering.form(op.args[0]), op.settings["axis"]
     if x.dtype == "bool" or x.rank == 0:
-        raise OutOfReach(f"{op.name} of {op.args[0].type}", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     if axis is None and x.rank > 1:
         where = reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, [Const(-1)]))
         x, axis = shown(x, where.extents, where.at), 0
     found = axes(op, 0 if axis is None else axis, x.rank)
     if len(found) != 1:
-        raise OutOfReach(f"{op.name} along several axes", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} along several axes", op.loc)
     return x, found[0]
 
 

@@ -11,7 +11,7 @@ from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, Dim, List, Scalar, Tape, Type
 from symgrad.loops.forms import refuse_dtype
 from symgrad.loops.lists import new_list
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.slots import DTYPES
 from symgrad.loops.writer import Writer
 
@@ -105,7 +105,7 @@ def items_of(value: Value) -> list[Scalar | Array]:
     found = value.type.items if isinstance(value.type, Tape) else (value.type.item,) if isinstance(value.type, List) else ()
     made = [item for item in found if isinstance(item, Scalar | Array)]
     if not made or len(made) < len(found):
-        raise OutOfReach(f"what a pullback keeps in {value.type}")
+        raise OutOfReach(f"a value that a pullback keeps in {in_words(value.type)}")
     return made
 
 

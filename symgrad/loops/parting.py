@@ -18,7 +18,7 @@ from symgrad.loops.accesses import handed_on, stored_to
 from symgrad.loops.context import Context, Thing, Turn
 from symgrad.loops.forms import CHEAP, Form, refuse
 from symgrad.loops.packed import copied, extents_of, pack, unpack
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
 
 Finish = Callable[[Func, Writer], Func]
@@ -56,7 +56,7 @@ def seed(context: Context, turn: Turn, out: Value) -> Thing:
             return tuple(context.writer.call("shape_part", made, axis=k) for k in range(len(shape)))
         case Scalar() | Object():
             return made
-    raise OutOfReach(f"an argument that is {out.type}", context.func.loc)
+    raise OutOfReach(f"{named(out)}, which is {in_words(out.type)}", context.func.loc)
 
 
 # ------------------------------------------------------------------ two functions

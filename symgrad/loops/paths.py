@@ -57,7 +57,7 @@ def follow(writer: Writer, base: Place, step: str, items: Sequence[Item], into_m
         given = [i for i in items if not isinstance(i, Form) and i is not None]
         found = reshaped(writer, base.extents, reshape_extents(writer, base.extents, given or [Const(-1)]))
     else:
-        raise OutOfReach(f"the view {step}", writer.loc)
+        raise OutOfReach("this view of an array", writer.loc)
     return Place(found.extents, lambda i: base.at(found.at(i)), (*base.arrays, *found.arrays), base.whole and found.whole)
 
 

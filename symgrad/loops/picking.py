@@ -7,7 +7,7 @@ from symgrad.ir.types import Scalar
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, filled, mapped, stored
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.writer import number
 
 
@@ -15,7 +15,7 @@ def order_of(lowering: Context, op: Call, rank: int) -> Form:
     """The array of places, with as many axes as what is picked from."""
     order = lowering.form(op.args[1])
     if order.rank != rank or order.dtype[0] != "i":
-        raise OutOfReach(f"{op.name} by places of another rank", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} by places of another rank", op.loc)
     return order if order.cost == 0 else lowering.give_memory(order, op.args[1])
 
 

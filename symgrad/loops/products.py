@@ -10,7 +10,7 @@ from symgrad.loops.context import Context, Thing
 from symgrad.loops.contractions import Factor
 from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
 from symgrad.loops.matrices import as_matrix, bases, transposed
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.loops.reductions import finish, reduce, sum_fold
 from symgrad.loops.scalars import if_zero
 
@@ -117,11 +117,11 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     writer = lowering.writer
     for a in op.args:
         if isinstance(a.type, Array) and (a.type.rank or 0) > 2:
-            raise OutOfReach(f"{op.name} of stacks of matrices", op.loc)
+            raise OutOfReach(f"{function_in_words(op)} of stacks of matrices", op.loc)
     forms = [lowering.form(a) for a in op.args]
     for f in forms:
         if f.dtype != "f64":
-            raise OutOfReach(f"{op.name} of {f.dtype}", op.loc)
+            raise OutOfReach(f"{function_in_words(op)} of {dtype_in_words(f.dtype)}", op.loc)
     if op.name in ("inv", "det", "slogdet", "cholesky", "cofactors"):
         writer.require_equal(*forms[0].extents)
     if op.name in (*INTO, "det"):
@@ -204,7 +204,7 @@ def slid(lowering: Context, op: Call) -> Thing:
     writer, dtype = lowering.writer, dtype_of(op)
     forms = [lowering.materialised(a) for a in op.args[:2]]
     if any(f.rank != 1 for f in forms):
-        raise OutOfReach(f"{op.name} of what are not vectors", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of what are not vectors", op.loc)
     (a, n), (v, m) = ((f.memory, f.extents[0]) for f in forms)
     assert a is not None
     assert v is not None

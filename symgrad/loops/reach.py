@@ -1,21 +1,112 @@
-"""What cannot be compiled: the whole function then runs as NumPy code."""
+"""What cannot be compiled: the whole function then runs as NumPy code. Why not, in words that users know."""
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
+
+from symgrad.ir.core import Apply, Call, Value
+from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, ShapeOf, Tape, Type
 from symgrad.location import Loc
+from symgrad.ops.declare import ROWS
 
 
 class OutOfReach(Exception):  # not an error: what the caller asked for runs, as NumPy code
     """A construct that has no compiled form: ``reason`` as the end of a sentence, ``loc`` where the user wrote it.
 
-    >>> str(OutOfReach("complex numbers"))
-    'complex numbers'
+    >>> OutOfReach("complex numbers").clause
+    'kernels cannot hold complex numbers'
     """
 
     def __init__(self, reason: str, loc: Loc | None = None) -> None:
         super().__init__(reason)
         self.reason, self.loc = reason, loc
 
+    @property
+    def clause(self) -> str:
+        """Why the function is not compiled."""
+        return f"kernels cannot hold {self.reason}"
+
 
 class NoPlaces(OutOfReach):
     """The rounds of an inner loop are not known before the outer one, so that its tape has to grow."""
+
+
+class CompilerFailed(OutOfReach):
+    """Something that went wrong while compiling; ``reason`` is a clause of its own."""
+
+    @property
+    def clause(self) -> str:
+        return self.reason
+
+
+def dtype_in_words(dtype: str | None) -> str:
+    """A dtype as NumPy names it.
+
+    >>> dtype_in_words("c128")
+    'complex128'
+    """
+    return "a dtype that is not known" if dtype is None else np.dtype(DTYPES[dtype]).name
+
+
+def in_words(type_: Type) -> str:
+    """What a value of a type is, as a user would say it.
+
+    >>> in_words(Array("f64", (1, 2))), in_words(List(Scalar("int"))), in_words(Array(None, None))
+    ('an array of float64', 'a list of integers', 'an array of a dtype that is not known')
+    """
+    match type_:
+        case Scalar(kind=kind, dtype=None | "any"):
+            return {"bool": "a boolean", "int": "an integer", "float": "a float", "complex": "a complex number"}[kind]
+        case Scalar(dtype=dtype):
+            return f"a number of {dtype_in_words(dtype)}"
+        case Array(dtype=dtype):
+            return f"an array of {dtype_in_words(dtype)}"
+        case ShapeOf():
+            return "a shape"
+        case List(item=item):
+            return f"a list of {plural(in_words(item))}"
+        case Tape():
+            return "saved values"
+        case Object(name=name):
+            return "a Python object" if name == "object" else f"a Python object ({name})"
+    return "a value of unknown type"
+
+
+def named(value: Value) -> str:
+    """The user's name of a value, where it has one.
+
+    >>> named(Value(Scalar("int"), "total")), named(Value(Scalar("int")))
+    ('total', 'a variable')
+    """
+    return value.name if value.name is not None and value.name.isidentifier() else "a variable"
+
+
+def plural(words: str) -> str:
+    """Several of what words with an article name.
+
+    >>> plural("an array of float64"), plural("a boolean"), plural("saved values")
+    ('arrays of float64', 'booleans', 'saved values')
+    """
+    article, _, rest = words.partition(" ")
+    if article not in ("a", "an"):
+        return words
+    head, *tail = re.split(r"(?= of | \()", rest, maxsplit=1)
+    return "".join((f"{head}s", *tail))
+
+
+def function_in_words(op: Call | Apply) -> str:
+    """The function that the user calls there; else the NumPy function that the op is.
+
+    >>> function_in_words(Call([], Loc("model.py", 1, 4, 17, "y = np.cumsum(x)"), "cumsum", []))
+    'np.cumsum'
+    """
+    written = re.match(r"[^\W\d][\w.]*(?=\()", op.loc.text[op.loc.column :])
+    if written is not None:
+        return written[0]
+    if isinstance(op, Apply):
+        return "a function" if op.func is None else op.func.name
+    emit = ROWS[op.name].emit
+    called = re.match(r"(?:np|math)\.[\w.]+", emit) if isinstance(emit, str) else None
+    return called[0] if called else op.name.replace("_", " ")

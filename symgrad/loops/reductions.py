@@ -20,7 +20,7 @@ from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, 
 from symgrad.loops.layout import diagonal
 from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.scalars import bail_out
 from symgrad.loops.writer import Writer, number, scalar
 
@@ -307,7 +307,7 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
         where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
         x = shown(x, where.extents, where.at)
     if axis is None and keepdims:
-        raise OutOfReach(f"{op.name} with keepdims", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} with keepdims", op.loc)
     (gone,) = axes(op, 0 if axis is None else axis, x.rank)
     writer.check("check_at_least", x.extents[gone], ONE)
     kept = [k for k in range(x.rank) if k != gone]

@@ -12,7 +12,7 @@ from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, shown, stored
 from symgrad.loops.paths import reshape_extents, reshaped
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.reductions import own_name
 from symgrad.loops.writer import Writer, scalar
 
@@ -67,7 +67,7 @@ def running(lowering: Context, op: Call) -> Thing:
     """A running number for each line along the axis."""
     writer, dtype, run = lowering.writer, dtype_of(op), RUNS[op.name]
     if abs(run.start) == np.inf and dtype != "f64":
-        raise OutOfReach(f"{op.name} of {op.args[0].type}", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     forms, axis = [lowering.form(a) for a in op.args], op.settings["axis"]
     extents = broadcast_extents(writer, [f.extents for f in forms])
     shape = extents

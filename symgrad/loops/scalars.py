@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Object, Scalar, Type
 from symgrad.loops.probabilities import FAR, PROBABILITIES
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
 from symgrad.ops.raising import DEFINED_EVERYWHERE
@@ -36,12 +36,13 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
         if isinstance(type_, Scalar) and (type_.kind == "complex" or type_.dtype == "f16"):
             raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
         if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and op.name not in KEPT:
-            raise OutOfReach(f"arithmetic of integers of type {type_.dtype}", op.loc)  # numba's grow to 64 bits, NumPy's wrap
+            # numba's grow to 64 bits, NumPy's wrap
+            raise OutOfReach(f"arithmetic of integers of type {dtype_in_words(type_.dtype)}", op.loc)
     if op.name in OF_BOOLEANS and args and all(isinstance(a.type, Scalar) and a.type.kind == "bool" for a in args):
         op = of_booleans(op, args)
     rule = RULES.get(op.name)
     if rule is None:
-        raise OutOfReach(f"{op.name} of numbers", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of numbers", op.loc)
     by_math = op.settings.get("via") == "math"
     made = rule(build, op, widened(build, op, args) if by_math else narrowed(build, op, args))
     for value, out in zip(made, op.outs, strict=False):
@@ -61,7 +62,7 @@ def of_booleans(op: Call, args: Args) -> Call:
         return op
     name = OF_BOOLEANS[op.name]
     if name is None or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
-        raise OutOfReach(f"{op.name} of booleans", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of booleans", op.loc)
     return Call(op.outs, op.loc, name, op.args, {})
 
 
@@ -85,7 +86,7 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
     if named == {"f32", "f64"}:  # the wider one is what both compute in
         return [build.call("cast", a, dtype="f64") if isinstance(a.type, Scalar) and a.type.dtype == "f32" else a for a in args]
     if len(named) > 1 or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
-        raise OutOfReach(f"numbers of {' and '.join(sorted(named))} in one operation", op.loc)
+        raise OutOfReach(f"numbers of {' and '.join(sorted(map(dtype_in_words, named)))} in one operation", op.loc)
     (dtype,) = narrow
     kind = {"f": "float", "i": "int", "u": "int"}[dtype[0]]
     made = []

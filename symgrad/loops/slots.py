@@ -10,7 +10,7 @@ from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, For, Operand, Value, w
 from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape
 from symgrad.loops.context import Context, Saved, Slots, Thing
 from symgrad.loops.forms import Form, refuse_dtype, remember
-from symgrad.loops.reach import NoPlaces, OutOfReach
+from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 from symgrad.loops.writer import number
 
 #: how numbers of Python's lie in arrays
@@ -112,7 +112,7 @@ def place_for(context: Context, operand: Operand, counts: tuple[Operand, ...]) -
             return Saved(operand.type, handles, shape=known_extents)
         case Tape():
             return inner_tape(context, operand, counts)
-    raise OutOfReach(f"a saved value that is {operand.type}", writer.loc)
+    raise OutOfReach(f"a saved value that is {in_words(operand.type)}", writer.loc)
 
 
 def list_of_arrays(context: Context, dtype: str, rank: int, counts: tuple[Operand, ...], name: str) -> Value:

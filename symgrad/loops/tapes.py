@@ -8,7 +8,7 @@ from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type
 from symgrad.loops.context import Context, Stacks, Thing
 from symgrad.loops.forms import refuse_dtype
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.scalars import as_kind
 
 
@@ -44,7 +44,7 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
             return [Array(dtype, shape, "C")]
         case ShapeOf(shape=shape) if shape is not None:
             return [INT for extent in shape if lowering.resolve(extent) is None]
-    raise OutOfReach(f"a saved value that is {type_}", lowering.writer.loc)
+    raise OutOfReach(f"a saved value that is {in_words(type_)}", lowering.writer.loc)
 
 
 def begun(lowering: Context, kept: tuple[Type, ...]) -> Value:

@@ -13,6 +13,7 @@ from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.ir.core import Block, Func, Operand, clone
 from symgrad.ir.types import Scalar
 from symgrad.jit import Jit, Pending, available
+from symgrad.location import NOWHERE
 from symgrad.loops.lower import to_loops
 from symgrad.passes.dce import dce
 from symgrad.passes.unread import unread
@@ -57,7 +58,7 @@ class Compiled:
 
     def pending(self, jit: Jit) -> Pending:
         """The kernel, not yet compiled."""
-        return Pending(self.function, Code(self.function, ""), self.kernel, jit == "auto")  # type: ignore[arg-type]
+        return Pending(self.function, Code(self.function, ""), self.kernel, jit == "auto", NOWHERE)  # type: ignore[arg-type]
 
     def kernel(self) -> Kernel:
         """The texts of the kernel and of its caller."""
