@@ -15,11 +15,14 @@ import pytest
 
 import symgrad
 import symgrad.eager
+from symgrad.errors import NotCompiled
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/adding.md", "docs/static_and_eager.md", "docs/where.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/adding.md", "docs/processes.md", "docs/static_and_eager.md", "docs/where.md"]
+)
 def test_programs_run(document: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
@@ -84,6 +87,17 @@ def test_the_page_of_errors_shows_what_they_print(
         ERRORS.write_text(whole.replace(sample[0], sample[0].replace(f"```text\n{sample['text']}", f"```text\n{said}")))
     assert type(caught.value).__name__ == name
     assert said == sample["text"]
+
+
+def test_the_page_of_errors_shows_what_a_notice_prints(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    (sample,) = SAMPLE.finditer(ERRORS.read_text().partition("\n# Notices")[2])
+    path = tmp_path / "model.py"
+    path.write_text(sample["code"])
+    with pytest.warns(NotCompiled) as told:
+        imported(path, grad=symgrad.grad, np=np)
+
+    assert f"NotCompiled: {told[0].message}\n".replace(f"{tmp_path}/", "") == sample["text"]
 
 
 def imported(path: Path, **given: object) -> ModuleType:

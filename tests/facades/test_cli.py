@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from symgrad.__main__ import main
+from symgrad.errors import kinds
 
 PROGRAM = """
 import numpy as np
@@ -144,3 +146,43 @@ def test_as_a_program(program: str) -> None:
     run = subprocess.run([sys.executable, "-m", "symgrad", "show", f"{program}:loss"], capture_output=True, text=True)
     assert run.returncode == 0
     assert "def loss_grad" in run.stdout
+
+
+# ------------------------------------------------------------------ the page of errors
+
+
+def test_errors_prints_the_sections_about_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["errors", "NotScalar", "notcompiled"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("## NotScalar\n\nThe gradient of a function whose result is not one number")
+    assert "**Way out.** Return a sum" in shown
+    assert "\n## NotCompiled\n" in shown
+    assert "## FreedGraph" not in shown
+
+
+def test_errors_without_a_kind_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["errors"]) == 0
+    named = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert named == [*(kind.__name__ for kind in kinds()), "NotCompiled"]
+    assert main(["errors", "--json", "NotScalar"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["NotScalar"]
+
+
+def test_errors_of_a_kind_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["errors", "NotThere"]) == 2
+    assert "there is no kind of error 'NotThere'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_installed_package_has_the_page_of_errors(tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent.parent
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(root)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    command = [sys.executable, "-m", "symgrad", "errors", "NotScalar"]
+    told = subprocess.run(command, cwd=tmp_path / "installed", capture_output=True, text=True, check=True)
+
+    assert (tmp_path / "installed" / "symgrad" / "errors.md").read_text() == (root / "docs" / "errors.md").read_text()
+    assert told.stdout.startswith("## NotScalar")
