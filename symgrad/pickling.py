@@ -309,7 +309,7 @@ def own_or_carried(qualname: str, data: bytes) -> type:
 
 def is_written_alike(one: type, other: type) -> bool:
     """Have two classes the same members, with the same code?"""
-    ours, theirs = ({name: value for name, value in vars(kind).items() if name not in UNTOLD} for kind in (one, other))
+    ours, theirs = ({name: value for name, value in vars(kind).items() if is_written(name, value)} for kind in (one, other))
     return ours.keys() == theirs.keys() and all(
         same_code(value.__code__, theirs[name].__code__)
         for name, value in ours.items()
@@ -317,5 +317,7 @@ def is_written_alike(one: type, other: type) -> bool:
     )
 
 
-#: members of a class that Python adds, and cloudpickle leaves out
-UNTOLD = frozenset({"__dict__", "__weakref__", "__doc__", "__module__", "__slotnames__", "_abc_impl", "__annotations_cache__"})
+def is_written(name: str, value: Any) -> bool:
+    """Did the user write this member of a class?  What Python adds differs from version to version, and cloudpickle leaves it out."""
+    added = name.startswith("__") and name.endswith("__") and not isinstance(value, types.FunctionType)
+    return not added and name not in ("_abc_impl", "__annotate__", "__annotate_func__")

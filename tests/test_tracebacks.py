@@ -18,6 +18,7 @@ import symgrad
 from symgrad import eager, static
 from symgrad.errors import InvalidIR, SymgradError
 from symgrad.location import Loc
+from symgrad.vocabulary import tensors
 
 PACKAGE = str(Path(symgrad.__file__).parent)
 
@@ -84,6 +85,10 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "custom_vjp": lambda: symgrad.custom_vjp(square, square),
     "check_grads": lambda: symgrad.check_grads(unsupported_syntax, (1.0,)),
     "operator": lambda: tensor() + np.ones(3),
+    "function": lambda: tensors.add(tensor(), np.ones(3)),
+    "function of one": lambda: tensors.exp("text"),
+    "method": lambda: tensor().matmul(np.ones(3)),
+    "reduction": lambda: tensor().sum(axis=7),
     "backward": lambda: tensor().backward(eager.to_tensor([1.0])),
     "set_value": lambda: tensor().set_value([1.0]),
     "eager.grad": lambda: eager.grad(tensor(), 3),

@@ -34,7 +34,7 @@ def set_default_dtype(dtype: Any) -> None:
     """Let Python floats become another dtype, float32 or float64, when they are made tensors."""
     made = np.dtype(dtype)
     if made.kind != "f":
-        raise TypeError(f"the default dtype must be a float dtype, not {made}")
+        raise refused(TypeError(f"the default dtype must be a float dtype, not {made}"))
     DEFAULT[0] = made
 
 
@@ -129,7 +129,7 @@ class Tensor(Methods):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
-            raise TypeError("the gradient must be a Tensor or None")
+            raise refused(TypeError("the gradient must be a Tensor or None"))
         self._grad = value
 
     def gradient(self) -> Array | None:
@@ -154,7 +154,7 @@ class Tensor(Methods):
 
     def __len__(self) -> int:
         if not self._value.ndim:
-            raise TypeError("a tensor without axes has no length")
+            raise refused(TypeError("a tensor without axes has no length"))
         return len(self._value)
 
     def __float__(self) -> float:
@@ -169,13 +169,13 @@ class Tensor(Methods):
     def __index__(self) -> int:
         found = self.only()
         if isinstance(found, float | complex):
-            raise TypeError(f"a tensor of {self.dtype} is no integer")
+            raise refused(TypeError(f"a tensor of {self.dtype} is no integer"))
         return int(found)
 
     def only(self) -> Any:
         """The one element that there is, as a Python number."""
         if self._value.size != 1:
-            raise ValueError(f"a tensor of shape {self.shape} is not one number")
+            raise refused(ValueError(f"a tensor of shape {self.shape} is not one number"))
         return self._value.item()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -360,13 +360,13 @@ def own(given: Any) -> Array:
 def fitted(gradient: Any, like: Array, what: str) -> Tensor:
     """A gradient that the user made, in the dtype of what it is for, recorded; refused if it is none of a tensor like that."""
     if not isinstance(gradient, Tensor):
-        raise TypeError(f"{what} is {type(gradient).__name__}; it must be a Tensor or None")
+        raise refused(TypeError(f"{what} is {type(gradient).__name__}; it must be a Tensor or None"))
     if gradient._value.shape != like.shape:
-        raise ValueError(f"{what} has shape {gradient.shape}, and the tensor it is for has {list(like.shape)}")
+        raise refused(ValueError(f"{what} has shape {gradient.shape}, and the tensor it is for has {list(like.shape)}"))
     if gradient.dtype == like.dtype:
         return gradient
     if gradient.dtype.kind == "c" and like.dtype.kind != "c":
-        raise TypeError(f"{what} is {gradient.dtype}, and the tensor it is for is {like.dtype}; take its real part")
+        raise refused(TypeError(f"{what} is {gradient.dtype}, and the tensor it is for is {like.dtype}; take its real part"))
     return apply(functions.cast, gradient, dtype=like.dtype.name)  # type: ignore[no-any-return]
 
 
@@ -396,11 +396,11 @@ def array_of(data: Any) -> Array:
         try:
             value = np.array(plain(data))
         except ValueError as error:
-            raise ValueError("nested lists whose parts have different shapes cannot be made a tensor") from error
+            raise refused(ValueError("nested lists whose parts have different shapes cannot be made a tensor")) from error
         if value.dtype == np.float64 and not holds_arrays(data):
             value = value.astype(DEFAULT[0])
     if value.dtype.kind not in "biufc":
-        raise TypeError(f"{type(data).__name__} cannot be made a tensor; pass numbers, nested lists of them, or an array")
+        raise refused(TypeError(f"{type(data).__name__} cannot be made a tensor; pass numbers, nested lists of them, or an array"))
     return value
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.tracebacks import REFUSALS, is_trimmed, refused
+
 #: are operations appended to programs, instead of run at once?
 STATIC = [False]
 #: what an array that is made of nothing becomes while operations are appended to programs
@@ -41,7 +43,13 @@ def unary(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of one tensor, as users call it."""
 
     def call(x: Any, name: str | None = None) -> Any:
-        return apply(function, x)
+        try:
+            return apply(function, x)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__ = function.__doc__
@@ -52,7 +60,13 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of two tensors, or of a tensor and a number, as users call it."""
 
     def call(x: Any, y: Any, name: str | None = None) -> Any:
-        return apply(function, x, y)
+        try:
+            return apply(function, x, y)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__ = function.__doc__
@@ -69,8 +83,8 @@ def whole(value: Any, what: str = "an axis") -> int:
         return operator.index(value)
     except TypeError as error:
         if getattr(value, "ndim", None) == 0 or isinstance(value, str):
-            raise TypeError(f"{what} must be an integer, not {value!r}") from error
-        raise TypeError(f"{what} must be an integer, not {type(value).__name__}") from error
+            raise refused(TypeError(f"{what} must be an integer, not {value!r}")) from error
+        raise refused(TypeError(f"{what} must be an integer, not {type(value).__name__}")) from error
 
 
 def axes(axis: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import elements as f
 from symgrad.functional import tensors as arithmetic
 from symgrad.vocabulary import statistics, tensors
@@ -43,7 +44,7 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     if not isinstance(inputs, list | tuple):
         return apply(arithmetic.assign, inputs)
     if not inputs:
-        raise ValueError("add_n needs a tensor at least")
+        raise refused(ValueError("add_n needs a tensor at least"))
     made = inputs[0]
     for other in inputs[1:]:
         made = tensors.add(made, other)  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.frontend.source import from_source
 from symgrad.record.operations import frozen
 from symgrad.vocabulary.dispatch import apply
@@ -15,7 +16,7 @@ from symgrad.vocabulary.dispatch import apply
 def reduction_of(reduction: str) -> str:
     """Refuse an unknown reduction."""
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"the reduction must be 'mean', 'sum' or 'none', not {reduction!r}")
+        raise refused(ValueError(f"the reduction must be 'mean', 'sum' or 'none', not {reduction!r}"))
     return reduction
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import refused
 from symgrad.vocabulary.dispatch import whole
 
 Tensor = Any
@@ -27,9 +28,9 @@ def numbers(value: Any, name: str, counts: Sequence[int], least: int = 1) -> lis
     given = [value] * counts[0] if is_number(value) else value
     what = "one integer" if tuple(counts) == (1,) else f"{' or '.join(map(str, counts))} integers"
     if not isinstance(given, list | tuple) or not all(map(is_number, given)):
-        raise TypeError(f"{name} must be an integer, or a list of {what}, not {value!r}")
+        raise refused(TypeError(f"{name} must be an integer, or a list of {what}, not {value!r}"))
     if len(given) not in counts or min(given) < least:
-        raise ValueError(f"{name} must be {what} of at least {least}, not {value!r}")
+        raise refused(ValueError(f"{name} must be {what} of at least {least}, not {value!r}"))
     return [int(number) for number in given]
 
 
@@ -47,10 +48,10 @@ def single(value: Any, name: str, least: int = 1) -> int:
 def ranked(x: Tensor, name: str, *ranks: int) -> None:
     """Refuse what is no tensor, or one of another number of axes."""
     if not hasattr(x, "shape"):
-        raise TypeError(f"{name} must be a tensor, not {type(x).__name__}")
+        raise refused(TypeError(f"{name} must be a tensor, not {type(x).__name__}"))
     if ranks and len(x.shape) not in ranks:
         words = " or ".join(map(str, ranks))
-        raise ValueError(f"{name} must have {words} axes; the shape is {list(x.shape)}")
+        raise refused(ValueError(f"{name} must have {words} axes; the shape is {list(x.shape)}"))
 
 
 def shaped(x: Tensor, name: str, wanted: Sequence[int]) -> None:
@@ -61,7 +62,7 @@ def shaped(x: Tensor, name: str, wanted: Sequence[int]) -> None:
     if list(x.shape) == wanted:
         return
     if len(x.shape) != len(wanted) or any(-1 not in (a, b) and a != b for a, b in zip(x.shape, wanted, strict=True)):
-        raise ValueError(f"{name} must have shape {list(wanted)}, and it has {list(x.shape)}")
+        raise refused(ValueError(f"{name} must have shape {list(wanted)}, and it has {list(x.shape)}"))
 
 
 def extent(x: Tensor, name: str, axis: Any) -> int:
@@ -69,16 +70,16 @@ def extent(x: Tensor, name: str, axis: Any) -> int:
     ranked(x, name)
     place, rank = whole(axis), len(x.shape)
     if not -rank <= place < rank:
-        raise ValueError(f"axis {place} is out of bounds for {name} of shape {list(x.shape)}")
+        raise refused(ValueError(f"axis {place} is out of bounds for {name} of shape {list(x.shape)}"))
     return int(x.shape[place])
 
 
 def several(x: Any, name: str) -> list[Tensor]:
     """Refuse one tensor where a list of them is meant, which would be taken apart."""
     if not isinstance(x, list | tuple):
-        raise TypeError(f"{name} must be a list or tuple of tensors, not {type(x).__name__}")
+        raise refused(TypeError(f"{name} must be a list or tuple of tensors, not {type(x).__name__}"))
     if not x:
-        raise ValueError(f"{name} must not be empty")
+        raise refused(ValueError(f"{name} must not be empty"))
     return list(x)
 
 
@@ -86,14 +87,14 @@ def ends_with(x: Tensor, shape: Sequence[int], name: str) -> None:
     """Refuse a shape that is not that of the last axes of a tensor."""
     own = list(x.shape)[len(x.shape) - len(shape) :]
     if not shape or len(shape) > len(x.shape) or any(-1 not in (a, b) and a != b for a, b in zip(own, shape, strict=True)):
-        raise ValueError(f"{name} must be the shape of the last axes of {list(x.shape)}, not {list(shape)}")
+        raise refused(ValueError(f"{name} must be the shape of the last axes of {list(x.shape)}, not {list(shape)}"))
 
 
 def channels_second(data_format: str, *known: str) -> None:
     """Refuse layouts with the channels last, and those that are not known."""
     if data_format not in known if known else not str(data_format).startswith("NC"):
         what = f"write {' or '.join(map(repr, known))}" if known else "the channels come second"
-        raise ValueError(f"data_format {data_format!r} is not supported; {what}")
+        raise refused(ValueError(f"data_format {data_format!r} is not supported; {what}"))
 
 
 # ------------------------------------------------------------------ windows
@@ -105,12 +106,12 @@ def padding_of(padding: Any, size: Pair, stride: Pair, dilation: Pair, shape: An
         if padding.upper() == "VALID":
             return (0, 0, 0, 0)
         if padding.upper() != "SAME":
-            raise ValueError(f"the {name} {padding!r} is not known; write 'SAME', 'VALID' or numbers")
+            raise refused(ValueError(f"the {name} {padding!r} is not known; write 'SAME', 'VALID' or numbers"))
         made = []
         for k in range(2):
             length = int(shape[2 + k])
             if length < 0:
-                raise ValueError(f"the {name} 'SAME' needs to know the extent of axis {2 + k}")
+                raise refused(ValueError(f"the {name} 'SAME' needs to know the extent of axis {2 + k}"))
             out = -(-length // stride[k])
             total = max((out - 1) * stride[k] + dilation[k] * (size[k] - 1) + 1 - length, 0)
             made += [total // 2, total - total // 2]
@@ -137,7 +138,7 @@ def kernels_fit(x: Tensor, weight: Tensor, bias: Tensor, rank: int, groups: int)
     ranked(weight, "the weight", rank)
     if x.shape[1] not in (-1, weight.shape[1] * groups) or weight.shape[0] % groups:
         what = f"{x.shape[1]} channels in {groups} groups"
-        raise ValueError(f"a weight of shape {list(weight.shape)} does not fit {what}; it is (out, in / groups, ...)")
+        raise refused(ValueError(f"a weight of shape {list(weight.shape)} does not fit {what}; it is (out, in / groups, ...)"))
     shaped(bias, "bias", [weight.shape[0]])
 
 
@@ -147,7 +148,7 @@ def kernels_fit_back(x: Tensor, weight: Tensor, bias: Tensor, rank: int, groups:
     ranked(weight, "the weight", rank)
     if x.shape[1] not in (-1, weight.shape[0]) or weight.shape[0] % groups:
         what = f"{x.shape[1]} channels in {groups} groups"
-        raise ValueError(f"a weight of shape {list(weight.shape)} does not fit {what}; it is (in, out / groups, ...)")
+        raise refused(ValueError(f"a weight of shape {list(weight.shape)} does not fit {what}; it is (in, out / groups, ...)"))
     shaped(bias, "bias", [weight.shape[1] * groups])
 
 
@@ -157,14 +158,14 @@ def windows_fit(x: Tensor, size: Sequence[int], edges: Sequence[int], dilation: 
     for k in range(len(size)):
         whole, wide = int(x.shape[2 + k]), dilation[k] * (size[k] - 1) + 1
         if whole >= 0 and wide > whole + edges[2 * k] + edges[2 * k + 1]:
-            raise ValueError(f"a window of extent {wide} does not fit axis {2 + k} of {list(x.shape)} with its borders")
+            raise refused(ValueError(f"a window of extent {wide} does not fit axis {2 + k} of {list(x.shape)} with its borders"))
 
 
 def known_extents(x: Tensor, function: str) -> list[int]:
     """The extents after the second axis, which must all be known."""
     made = [int(extent) for extent in x.shape[2:]]
     if min(made, default=0) < 0:
-        raise ValueError(f"{function} needs to know the extents of the images")
+        raise refused(ValueError(f"{function} needs to know the extents of the images"))
     return made
 
 
@@ -175,7 +176,7 @@ def whole_numbers(x: Tensor, name: str) -> None:
     """Refuse a tensor that does not hold integers."""
     ranked(x, name)
     if np.dtype(x.dtype).kind not in "iu":
-        raise TypeError(f"{name} must hold integers, not {x.dtype}")
+        raise refused(TypeError(f"{name} must hold integers, not {x.dtype}"))
 
 
 def labels_fit(input: Tensor, label: Tensor, axis: int) -> None:
@@ -183,7 +184,7 @@ def labels_fit(input: Tensor, label: Tensor, axis: int) -> None:
     extent(input, "input", axis)
     if not hasattr(label, "dtype") or label.dtype.kind not in "iu":
         what = getattr(label, "dtype", type(label).__name__)
-        raise TypeError(f"labels must be class numbers of an integer dtype, not {what}; soft_label=True takes distributions")
+        raise refused(TypeError(f"labels must be class numbers of an integer dtype, not {what}; soft_label=True takes distributions"))
     shape, rank = list(label.shape), len(input.shape)
     rest = [extent for k, extent in enumerate(input.shape) if k != axis % rank]
     own = [extent for k, extent in enumerate(shape) if k != axis % rank] if len(shape) == rank else shape

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import refused
 from symgrad.frontend.source import from_source
 from symgrad.vocabulary.dispatch import APPLY, apply
 
@@ -37,11 +38,11 @@ def spelled(index: Any) -> tuple[str, list[Any]]:
             if not isinstance(part, np.ndarray) and array.shape == (0,):
                 array = np.zeros(0, np.intp)
             if np.dtype(array.dtype).kind not in "iub":
-                raise TypeError(f"an index must hold integers or bools, not {array.dtype}")
+                raise refused(TypeError(f"an index must hold integers or bools, not {array.dtype}"))
             words.append(f"i{len(arrays)}")
             arrays.append(array)
         else:
-            raise TypeError(f"{type(part).__name__} cannot be an index")
+            raise refused(TypeError(f"{type(part).__name__} cannot be an index"))
     if not words:
         return "()", arrays
     return ", ".join(words) + ("," if isinstance(index, tuple) and len(parts) == 1 else ""), arrays

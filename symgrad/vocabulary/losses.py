@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import losses as f
 from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.exposed import table
@@ -21,7 +22,7 @@ globals().update(table(f, NAMES))
 def kl_div(input: Tensor, label: Tensor, reduction: str = "mean", log_target: bool = False, name: str | None = None) -> Tensor:
     """``label * (log(label) - input)``; ``batchmean``: the sum over the number of rows."""
     if reduction not in ("mean", "sum", "none", "batchmean"):
-        raise ValueError(f"the reduction must be 'mean', 'sum', 'batchmean' or 'none', not {reduction!r}")
+        raise refused(ValueError(f"the reduction must be 'mean', 'sum', 'batchmean' or 'none', not {reduction!r}"))
     return apply(f.kl_div, input, label, reduction=reduction, log_target=bool(log_target))
 
 

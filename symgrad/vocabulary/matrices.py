@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import matrices as f
 from symgrad.vocabulary.dispatch import apply, whole
 from symgrad.vocabulary.exposed import table
@@ -25,7 +26,7 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
     if axis == 9:
         found = [k for k, extent in enumerate(x.shape) if extent == 3]
         if not found:
-            raise ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}")
+            raise refused(ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}"))
         axis = found[0]
     return apply(f.cross, x, y, axis=whole(axis))
 
@@ -43,28 +44,28 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
 def pinv(x: Tensor, rcond: float = 1e-15, hermitian: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverse."""
     if rcond != 1e-15 or hermitian:
-        raise ValueError("rcond and hermitian are not supported")
+        raise refused(ValueError("rcond and hermitian are not supported"))
     return apply(f.pinv, x)
 
 
 def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> list[Tensor]:
     """Columns that are orthonormal, and a triangle, of which the product is ``x``."""
     if mode != "reduced":
-        raise ValueError(f"qr with mode={mode!r} is not supported")
+        raise refused(ValueError(f"qr with mode={mode!r} is not supported"))
     return apply(f.qr, x)  # type: ignore[no-any-return]
 
 
 def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> list[Tensor]:
     """Singular vectors and values."""
     if full_matrices:
-        raise ValueError("full_matrices=True is not supported")
+        raise refused(ValueError("full_matrices=True is not supported"))
     return apply(f.svd, x)  # type: ignore[no-any-return]
 
 
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> list[Tensor]:
     """The eigenvalues of a symmetric matrix, and its eigenvectors."""
     if UPLO != "L":
-        raise ValueError("eigh reads the lower triangle: UPLO='L'")
+        raise refused(ValueError("eigh reads the lower triangle: UPLO='L'"))
     return apply(f.eigh, x)  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.tracebacks import REFUSALS, is_trimmed
+from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.indexing import taken
 from symgrad.vocabulary.protocol import called
@@ -115,6 +115,6 @@ OPERATORS = {
     for name in ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul")
 }
 for method in NAMES:
-    setattr(Methods, method, getattr(tensors, method))
+    setattr(Methods, method, boundary(getattr(tensors, method)))
 for method, function in FURTHER.items():
-    setattr(Methods, method, function)
+    setattr(Methods, method, boundary(function))

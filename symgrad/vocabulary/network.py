@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import losses
 from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
@@ -122,7 +123,7 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index
         labels_fit(input, label, whole(axis))
     if weight is not None:
         if soft_label:
-            raise ValueError("weight with soft_label is not supported; multiply the labels by it")
+            raise refused(ValueError("weight with soft_label is not supported; multiply the labels by it"))
         weights_fit(input, weight, whole(axis))
         return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=whole(axis),
                      ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
@@ -165,7 +166,7 @@ def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, weight: Any =
 def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Any = None, total: Any = None) -> Tensor:
     """The share of rows whose label is among the ``k`` largest elements."""
     if correct is not None or total is not None:
-        raise ValueError("correct and total are not supported")
+        raise refused(ValueError("correct and total are not supported"))
     return apply(f.accuracy, input.detach(), label, k=whole(k, "k"))
 
 
@@ -178,7 +179,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor = None, name: str | None = No
     ranked(weight, "weight", 2)
     width, (rows, columns) = x.shape[-1:], weight.shape
     if not width or width[0] != rows and -1 not in (width[0], rows):
-        raise ValueError(f"x of shape {list(x.shape)} does not fit a weight of shape {list(weight.shape)}, which is (in, out)")
+        raise refused(ValueError(f"x of shape {list(x.shape)} does not fit a weight of shape {list(weight.shape)}, which is (in, out)"))
     shaped(bias, "bias", [columns])
     return apply(f.linear, x, weight, bias)
 
@@ -194,10 +195,10 @@ def dropout(x: Tensor, p: float = 0.5, axis: Any = None, training: bool = True, 
             name: str | None = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability ``p``; ``axis``: together along the other axes. Not in a test."""
     if mode not in ("upscale_in_train", "downscale_in_infer"):
-        raise ValueError(f"the mode {mode!r} is not known")
+        raise refused(ValueError(f"the mode {mode!r} is not known"))
     ranked(x, "x")
     if not isinstance(p, int | float) or not 0 <= p <= 1:
-        raise ValueError(f"p must be between 0 and 1, not {p!r}")
+        raise refused(ValueError(f"p must be between 0 and 1, not {p!r}"))
     if not training:
         return x if mode == "upscale_in_train" else apply(tensor_functions.scale, x, scale=1.0 - p)
     kept = range(len(x.shape)) if axis is None else [a % len(x.shape) for a in extents(axis)]
@@ -254,7 +255,7 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     """The largest element of each window."""
     channels_second(data_format, "NCHW")
     if ceil_mode or return_mask:
-        raise ValueError("ceil_mode and return_mask are not supported")
+        raise refused(ValueError("ceil_mode and return_mask are not supported"))
     return pool(w.max_pool2d, x, kernel_size, stride, padding)
 
 
@@ -263,7 +264,7 @@ def avg_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     """The mean of each window; ``exclusive``: without what was padded."""
     channels_second(data_format, "NCHW")
     if ceil_mode or divisor_override is not None:
-        raise ValueError("ceil_mode and divisor_override are not supported")
+        raise refused(ValueError("ceil_mode and divisor_override are not supported"))
     return pool(w.avg_pool2d, x, kernel_size, stride, padding, exclusive=bool(exclusive))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import normalisation as f
 from symgrad.vocabulary.dispatch import apply, extents
 from symgrad.vocabulary.exposed import table
@@ -46,7 +47,7 @@ def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor
     by_channel(x, weight, bias, data_format)
     num_groups = single(num_groups, "num_groups")
     if x.shape[1] % num_groups:
-        raise ValueError(f"{x.shape[1]} channels cannot be put in {num_groups} equal groups")
+        raise refused(ValueError(f"{x.shape[1]} channels cannot be put in {num_groups} equal groups"))
     return apply(f.group_norm, x, weight, bias, num_groups=num_groups, epsilon=float(epsilon))
 
 
@@ -56,9 +57,9 @@ def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = 
     """Centred and scaled in each channel of each image."""
     by_channel(x, weight, bias, data_format)
     if not use_input_stats:
-        raise ValueError("use_input_stats=False is not supported")
+        raise refused(ValueError("use_input_stats=False is not supported"))
     if running_mean is not None or running_var is not None:
-        raise ValueError(f"running statistics (momentum {momentum}) are not supported; each image has its own")
+        raise refused(ValueError(f"running statistics (momentum {momentum}) are not supported; each image has its own"))
     return apply(f.instance_norm, x, weight, bias, eps=float(eps))
 
 
@@ -80,7 +81,7 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
                                  is_causal: bool = False, training: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
     """Scaled products of queries and keys as shares of values; (batch, length, heads, width)."""
     if dropout_p and training:
-        raise ValueError("dropout_p is not supported; apply dropout to the result")
+        raise refused(ValueError("dropout_p is not supported; apply dropout to the result"))
     return apply(f.attention, query, key, value, attn_mask, causal=bool(is_causal))
 
 

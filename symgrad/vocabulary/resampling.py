@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.errors import refused
 from symgrad.functional import resampling as f
 from symgrad.functional import windows as w
 from symgrad.vocabulary.dispatch import apply
@@ -36,7 +37,7 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
     upscale_factor = single(upscale_factor, "upscale_factor")
     known_extents(x, "pixel_shuffle")
     if x.shape[1] % (upscale_factor * upscale_factor):
-        raise ValueError(f"{x.shape[1]} channels are not a multiple of upscale_factor ** 2, which is {upscale_factor**2}")
+        raise refused(ValueError(f"{x.shape[1]} channels are not a multiple of upscale_factor ** 2, which is {upscale_factor**2}"))
     return apply(f.pixel_shuffle, x, upscale_factor=upscale_factor)
 
 
@@ -47,7 +48,7 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
     downscale_factor = single(downscale_factor, "downscale_factor")
     known_extents(x, "pixel_unshuffle")
     if x.shape[2] % downscale_factor or x.shape[3] % downscale_factor:
-        raise ValueError(f"images of shape {list(x.shape)} cannot be divided by downscale_factor {downscale_factor}")
+        raise refused(ValueError(f"images of shape {list(x.shape)} cannot be divided by downscale_factor {downscale_factor}"))
     return apply(f.pixel_unshuffle, x, downscale_factor=downscale_factor)
 
 
@@ -58,7 +59,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
     groups = single(groups, "groups")
     known_extents(x, "channel_shuffle")
     if x.shape[1] % groups:
-        raise ValueError(f"{x.shape[1]} channels cannot be put in groups of the same size: groups is {groups}")
+        raise refused(ValueError(f"{x.shape[1]} channels cannot be put in groups of the same size: groups is {groups}"))
     return apply(f.channel_shuffle, x, groups=groups)
 
 
@@ -80,7 +81,7 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
         least = [(int(x.shape[2 + k]) - 1) * steps[k] - edges[2 * k] - edges[2 * k + 1] + spread[k] * (size[k] - 1) + 1 for k in range(2)]
         more = (wanted[0] - least[0], wanted[1] - least[1])
         if min(x.shape[2:]) < 0 or not all(0 <= more[k] < max(steps[k], spread[k]) for k in range(2)):
-            raise ValueError(f"output_size {list(wanted)} cannot be reached; it is {least} and less than a stride more")
+            raise refused(ValueError(f"output_size {list(wanted)} cannot be reached; it is {least} and less than a stride more"))
     return apply(f.conv2d_transpose, x, weight, bias, size=size, stride=steps, padding=edges, more=more, dilation=spread, groups=groups)
 
 
@@ -92,7 +93,7 @@ def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
     groups = single(groups, "groups")
     kernels_fit_back(x, weight, bias, 3, groups)
     if output_size is not None:
-        raise ValueError("output_size is not supported here; give output_padding")
+        raise refused(ValueError("output_size is not supported here; give output_padding"))
     size, step, spread = int(weight.shape[2]), single(stride, "stride"), single(dilation, "dilation")
     edges = padding_of_signal(padding, size, step, spread, x.shape)
     more = single(output_padding, "output_padding", 0)
@@ -159,7 +160,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", 
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Tensor:
     """The largest elements of so many rectangles."""
     if return_mask:
-        raise ValueError("return_mask is not supported")
+        raise refused(ValueError("return_mask is not supported"))
     return adaptive(x, output_size, True)
 
 
@@ -171,7 +172,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: int, name: str | None = None) ->
 def adaptive_max_pool1d(x: Tensor, output_size: int, return_mask: bool = False, name: str | None = None) -> Tensor:
     """The largest elements of so many parts of a signal."""
     if return_mask:
-        raise ValueError("return_mask is not supported")
+        raise refused(ValueError("return_mask is not supported"))
     return adaptive_signal(x, output_size, largest=True)
 
 
@@ -184,7 +185,7 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
     """With borders: pairs for all axes in order, or for the last axes, the last first."""
     channels_second(data_format)
     if mode != "constant" and mode not in MODES:
-        raise ValueError(f"the mode {mode!r} is not known; it is 'constant', 'reflect', 'replicate' or 'circular'")
+        raise refused(ValueError(f"the mode {mode!r} is not known; it is 'constant', 'reflect', 'replicate' or 'circular'"))
     ranked(x, "x")
     rank = len(x.shape)
     if is_number(pad):
@@ -198,7 +199,7 @@ def pad(x: Tensor, pad: Any, mode: str = "constant", value: float = 0.0, data_fo
     for extent, widths in zip(x.shape, pairs, strict=True):
         room = {"reflect": extent - 1, "circular": extent}.get(mode)
         if room is not None and extent >= 0 and max(widths) > room:
-            raise ValueError(f"pad {list(widths)} with mode={mode!r} is more than an axis of extent {extent} has, which is {room}")
+            raise refused(ValueError(f"pad {list(widths)} with mode={mode!r} is more than an axis of extent {extent} has, which is {room}"))
     return apply(f.framed, x, widths=tuple(pairs), mode=MODES[mode])
 
 
@@ -222,15 +223,15 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
     if len(x.shape) not in RANKS.get(str(mode).lower(), ()):
         raise ValueError(f"interpolate of {len(x.shape)} axes with mode={mode!r} is not supported; of as many there are {modes_of(x)}")
     if mode.lower() == "nearest" and align_corners:
-        raise ValueError("align_corners is for linear modes")
+        raise refused(ValueError("align_corners is for linear modes"))
     old = known_extents(x, "interpolate")
     if (size is None) == (scale_factor is None):
-        raise ValueError("interpolate takes one of size and scale_factor")
+        raise refused(ValueError("interpolate takes one of size and scale_factor"))
     if size is None:
         factors = factors_of(scale_factor, len(old))
         new = [int(extent * factor) for extent, factor in zip(old, factors, strict=True)]
         if min(new) < 1:
-            raise ValueError(f"scale_factor {scale_factor!r} leaves nothing of images of extents {old}")
+            raise refused(ValueError(f"scale_factor {scale_factor!r} leaves nothing of images of extents {old}"))
         ratios = [1.0 / factor for factor in factors]
     else:
         new = numbers(size, "size", (len(old),))
@@ -254,7 +255,7 @@ def factors_of(scale_factor: Any, count: int) -> list[float]:
     """A factor for each axis, of one or several."""
     given = scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * count
     if len(given) != count or not all(isinstance(factor, int | float) and factor > 0 for factor in given):
-        raise ValueError(f"scale_factor must be a positive number, or {count} of them, not {scale_factor!r}")
+        raise refused(ValueError(f"scale_factor must be a positive number, or {count} of them, not {scale_factor!r}"))
     return [float(factor) for factor in given]
 
 
@@ -318,7 +319,7 @@ def sequence_mask(x: Tensor, maxlen: int | None = None, dtype: Any = "int64", na
     whole_numbers(x, "x")
     if maxlen is None:
         if not hasattr(x, "numpy"):
-            raise ValueError("sequence_mask in a program needs to know maxlen")
+            raise refused(ValueError("sequence_mask in a program needs to know maxlen"))
         maxlen = int(x.numpy().max())
     return apply(f.sequence_mask, x, maxlen=single(maxlen, "maxlen", 0), dtype=np.dtype(dtype).name)
 

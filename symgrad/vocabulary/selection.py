@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import selection as f
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
@@ -27,7 +28,7 @@ def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
 def unstable(stable: bool) -> None:
     """Refuse a stable order."""
     if stable:
-        raise ValueError("stable=True is not supported: equal elements may stand in any order")
+        raise refused(ValueError("stable=True is not supported: equal elements may stand in any order"))
 
 
 def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
@@ -48,7 +49,7 @@ def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorte
     axis = -1 if axis is None else whole(axis)
     length = extent(x, "x", axis)
     if not 1 <= whole(k, "k") <= length:
-        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}")
+        raise refused(ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}"))
     return apply(f.topk, x, k=whole(k, "k"), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
 
 
@@ -57,7 +58,7 @@ def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, 
     axis = -1 if axis is None else whole(axis)
     length = extent(x, "x", axis)
     if not 1 <= whole(k, "k") <= length:
-        raise ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}")
+        raise refused(ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}"))
     return apply(f.kthvalue, x, k=whole(k, "k"), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
 
 
@@ -69,7 +70,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, redu
             f"put_along_axis with reduce={reduce!r}, include_self={include_self} is not supported; reduce is 'assign' or 'add'"
         )
     if not broadcast:
-        raise ValueError("broadcast=False is not supported; values are broadcast to the places")
+        raise refused(ValueError("broadcast=False is not supported; values are broadcast to the places"))
     ranked(arr, "arr")
     ranked(indices, "indices")
     if isinstance(values, int | float):
@@ -82,7 +83,7 @@ def depth_of(index: Tensor) -> int:
     whole_numbers(index, "index")
     depth = extent(index, "index", -1)
     if depth < 0:
-        raise ValueError("the last extent of index must be known")
+        raise refused(ValueError("the last extent of index must be known"))
     return depth
 
 
@@ -135,7 +136,7 @@ def repeat_interleave(x: Tensor, repeats: Any, axis: int | None = None, name: st
 def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:
     """Elements by their numbers in the tensor as one row."""
     if mode != "raise":
-        raise ValueError(f"take with mode={mode!r} is not supported")
+        raise refused(ValueError(f"take with mode={mode!r} is not supported"))
     return apply(f.take, x, index)
 
 
@@ -167,7 +168,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
     for axis in (*extents(source), *extents(destination)):
         extent(x, "x", axis)
     if len(extents(source)) != len(extents(destination)):
-        raise ValueError(f"source and destination must name as many axes, not {source} and {destination}")
+        raise refused(ValueError(f"source and destination must name as many axes, not {source} and {destination}"))
     rank = len(x.shape)
     old, new = [a % rank for a in extents(source)], [a % rank for a in extents(destination)]
     order = [k for k in range(rank) if k not in old]
@@ -189,7 +190,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
     """Turned by right angles, from the first of two axes to the second."""
     first, second, *more = (*extents(axes), None, None)
     if second is None or len(more) > 2 or first == second:
-        raise ValueError(f"axes must be two axes, not {axes!r}")
+        raise refused(ValueError(f"axes must be two axes, not {axes!r}"))
     turns = whole(k, "k") % 4
     if turns == 2:
         return tensors.flip(x, [first, second])
@@ -213,7 +214,7 @@ def broadcast_shape(*shapes: Sequence[int]) -> list[int]:
     for column in zip(*[[1] * (rank - len(s)) + list(s) for s in shapes], strict=True):
         wide = {extent for extent in column if extent != 1}
         if len(wide) > 1:
-            raise ValueError(f"shapes {', '.join(map(str, map(list, shapes)))} do not fit one another")
+            raise refused(ValueError(f"shapes {', '.join(map(str, map(list, shapes)))} do not fit one another"))
         made.append(wide.pop() if wide else 1)
     return made
 
@@ -238,7 +239,7 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """The parts along an axis, without it."""
     length = extent(x, "x", axis)
     if num is not None and num != length:
-        raise ValueError(f"axis {axis} has extent {length}, not {num}")
+        raise refused(ValueError(f"axis {axis} has extent {length}, not {num}"))
     return tensors.unbind(x, axis)
 
 

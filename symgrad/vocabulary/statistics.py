@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from symgrad.errors import refused
 from symgrad.functional import statistics as f
 from symgrad.functional import tensors as reductions
 from symgrad.vocabulary import tensors
@@ -20,7 +21,7 @@ globals().update(table(f, NAMES))
 def median(x: Tensor, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: str | None = None) -> Tensor:
     """The number in the middle, or the mean of the two there."""
     if mode != "avg":
-        raise ValueError(f"median with mode={mode!r} is not supported; kthvalue gives the smaller of the two in the middle")
+        raise refused(ValueError(f"median with mode={mode!r} is not supported; kthvalue gives the smaller of the two in the middle"))
     return apply(f.median, x, axis=axes(axis), keepdim=bool(keepdim))
 
 
@@ -82,7 +83,7 @@ def norm(x: Tensor, p: Any = None, axis: Any = None, keepdim: bool = False, name
     """``sum(|x| ** p) ** (1 / p)``, by default the Euclidean norm; ``"fro"`` is that of matrices."""
     order = 2.0 if p is None or p == "fro" else p
     if isinstance(order, str | bool):
-        raise ValueError(f"the norm with p={p!r} is not supported; p is a number, 'fro' or None")
+        raise refused(ValueError(f"the norm with p={p!r} is not supported; p is a number, 'fro' or None"))
     return apply(f.p_norm, x, p=float(order), axis=axes(axis), keepdim=bool(keepdim))
 
 
@@ -94,7 +95,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """Are shapes and elements the same?"""
     if min((*x.shape, *y.shape), default=0) < 0:
-        raise ValueError("equal_all needs to know the extents of both; some are -1")
+        raise refused(ValueError("equal_all needs to know the extents of both; some are -1"))
     return apply(f.all, tensors.equal(x, y) if list(x.shape) == list(y.shape) else tensors.full_like(x, 0.0, "bool"))  # type: ignore[attr-defined]
 
 

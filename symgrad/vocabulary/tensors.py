@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional import tensors as f
+from symgrad.tracebacks import REFUSALS, is_trimmed, refused
 from symgrad.vocabulary.dispatch import DEFAULT, apply, axes, binary, extents, parts, unary, whole
 from symgrad.vocabulary.fitting import extent, ranked, several
 
@@ -38,7 +39,13 @@ def floating(function: Any) -> Any:
     call = unary(function)
 
     def floats(x: Tensor, name: str | None = None) -> Tensor:
-        return call(x) if kind(x) not in WHOLE else call(as_float(x))
+        try:
+            return call(x) if kind(x) not in WHOLE else call(as_float(x))
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     floats.__name__ = floats.__qualname__ = function.__name__
     floats.__doc__ = function.__doc__
@@ -55,7 +62,13 @@ def arithmetic(function: Any, always: bool = False) -> Any:
             x = as_float(x, y.dtype if second == "f" else None)
         if second in WHOLE and (first in "fF" or always and first in WHOLE_NUMBERS):
             y = as_float(y, x.dtype if kind(x) == "f" else None)
-        return call(x, y)
+        try:
+            return call(x, y)
+        except REFUSALS as error:
+            if not is_trimmed(error):
+                raise
+            __tracebackhide__ = True
+            raise error
 
     promoted.__name__ = promoted.__qualname__ = function.__name__
     promoted.__doc__ = function.__doc__
@@ -100,7 +113,7 @@ def scale(
 ) -> Tensor:
     """``scale * x + bias``, or ``scale * (x + bias)``."""
     if act is not None:
-        raise ValueError("act is not supported; apply the activation afterwards")
+        raise refused(ValueError("act is not supported; apply the activation afterwards"))
     return apply(f.scale, x, scale=float(scale), bias=float(bias), bias_after_scale=bias_after_scale)
 
 
@@ -206,17 +219,17 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = Non
     """Equal parts, or parts of given lengths, one of which may be -1."""
     axis, length = whole(axis), extent(x, "x", axis)
     if length < 0:
-        raise ValueError(f"axis {axis} cannot be split: its extent is not known")
+        raise refused(ValueError(f"axis {axis} cannot be split: its extent is not known"))
     if isinstance(num_or_sections, int):
         if num_or_sections < 1 or length % num_or_sections:
-            raise ValueError(f"an axis of extent {length} cannot be split into {num_or_sections} equal parts")
+            raise refused(ValueError(f"an axis of extent {length} cannot be split into {num_or_sections} equal parts"))
         sections = [length // num_or_sections] * num_or_sections
     else:
         sections = list(extents(num_or_sections, "num_or_sections"))
         known = int(np.sum([s for s in sections if s >= 0]))
         unknown = len([s for s in sections if s < 0])
         if unknown > 1 or known > length or not unknown and known < length:
-            raise ValueError(f"an axis of extent {length} cannot be split into parts of lengths {sections}")
+            raise refused(ValueError(f"an axis of extent {length} cannot be split into parts of lengths {sections}"))
         sections = [s if s >= 0 else length - known for s in sections]
     bounds = [int(b) for b in np.cumsum([0, *sections])]
     return parts([apply(f.part, x, start=a, stop=b, axis=axis) for a, b in itertools.pairwise(bounds)])
@@ -231,7 +244,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The parts along an axis, without it."""
     length = extent(input, "input", axis)
     if length < 0:
-        raise ValueError(f"axis {axis} cannot be taken apart: its extent is not known")
+        raise refused(ValueError(f"axis {axis} cannot be taken apart: its extent is not known"))
     return parts([apply(f.plane, input, place=k, axis=whole(axis)) for k in range(length)])
 
 
@@ -305,7 +318,7 @@ def sliced(x: Tensor, name: str, axes: Sequence[int], **bounds: Any) -> Tensor:
     columns = {word: extents(given, word) for word, given in bounds.items()}
     for word, given in columns.items():
         if len(given) != len(axes):
-            raise ValueError(f"{word} must have one entry for each of the {len(axes)} axes, not {len(given)}")
+            raise refused(ValueError(f"{word} must have one entry for each of the {len(axes)} axes, not {len(given)}"))
     index: list[Any] = [builtins.slice(None)] * len(x.shape)
     for axis, *numbers in zip(axes, *columns.values(), strict=True):
         extent(x, name, axis)
