@@ -44,7 +44,7 @@ def boundary(function: Function) -> Function:
         except REFUSALS as error:
             if not is_trimmed(error):
                 raise
-            __tracebackhide__ = True  # pytest and IPython leave this frame out too
+            __tracebackhide__ = True  # pytest and the debugger of IPython leave this frame out too
             raise error
 
     return refuse_here  # type: ignore[return-value]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import symgrad
 from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
 from symgrad.frontend.source import from_source, read
 
@@ -209,3 +210,14 @@ def test_command_line_text_is_refused_or_found() -> None:
     code = "from symgrad.frontend.source import read\ndef f(x): return x\ntry: print(read(f).name)\nexcept Exception as e: print(type(e).__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() in ("f", "SourceNotFound")
+
+
+def test_what_tools_hang_on_the_trees_of_others_is_left_alone() -> None:
+    """IPython hangs its parent on every node of a text that a traceback shows, also on those that all trees share."""
+    tree = ast.parse("y = x")
+    shared = tree.body[0].value.ctx
+    shared.parent = tree
+    try:
+        assert symgrad.grad(symgrad.from_source("def f(x):\n    y = x * x\n    return y"))(3.0) == 6.0
+    finally:
+        del shared.parent
