@@ -174,7 +174,7 @@ class Derived:
     def __deepcopy__(self, memo: dict[int, Any]) -> Derived:
         return self  # as copies of functions are
 
-    def reduce_by_value(self) -> tuple[Any, ...]:
+    def __symgrad_reduce__(self) -> tuple[Any, ...]:
         """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
         if is_importable(self._function):
             return self.__reduce__()

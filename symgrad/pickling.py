@@ -154,7 +154,7 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
             self.by_value: list[types.FunctionType] = []
 
         def reducer_override(self, obj: Any) -> Any:
-            by_value = getattr(type(obj), "reduce_by_value", None)
+            by_value = getattr(type(obj), "__symgrad_reduce__", None)
             if by_value is not None:
                 return by_value(obj)
             if classes_by_name and isinstance(obj, type) and obj.__module__ in MAIN and obj not in within() and is_named(obj):
