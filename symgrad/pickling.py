@@ -16,9 +16,11 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from symgrad.dispatch.watch import LIBRARIES, names_in
 from symgrad.errors import CloudpickleMissing, SourceNotFound
@@ -121,13 +123,18 @@ def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rule
     stream = io.BytesIO()
     pickler = pickler_class(cloudpickle, classes_by_name=outer is None)(stream)
     pickler.dump(value)
-    functions = pickler.by_value
-    pickler.dump([*rules, *own_rules(functions), *foreign_rules(list(functions), "")])
-    pickler.dump((list(functions), texts_of(functions)))
+    written = 0
+    while rules or written < len(pickler.by_value):  # a rule may hold further functions, which rely on further rules
+        new, written = pickler.by_value[written:], len(pickler.by_value)
+        pickler.dump([*rules, *rules_of(new)])
+        rules = ()
+    pickler.dump(None)
+    functions = [value for value in pickler.by_value if isinstance(value, types.FunctionType)]
+    pickler.dump((functions, texts_of(functions)))
     return stream.getvalue()
 
 
-def texts_of(functions: list[types.FunctionType]) -> dict[str, str]:
+def texts_of(functions: Sequence[types.FunctionType]) -> dict[str, str]:
     """The texts of the files in which these functions are written."""
     texts: dict[str, str] = {}
     for function in functions:
@@ -142,7 +149,7 @@ WITHIN = threading.local()  #: ``classes``: those that are being written by valu
 
 
 def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
-    """The class that writes functions of the program by value, and remembers which.
+    """The class that writes functions of the program by value, and remembers which, and which other objects have been declared.
 
     ``classes_by_name``: plain pickle writes instances of the program's classes beside it, which are then those that the
     receiving program has itself; cloudpickle writes classes by value, and knows them again.
@@ -151,7 +158,8 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         def __init__(self, stream: io.BytesIO) -> None:
             super().__init__(stream)
-            self.by_value: list[types.FunctionType] = []
+            self.by_value: list[Any] = []
+            self.declared = {id(value) for value in DECLARATIONS}
 
         def reducer_override(self, obj: Any) -> Any:
             by_value = getattr(type(obj), "__symgrad_reduce__", None)
@@ -160,7 +168,8 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
             if classes_by_name and isinstance(obj, type) and obj.__module__ in MAIN and obj not in within() and is_named(obj):
                 return class_reduced(obj)
             reduced = super().reducer_override(obj)
-            if isinstance(obj, types.FunctionType) and reduced is not NotImplemented:
+            by_name = isinstance(obj, NAMED_KINDS) and reduced is NotImplemented
+            if not by_name and (isinstance(obj, types.FunctionType) or id(obj) in self.declared):
                 self.by_value.append(obj)
             return reduced
 
@@ -195,43 +204,51 @@ def class_reduced(kind: type) -> tuple[Any, ...]:
 # ------------------------------------------------------------------ rules
 
 
-def own_rules(functions: list[types.FunctionType]) -> list[Rule]:
-    """The declarations about functions that go by value."""
-    return [Rule(function, DECLARATIONS[function]) for function in functions if function in DECLARATIONS]
+def rules_of(values: Sequence[Any]) -> list[Rule]:
+    """The declarations about functions and other callables that go by value, and about those that they may call."""
+    own = [Rule(value, DECLARATIONS[value]) for value in values if id(value) in map(id, DECLARATIONS)]
+    return [*own, *foreign_rules([value for value in values if isinstance(value, types.FunctionType)], "")]
 
 
 def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
-    """Declarations about importable functions that these may call, unless importing module ``home`` makes them."""
+    """Declarations about what these functions may call and go by name, unless importing module ``home`` makes them."""
+    reached = reached_objects(functions) if DECLARATIONS else {}
     rules: list[Rule] = []
-    names = set(reached_names(functions)) if DECLARATIONS else set()
     for function, declaration in DECLARATIONS.items():
-        if declaration.module in ("", home) or getattr(function, "__name__", None) not in names:
+        if declaration.module in ("", home) or id(function) not in reached:
             continue
         if declaration.module not in MAIN and declaration.module in sys.modules:
             rules.append(Rule(None, None, declaration.module))
-        elif not isinstance(function, types.FunctionType) or is_importable(function):
+        elif isinstance(function, NAMED_KINDS) and (not isinstance(function, types.FunctionType) or is_importable(function)):
             rules.append(Rule(function, declaration))
     return rules
 
 
-def reached_names(functions: list[types.FunctionType]) -> Iterator[str]:
-    """Every global and attribute that is named by the functions, or by functions of the user's that they call."""
-    waiting, seen = list(functions), set()
+def reached_objects(functions: list[types.FunctionType]) -> dict[int, Any]:
+    """What the functions name, and the functions and classes of the user's that they name, by identity."""
+    reached: dict[int, Any] = {}
+    waiting: list[tuple[Any, list[str]]] = [(function, []) for function in functions]
     while waiting:
-        function = waiting.pop()
-        if function.__code__ in seen:
+        value, names = waiting.pop()
+        if id(value) in reached and not isinstance(value, types.ModuleType):
             continue
-        seen.add(function.__code__)
-        names = names_in(function.__code__)
-        yield from names
-        cells = [cell.cell_contents for cell in function.__closure__ or () if not is_empty(cell)]
-        values = [function.__globals__[name] for name in names if name in function.__globals__]
-        modules = [v for v in values if isinstance(v, types.ModuleType) and v.__name__.partition(".")[0] not in LIBRARIES]
-        inside = [vars(module)[name] for module in modules for name in names if name in vars(module)]
-        for value in (*cells, *values, *inside):
-            inner = getattr(value, "__wrapped__", value)
-            if isinstance(inner, types.FunctionType) and (inner.__module__ or "").partition(".")[0] not in LIBRARIES:
-                waiting.append(inner)
+        reached[id(value)] = value
+        users = (getattr(value, "__module__", None) or "").partition(".")[0] not in LIBRARIES
+        if isinstance(value, types.ModuleType):  # of which the function may name an attribute
+            waiting += [(vars(value)[name], [other for other in names if other != name]) for name in names if name in vars(value)]
+        elif isinstance(value, types.FunctionType) and users:
+            names = names_in(value.__code__)
+            waiting += [(cell.cell_contents, names) for cell in value.__closure__ or () if not is_empty(cell)]
+            waiting += [(value.__globals__[name], names) for name in names if name in value.__globals__]
+        elif isinstance(value, type) and users:
+            waiting += [(member, []) for member in vars(value).values() if isinstance(member, types.FunctionType)]
+        if isinstance(inner := getattr(value, "__wrapped__", None), types.FunctionType):
+            waiting.append((inner, []))
+    return reached
+
+
+#: what pickles hold by name where it can be imported
+NAMED_KINDS = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)
 
 
 def is_empty(cell: types.CellType) -> bool:
@@ -278,7 +295,10 @@ def loaded(data: bytes) -> Any:
     outer, LOADING.finish = getattr(LOADING, "finish", None), []
     try:
         unpickler = pickle.Unpickler(io.BytesIO(data))
-        value, rules, (functions, texts) = unpickler.load(), unpickler.load(), unpickler.load()
+        value, rules = unpickler.load(), []
+        while (more := unpickler.load()) is not None:
+            rules += more
+        functions, texts = unpickler.load()
         for file, text in texts.items():
             if not linecache.getlines(file):
                 linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from pathlib import Path
@@ -167,18 +166,68 @@ def test_a_decorated_function_keeps_its_derivatives() -> None:
     assert arrived._function.grad is arrived
 
 
-def test_a_declaration_about_a_function_of_a_library_travels() -> None:
-    code = textwrap.dedent("""
-        import sys, pickle, symgrad, textwrap
-        symgrad.constant(textwrap.dedent, "dedent(x)", result="x")
-        def f(x):
-            return x * textwrap.dedent(x) if x < 0 else x
-        sys.stdout.write(pickle.dumps(symgrad.grad(f)).hex())
-    """)
-    data = run("-", code=code)
-    receive = "import sys, pickle; pickle.loads(bytes.fromhex(sys.stdin.read())); import textwrap; " \
-              "from symgrad.ops.spelling import declared; print(declared(textwrap.dedent) is not None)"  # fmt: skip
-    assert run("-c", receive, code=data).strip() == "True"
+DECLARING = """
+import math, sys, pickle, textwrap
+from textwrap import dedent as straighten
+import numpy as np
+import symgrad
+
+symgrad.constant(textwrap.dedent, "dedent(x)", result="x")      # a function of a library
+nearest = np.vectorize(lambda x: float(round(x)))               # an object that no name leads to
+symgrad.rule(nearest, "nearest(x)", x_grad="3 * out_grad", result="x")
+
+@symgrad.elementwise(dx="11.0")
+def eleven(x):
+    return x
+
+@symgrad.custom_vjp
+def outer(x):
+    return x
+
+outer.defvjp(lambda x: (eleven(x), None), lambda residuals, out_grad: (out_grad * eleven_there(out_grad),))
+
+@symgrad.constant
+def eleven_there(x):
+    return 11.0
+
+def f(x):
+    return outer(x) + np.sum(nearest(x)) + (straighten(x) if x < 0 else 0.0)
+
+derivative = symgrad.grad(f)
+print(derivative(2.0), pickle.dumps(derivative).hex())
+"""
+RECEIVING = """
+import pickle, sys, textwrap
+from symgrad.ops.spelling import declared
+expected, data = sys.stdin.read().split()
+derivative = pickle.loads(bytes.fromhex(data))
+print(derivative(2.0) == float(expected) == 14.0, declared(textwrap.dedent) is not None)
+"""
+
+
+def test_declarations_travel_with_the_functions_that_rely_on_them(tmp_path: Path) -> None:
+    program = tmp_path / "declaring.py"
+    program.write_text(DECLARING)
+
+    assert run("-c", RECEIVING, code=run(str(program))).split() == ["True", "True"]
+
+
+def test_the_module_that_declares_is_imported_there(tmp_path: Path) -> None:
+    (tmp_path / "declaring_module.py").write_text('import shlex\nimport symgrad\n\nsymgrad.constant(shlex.quote, "quote(x)", result="x")\n')
+    sending = """
+import pickle, sys
+sys.path.insert(0, {place!r})
+import declaring_module, shlex, symgrad
+print(pickle.dumps(symgrad.grad(symgrad.from_source("def f(x): return x * shlex.quote(x)", globals={{"shlex": shlex}}))).hex())
+"""
+    receiving = """
+import pickle, sys
+sys.path.insert(0, {place!r})
+pickle.loads(bytes.fromhex(sys.stdin.read()))
+print("declaring_module" in sys.modules)
+"""
+    data = run("-c", sending.format(place=str(tmp_path)))
+    assert run("-c", receiving.format(place=str(tmp_path)), code=data).strip() == "True"
 
 
 def test_without_cloudpickle_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
