@@ -111,7 +111,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "i", [Const(values[0].value, str(values[0].value))]  # one of the keys of a dict
         case Obj(key) if key.kind == "list" and key.cls is tuple:
             what = "a tuple of which the length is not known while compiling cannot be an index"
-            raise UnsupportedSyntax(what, ctx.loc(node), "write its items in the subscript, one by one")
+            raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one in the subscript")
         case Obj(key) if key.kind == "list":
             return "i", [ctx.array_of(ctx.read(item, node), None)]
         case Iter(kind="range", parts=parts):
