@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symgrad.adjoint.activity import closure, dependences, may_be_active, results_of
+from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
 from symgrad.errors import BadArgument, CastStore, NoDerivative, UnknownFunction
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
@@ -47,7 +47,26 @@ def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[in
     active = varied & closure(results_of(func, active_results), table.backward)
     if any(is_unsure(out.type) for op in walk(func.body) for out in op.outs):
         check_block(func.body, varied, active, set())
+        arrays_of_data(func.body, active)
     return func
+
+
+def arrays_of_data(block: Block, active: set[Value]) -> None:
+    """What NumPy takes as an array though it is none becomes one where it meets a value that carries a derivative. Works in place."""
+    done: list[Op] = []
+    for op in block.ops:
+        for inner in op.blocks:
+            arrays_of_data(inner, active)
+        if isinstance(op, Call) and op.name not in BESIDE and any(out in active for out in op.outs):
+            sources = {id(source) for source in differentiated(op)}
+            for k, operand in enumerate(op.args):
+                row = row_of(operand.value) if isinstance(operand, Const) and isinstance(operand.type, Object) else None
+                if row is not None and row.verdict == "data" and row is not FRACTION and id(operand) in sources:
+                    made = Value(Array(None, None))
+                    done.append(Call([made], op.loc, "to_array", [operand], {"dtype": None}))
+                    op.args[k] = made
+        done.append(op)
+    block.ops = done
 
 
 def check_block(block: Block, varied: set[Value], active: set[Value], seen: set[Operand]) -> None:

@@ -90,7 +90,10 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             ctx.rely(text, len(value), "len")
             return Num(Const(len(value)))
         case Static(value):
-            return Num(Const(len(value)))
+            try:
+                return Num(Const(len(value)))
+            except TypeError as error:
+                raise UnsupportedSyntax(str(error), ctx.loc(node)) from None
         case Iter(kind="range", parts=parts):
             return Num(ctx.call("range_len", *parts))
         case Ref():
@@ -424,9 +427,11 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 
-def _array(copies: bool) -> Any:
+def _array(copies: bool, any_class: bool = False) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         given = dict(kwargs)
+        if any_class and isinstance(args[0], Static) and isinstance(args[0].value, np.ndarray):
+            return args[0]  # of a subclass, which it keeps
         if len(args) > 1:
             given["dtype"] = args[1]
         copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
@@ -446,7 +451,7 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
     if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
         return ctx.make(array_of(ctx, binding, dtype, node))
     type_: Type = ctx.type_of(binding)
-    if isinstance(type_, Object):
+    if isinstance(type_, Object) and dtype is None:
         return opaque(ctx, np.array, "np.array", [binding], {}, node)
     value = ctx.read(binding, node)
     if isinstance(type_, Array) and dtype not in (None, type_.dtype):
@@ -459,8 +464,8 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
 
 
 SPECIAL[np.array] = _array(True)
-for _converter in (np.asarray, np.asanyarray):
-    SPECIAL[_converter] = _array(False)
+SPECIAL[np.asarray] = _array(False)
+SPECIAL[np.asanyarray] = _array(False, any_class=True)
 
 
 @special(np.ascontiguousarray)

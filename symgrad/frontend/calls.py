@@ -39,6 +39,7 @@ from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
 from symgrad.ir.core import Const
+from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed
 
@@ -192,6 +193,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):
         return ctx.apply(from_outside(ctx, value, node), args, kwargs, node)
+    if isinstance(value, types.MethodType) and is_closed(value.__self__):
+        return opaque(ctx, value, name, args, kwargs, node)
     if isinstance(value, types.MethodType) and followed(value.__func__):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)

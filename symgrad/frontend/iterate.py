@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
@@ -22,6 +22,7 @@ from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
+from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.ops.composed.iterating import Walk, counting, repeat
 
 
@@ -88,6 +89,10 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             if any(isinstance(part, Obj) and part.key.cls is Walk for part in parts):
                 raise UnsupportedSyntax("an iterator that has a name is gone over beside others", ctx.loc(node), "make it a list")
             return ITERATORS[kind](ctx, parts, node)
+    row = row_of(binding.value) if isinstance(binding, Static) else None
+    if row is not None:
+        name = getattr(binding, "name", None) or "x"
+        raise BadArgument(what_of(row, name), ctx.loc(node), passed_instead(row, name))
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import operator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +18,12 @@ from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_keys
 from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.kinds import is_closed
 from symgrad.ops.composed import joining
 from symgrad.ops.indexing import OPERANDS, is_basic
 from symgrad.text import is_name
@@ -172,6 +174,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Static(value) if isinstance(value, str):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
+        case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
+            return item_of_closed(ctx, owner, node, whole)
         case Num(operand) if isinstance(operand.type, Unknown):
             index = index_of(ctx, node)
             return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))
@@ -182,6 +186,14 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case Obj(key) if key.kind == "record":
             return ctx.apply_method(owner, "__getitem__", [held_item(ctx, node, whole)], whole)
     raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole))
+
+
+def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
+    """A field of a table or an item of another library's array: whatever that gives when the program runs."""
+    if isinstance(node, ast.Slice) or isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts):
+        raise UnsupportedSyntax("a slice of this cannot be taken here", ctx.loc(whole), "make it an array first, with np.asarray(...)")
+    place = ctx.read(ctx.evaluate(node), node)
+    return Num(ctx.call("opaque_pure", Const(operator.getitem, owner_name(ctx, operator.getitem)), ctx.read(owner, whole), place))
 
 
 def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:

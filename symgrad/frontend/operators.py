@@ -25,6 +25,7 @@ from symgrad.frontend.several import asked, each
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
+from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
@@ -386,7 +387,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return special
     if is_set(a) and is_set(b):
         return sets_compared(ctx, op, a, b, node)
-    if isinstance(a, Static) and isinstance(b, Static):
+    if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
     if isinstance(a, Tup) and isinstance(b, Tup):
         return tuples_compared(ctx, op, a.items, b.items, node)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symgrad.codegen.texts import Emitted
-from symgrad.errors import CaughtException, NotScalar
+from symgrad.errors import BadArgument, CaughtException, NotScalar
 from symgrad.frontend.lower import Lowered
 from symgrad.ir.core import Func
+from symgrad.kinds import row_of
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
 from symgrad.runtime import support
@@ -72,8 +73,8 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
 
 
 def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
-    """What the text names, where a result that is no number is refused with the place of the function."""
-    if "check_result" not in emitted.namespace:
+    """What the text names, where what is no plain array or number is refused with the place of the function."""
+    if "check_result" not in emitted.namespace and "check_real" not in emitted.namespace:
         return emitted.namespace
 
     def check_result(x: Any, one: bool = True) -> None:
@@ -83,7 +84,14 @@ def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
             hint = None if isinstance(x, np.ndarray) else "return a number on every path"
             raise NotScalar(str(error), job.result_loc(), hint) from None
 
-    return {**emitted.namespace, "check_result": check_result}
+    def check_real(x: Any) -> None:
+        try:
+            support.check_real(x)
+        except TypeError as error:
+            row = row_of(x)
+            raise BadArgument(str(error), job.result_loc(), None if row is None else f"use {row.means}, x being the value") from None
+
+    return {**emitted.namespace, "check_result": check_result, "check_real": check_real}
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:

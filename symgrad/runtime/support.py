@@ -149,7 +149,18 @@ def split_ties(won: Any, tied: Any) -> Any:
 
 
 def check_real(x: Any) -> None:
-    """Raise ``TypeError`` if it is complex, of which nothing was known when the derivative was written."""
+    """Raise ``TypeError`` if it is complex or no plain array or number, of which nothing was known when the derivative was written."""
+    kind = type(x)
+    if isinstance(x, np.ndarray | np.generic):
+        plain = kind in (np.ndarray, np.memmap) or isinstance(x, np.generic)
+        known = plain and x.dtype.kind not in "OVmM"
+    else:
+        known = kind in (float, int, bool) or not any(
+            hasattr(kind, name) for name in ("__array__", "__array_priority__", "as_integer_ratio")
+        )
+    if not known:
+        name = f"an array of {x.dtype}" if kind is np.ndarray else f"a {kind.__name__}"
+        raise TypeError(f"{name} meets a value that carries a derivative, and is not computed with")
     if isinstance(x, complex | np.complexfloating) or isinstance(x, np.ndarray) and x.dtype.kind == "c":
         raise TypeError(
             "a complex value of unknown origin meets one that carries a derivative: give it a type, with np.asarray(..., dtype=complex)"
