@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.kinds import conversion, native
 from symgrad.text import exact, literal, plain_key
 
 #: arrays with no more elements are written out
@@ -18,6 +19,8 @@ SMALL = 24
 
 def example_text(value: Any) -> str:
     """An expression for an argument like this one; it may use ``np`` and ``rng``, a seeded generator. ``ValueError`` if there is none."""
+    if conversion(value):
+        value = np.asarray(value).astype(native(value.dtype))[()]
     match value:
         case np.ndarray() if value.dtype.kind in "fiub" and value.size <= SMALL:
             order = ', order="F"' if value.flags.fnc else ""

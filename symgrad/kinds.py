@@ -112,7 +112,7 @@ def is_array_like(value: Any) -> bool:
 KINDS: tuple[Kind, ...] = (
     Kind("a masked array", "refused", "x.filled(value) or x.compressed()", of_classes(np.ma.MaskedArray)),
     Kind("an np.matrix", "refused", "np.asarray(x)", of_classes(np.matrix)),
-    Kind("a structured array or record", "refused", "one field, x['name']", of_dtypes("V")),
+    Kind("a structured array or record", "refused", "x['name']", of_dtypes("V")),
     Kind("an np.recarray", "refused", "np.asarray(x)", of_classes(np.recarray)),
     Kind("a datetime64 or timedelta64", "refused", "(x - start) / np.timedelta64(1, 's')", of_dtypes("mM")),
     Kind("an array of objects", "refused", "x.astype(float)", of_dtypes("O")),
@@ -169,6 +169,11 @@ def row_of(value: Any) -> Kind | None:
     return next((kind for kind in KINDS if kind.is_one(value)), None)
 
 
+def kind_named(name: str) -> Kind:
+    """The row of a name."""
+    return next(kind for kind in KINDS if kind.name == name)
+
+
 def conversion(value: Any) -> str:
     """What is written behind an expression for an array or number that is taken as another one; empty for all else.
 
@@ -218,4 +223,6 @@ def passed_instead(kind: Kind, name: str) -> str:
     return f"pass {text}"
 
 
-__all__ = ["FRACTION", "KINDS", "Kind", "conversion", "is_closed", "native", "overrides", "passed_instead", "row_of", "what_of"]
+__all__ = [
+    "FRACTION", "KINDS", "Kind", "conversion", "is_closed", "kind_named", "native", "overrides", "passed_instead", "row_of", "what_of",
+]  # fmt: skip
