@@ -184,7 +184,7 @@ def conversions(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, st
         suffix = conversion(value)
         if suffix:
             yield path, suffix
-    elif depth and type(value) not in PYTHON_NUMBERS and not is_closed(value):
+    elif depth and type(value) not in PYTHON_NUMBERS and not (type(value) is list and is_plain_list(value)) and not is_closed(value):
         for spelled, item in children(path, value):
             yield from conversions(spelled, item, depth - 1)
 

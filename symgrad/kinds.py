@@ -7,12 +7,9 @@ their modules, so that nothing is imported.
 from __future__ import annotations
 
 import collections.abc
-import decimal
-import fractions
-from array import array
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +48,6 @@ def of_library(module: str, *names: str) -> Callable[[Any], bool]:
     return is_one
 
 
-@lru_cache(maxsize=4096)
 def belongs(cls: type, module: str, names: tuple[str, ...]) -> bool:
     """Does a class, or one that it derives from, have one of these names in a module or package? Any class, if there are no names."""
     return any(
@@ -70,7 +66,6 @@ def of_dtypes(kinds: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, np.ndarray | np.generic) and value.dtype.kind in kinds
 
 
-@lru_cache(maxsize=1024)
 def overrides(cls: type) -> tuple[str, ...]:
     """What a subclass of ``ndarray`` or ``memmap`` changes of the ways of its base.
 
@@ -143,9 +138,9 @@ KINDS: tuple[Kind, ...] = (
     Kind("a CuPy array", "refused", "x.get()", of_library("cupy", "ndarray")),
     Kind("a polars Series or DataFrame", "refused", "x.to_numpy()", of_library("polars", "Series", "DataFrame", "LazyFrame")),
     Kind("a dask array or frame", "refused", "np.asarray(x)", of_library("dask", "Array", "Series", "DataFrame")),
-    Kind("a decimal.Decimal", "refused", "float(x)", of_classes(decimal.Decimal)),
-    Kind("a fractions.Fraction", "data", "float(x)", of_classes(fractions.Fraction)),
-    Kind("an array.array", "data", "np.asarray(x)", of_classes(array)),
+    Kind("a decimal.Decimal", "refused", "float(x)", of_library("decimal", "Decimal")),
+    Kind("a fractions.Fraction", "data", "float(x)", of_library("fractions", "Fraction")),
+    Kind("an array.array", "data", "np.asarray(x)", of_library("array", "array")),
     Kind("a memoryview", "data", "np.asarray(x)", of_classes(memoryview)),
     Kind("a range", "data", "np.arange(n, dtype=float)", of_classes(range)),
     Kind("a set or frozenset", "refused", "sorted(x)", of_classes(set, frozenset)),
@@ -154,6 +149,8 @@ KINDS: tuple[Kind, ...] = (
 )
 #: what is recognised by its methods alone may be an instance of a class of the user's, whose attributes are read
 BY_METHODS = KINDS[-1]
+#: the rows of classes that are not NumPy's, each looked for once
+ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
 #: beside arrays NumPy makes arrays of objects of it
 FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
 
@@ -166,7 +163,12 @@ def row_of(value: Any) -> Kind | None:
     >>> row_of(np.ones(3)), row_of("text")
     (None, None)
     """
-    return next((kind for kind in KINDS if kind.is_one(value)), None)
+    if isinstance(value, np.ndarray | np.generic):
+        return next((kind for kind in KINDS if kind.is_one(value)), None)
+    cls = type(value)
+    if cls not in ROWS:
+        ROWS[cls] = next((kind for kind in KINDS if kind.is_one(value)), None)
+    return ROWS[cls]
 
 
 def kind_named(name: str) -> Kind:
