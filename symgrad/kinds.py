@@ -149,6 +149,8 @@ KINDS: tuple[Kind, ...] = (
 )
 #: what is recognised by its methods alone may be an instance of a class of the user's, whose attributes are read
 BY_METHODS = KINDS[-1]
+#: refused as numbers, but gone over, or looked into, like other objects
+OPEN = frozenset({"a set or frozenset", "a generator or iterator", BY_METHODS.name})
 #: the rows of classes that are not NumPy's, each looked for once
 ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
 #: beside arrays NumPy makes arrays of objects of it
@@ -201,7 +203,7 @@ def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def is_closed(value: Any) -> bool:
     """Is an object not looked into, though it has attributes or items?"""
     kind = row_of(value)
-    return kind is not None and kind.verdict == "refused" and kind is not BY_METHODS
+    return kind is not None and kind.verdict == "refused" and kind.name not in OPEN
 
 
 def what_of(kind: Kind, name: str) -> str:

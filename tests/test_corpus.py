@@ -129,6 +129,7 @@ def test_pullback_may_be_called_twice(program: Program) -> None:
 
 
 @SMOOTH
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")  # of a linear function it is zero
 def test_second_order_agrees_with_differences_of_the_gradient(program: Program) -> None:
     by = positions(program)[0]
     size = program.sizes[0]

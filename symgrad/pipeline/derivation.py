@@ -197,7 +197,7 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
 
     lowered = job.stages["lowered"]
     results = lowered.body.yields[: job.output.count]
-    reason = why_inactive(lowered, [lowered.params[k] for k in own], results)
+    reason = why_inactive(lowered, [lowered.params[k] for k in own], results, shapes=job.order == 1)
     if reason is None and job.order > 1:
         reason = f"the derivative that is differentiated here is the same for every {name}", lowered.loc
     why, loc = reason or in_text(job.source, name)

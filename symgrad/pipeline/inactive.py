@@ -19,15 +19,17 @@ STEPS = frozenset({"sign", "floor", "ceil", "trunc", "rint", "fix", "round", "ro
 ORDERS = frozenset({"argsort", "argmax", "argmin", "nanargmax", "nanargmin", "argpartition", "searchsorted", "digitize", "lexsort"})
 
 
-def why_inactive(func: Func, params: Sequence[Value], results: Iterable[Operand]) -> tuple[str, Loc] | None:
+def why_inactive(func: Func, params: Sequence[Value], results: Iterable[Operand], shapes: bool = True) -> tuple[str, Loc] | None:
     """What ends the derivative with respect to some parameters of a function, as the end of a sentence, and where.
 
-    None if nothing that the results are computed from reads them.
+    None if nothing that the results are computed from reads them, or without ``shapes`` nothing but their shape.
     """
     varied = closure(params, dependences(func.body).forward)
     reaches = closure((r for r in results if isinstance(r, Value)), sources(func.body))
     for op in walk(func.body):
-        if isinstance(op, Call) and any(a in varied for a in op.args) and any(o in reaches and o not in varied for o in op.outs):
+        if not isinstance(op, Call) or op.name in SHAPES and not shapes or not any(a in varied for a in op.args):
+            continue
+        if any(o in reaches and o not in varied for o in op.outs):
             return words_for(op, varied), op.loc
     return None
 
