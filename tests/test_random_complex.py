@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, given, settings
 import symgrad
 from symgrad.errors import InvalidIR
 
+#: a program may not depend on all of its arguments
+pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+
 WRT = tuple(range(len(ARGUMENTS)))
 QUICK, SLOW = 120, 4000
 #: the most of all programs that may be refused

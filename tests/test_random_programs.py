@@ -20,6 +20,9 @@ from targets import same as alike
 import symgrad
 from symgrad.errors import InvalidIR
 
+#: a program may not depend on all of its arguments
+pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+
 QUICK, SLOW = 500, 20_000
 #: programs whose generation once failed: a result of a branch that nobody reads; a loop of stores that has no reverse, between a state and where it is needed; a value read
 #: back from where it was stored, planned for a time at which the store is undone already

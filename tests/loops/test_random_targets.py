@@ -15,6 +15,9 @@ from targets import outcome, same
 
 import symgrad
 
+#: a program may not depend on all of its arguments
+pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
+
 pytest.importorskip("numba")
 
 #: how many programs of which length; compiling takes most of the time, more than in proportion to the length
