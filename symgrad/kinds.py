@@ -173,11 +173,6 @@ def row_of(value: Any) -> Kind | None:
     return ROWS[cls]
 
 
-def kind_named(name: str) -> Kind:
-    """The row of a name."""
-    return next(kind for kind in KINDS if kind.name == name)
-
-
 def conversion(value: Any) -> str:
     """What is written behind an expression for an array or number that is taken as another one; empty for all else.
 
@@ -228,5 +223,5 @@ def passed_instead(kind: Kind, name: str) -> str:
 
 
 __all__ = [
-    "FRACTION", "KINDS", "Kind", "conversion", "is_closed", "kind_named", "native", "overrides", "passed_instead", "row_of", "what_of",
+    "FRACTION", "KINDS", "Kind", "conversion", "is_closed", "native", "overrides", "passed_instead", "row_of", "what_of",
 ]  # fmt: skip
