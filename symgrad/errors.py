@@ -312,7 +312,7 @@ class Notice(UserWarning):
 
 
 class NotCompiled(Notice):
-    """With ``jit=True``, a function runs as NumPy code because it cannot be compiled.
+    """With ``jit=True``, a function runs as NumPy code because it cannot be compiled, or its kernel fails.
 
     >>> print(NotCompiled("f", "kernels cannot hold complex numbers"))
     f runs as NumPy code: kernels cannot hold complex numbers

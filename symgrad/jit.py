@@ -10,6 +10,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import FunctionType
 from typing import Any, Literal
 
@@ -57,6 +58,7 @@ class Pending:
     loc: Loc  #: where the function begins
     made: Kernel | Pair | OutOfReach | None = None
     done: Compiled | None = None
+    given_up: list[Callable[[], None]] = field(default_factory=list)  #: what is called when the kernel is given up
 
     def texts(self) -> Kernel | Pair | OutOfReach:
         """The texts, or why there are none."""
@@ -94,18 +96,30 @@ class Pending:
         if isinstance(made, OutOfReach):
             return made
         try:
-            function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read)
+            function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read, self.give_up)
         except Exception as fault:
             if not is_refusal(fault):
                 raise
             return CompilerFailed(f"numba cannot compile it ({first_line(fault)})")
         return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
 
+    def give_up(self, fault: BaseException | None) -> None:
+        """Run the NumPy code from here on: the kernel raises where that does not."""
+        self.done = self.numpy
+        for leave in self.given_up:
+            leave()
+        reason = f"its kernel has raised {type(fault).__name__} in two calls in a row"
+        self.notify(NotCompiled(self.function.__qualname__, reason, self.loc))
+
     def tell(self, refusal: OutOfReach) -> None:
-        """Give the notice, once for each function."""
+        """Give the notice that there is no kernel."""
+        self.notify(NotCompiled(self.function.__qualname__, refusal.clause, self.where(refusal)))
+
+    def notify(self, notice: NotCompiled) -> None:
+        """Give a notice, once for each function."""
         if not self.quiet and self.function not in TOLD:
             TOLD.add(self.function)
-            NotCompiled(self.function.__qualname__, refusal.clause, self.where(refusal)).give()
+            notice.give()
 
     def where(self, refusal: OutOfReach) -> Loc:
         """The line that cannot be compiled, else that of the function."""
@@ -113,9 +127,10 @@ class Pending:
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]
+GiveUp = Callable[[BaseException | None], None]
 
 
-def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read) -> Loaded:
+def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
     """The kernels compiled and their caller made; the second, if the kernel takes the user's parameters, is how a guard calls it."""
     types = [read_type(type_, leaf, read) for leaf, type_ in zip(made.leaves, made.types, strict=True)]
     if isinstance(made, Kernel):
@@ -123,37 +138,123 @@ def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], re
         compile_for(kernel, types)
         if all(isinstance(type_, Scalar) for type_ in made.types):
             kernel = entry_point(kernel, types)
-        again = Again(kernel, made.types, numpy) if made.flat and settled(kernel) else None
-        space = {made.name: kernel, made.fallback: again or numpy}
-        direct = Direct(kernel, again or numpy, made.results, made.returned, made.namespace, again is not None) if made.flat else None
+        attempts = [(made.name, Attempts(kernel, give_up))]
+        layouts = Layouts(kernel, made.types) if made.flat and settled(kernel) else None
+        fallback = Fallback(numpy, attempts[0][1], layouts)
+        space = {made.name: kernel, made.fallback: fallback}
+        direct = None
+        if made.flat:
+            called = partial(attempts[0][1].called_from, "guard")
+            direct = Direct(kernel, fallback, made.results, made.returned, made.namespace, layouts is not None, called)
     else:
         forward, backward = (load_kernel(text, name) for name, text in (made.forward, made.backward))
         results = compile_for(forward, types)
         compile_for(backward, [results[item] if isinstance(item, int) else seed_type(item) for item in made.taken])
         whole = load(made.again[1], made.again[0], {**objects, **made.namespace})
-        space = {made.forward[0]: forward, made.backward[0]: backward, f"{made.stem}_numpy": numpy, made.again[0]: whole}
-        direct = None
+        attempts = [(made.forward[0], Attempts(forward, give_up)), (made.backward[0], Attempts(backward, give_up))]
+        behind = {f"{made.stem}_numpy": Fallback(numpy, attempts[0][1]), made.again[0]: Fallback(whole, attempts[1][1])}
+        space = {made.forward[0]: forward, made.backward[0]: backward, **behind}
+        direct = layouts = None
     function = load(made.caller, made.stem, {**objects, **made.namespace, **space})
     vars(function).update(vars(numpy))  # the IR, from which its derivative starts
-    if direct is not None and isinstance(direct.fallback, Again):
-        direct.fallback.caller = function
+    for name, attempt in attempts:
+        attempt.called_from("caller", function.__globals__, name)
+    if layouts is not None:
+        layouts.caller = function
     return function, direct
 
 
-@dataclass(slots=True)
-class Again:
-    """What runs where a kernel raised: the kernel, compiled anew if it is not for arrays that lie like these, or the NumPy code."""
+class Left(Exception):
+    """A kernel that has been given up is not run."""
+
+
+@dataclass(slots=True, eq=False)
+class Attempts:
+    """Whether a kernel is called again that has raised where the NumPy code did not: not after two calls in a row.
+
+    Calls that succeed are not counted, for that would cost time in each of them. After a failure the callers are given
+    ``probe`` in the place of the kernel, which tells the next success; after two they are given ``left``.
+    """
+
+    kernel: Callable[..., Any]
+    give_up: GiveUp
+    callers: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)  #: each with its namespace and its name for the kernel
+    failures: int = 0
+
+    def called_from(self, caller: str, namespace: dict[str, Any], name: str) -> None:
+        """Note where the kernel is called by that name."""
+        self.callers[caller] = namespace, name
+        namespace[name] = self.callee()
+
+    def callee(self) -> Callable[..., Any]:
+        """What is called in the place of the kernel."""
+        return (self.kernel, self.probe, self.left)[self.failures]
+
+    def settle(self, failures: int) -> None:
+        """Give the callers what is to be called after so many failures."""
+        self.failures = failures
+        for namespace, name in self.callers.values():
+            namespace[name] = self.callee()
+
+    def failed(self, fault: BaseException | None) -> None:
+        """Note that the kernel has raised this, and the NumPy code has not."""
+        if self.failures < 2:
+            self.settle(self.failures + 1)
+            if self.failures == 2:
+                self.give_up(fault)
+
+    def probe(self, *arguments: Any) -> Any:
+        """The kernel, after one failure."""
+        result = self.kernel(*arguments)
+        if self.failures < 2:
+            self.settle(0)
+        return result
+
+    def left(self, *arguments: Any) -> Any:
+        """In the place of a kernel that has been given up."""
+        raise Left
+
+
+@dataclass(slots=True, eq=False)
+class Fallback:
+    """What runs where a kernel raised: the NumPy code, or the kernel, compiled anew for arrays that lie like these."""
+
+    numpy: Callable[..., Any]
+    attempts: Attempts
+    layouts: Layouts | None = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        fault = sys.exception()
+        if self.layouts is None or isinstance(fault, Left):
+            result = self.numpy(*arguments, **named)
+        else:
+            kinds = self.layouts.kinds(arguments)
+            if self.layouts.compiled_anew(kinds):
+                return self.layouts.caller(*arguments)
+            result = self.numpy(*arguments)
+            if kinds not in self.layouts.kernel.overloads:
+                return result  # numba has no code for these, which says nothing about others
+        self.attempts.failed(fault)
+        return result
+
+
+@dataclass(slots=True, eq=False)
+class Layouts:
+    """The ways arrays lie for which a kernel is compiled, and those for which numba refuses it."""
 
     kernel: Any
     types: list[Type]
-    numpy: Callable[..., Any]
-    caller: Callable[..., Any] | None = None
+    caller: Callable[..., Any] = field(init=False)
     refused: set[Any] = field(default_factory=set)
 
-    def __call__(self, *arguments: Any) -> Any:
-        kinds = tuple(type_of(a) if isinstance(t, Array) else seed_type(t) for a, t in zip(arguments, self.types, strict=True))
-        if self.caller is None or kinds in self.kernel.overloads or kinds in self.refused:
-            return self.numpy(*arguments)
+    def kinds(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """numba's types of the arguments."""
+        return tuple(type_of(a) if isinstance(t, Array) else seed_type(t) for a, t in zip(arguments, self.types, strict=True))
+
+    def compiled_anew(self, kinds: tuple[Any, ...]) -> bool:
+        """Compile the kernel for arguments of these types, if it is not and can be; was it not?"""
+        if kinds in self.kernel.overloads or kinds in self.refused:
+            return False
         try:
             with LOCK, collector_paused():
                 compile_for(self.kernel, list(kinds))
@@ -161,9 +262,10 @@ class Again:
             if not is_refusal(fault):
                 raise
             self.refused.add(kinds)
+            return False
         finally:
             settled(self.kernel)
-        return self.caller(*arguments)
+        return True
 
 
 def read_type(type_: Type, leaf: str, read: Read) -> Any:

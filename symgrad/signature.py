@@ -161,6 +161,9 @@ def extent_words(signature: Signature) -> dict[str, str]:
 class Pending(Protocol):
     """Code that is compiled when it is first called."""
 
+    numpy: Compiled  #: what runs where there is no kernel
+    given_up: list[Callable[[], None]]  #: what is called when the kernel proves to be of no use
+
     def shown(self) -> Compiled:
         """What it will be, to be looked at: its text."""
         ...
@@ -252,6 +255,9 @@ class Direct:
     returned: str = ""  #: the result over these names
     space: Mapping[str, Any] = field(default_factory=dict)  #: what else it names
     discerning: bool = False  #: does it raise for arrays of another dtype or rank, and for others whose extent is 1?
+    called_from: Callable[[dict[str, Any], str], None] | None = (
+        None  #: told in which namespace, and by which name, a guard calls the kernel
+    )
 
 
 def part_of(path: str, tree: Tree, name: Any) -> str:

@@ -65,6 +65,9 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
     namespace = names.objects
     exec(compile(text, file, "exec", dont_inherit=True), namespace)
     made: Callable[..., Any] = namespace.pop("guard")
+    for direct in (test.entry.compiled.direct for test in tests):
+        if direct is not None and direct.called_from is not None:
+            direct.called_from(namespace, names.of(direct.kernel))
     return made
 
 

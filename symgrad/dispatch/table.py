@@ -101,10 +101,22 @@ class Table:
             assert pending is not None
             compiled = pending.compiled(lambda text: evaluated(self.function, text, entry.compiled.objects, arguments))
             done = replace(entry, compiled=compiled)
-            self.entries = {s: [done if e is entry else e for e in kept] for s, kept in self.entries.items()}
-            self.latest = done
-            self.guard()
+            self.put(entry, done)
+            if compiled is not pending.numpy:
+                pending.given_up.append(partial(self.give_up_kernel, compiled, pending.numpy))
             return done
+
+    def put(self, old: Entry, new: Entry) -> None:
+        """Put an entry in the place of another one, with a new guard."""
+        self.entries = {s: [new if e is old else e for e in kept] for s, kept in self.entries.items()}
+        self.latest = new
+        self.guard()
+
+    def give_up_kernel(self, compiled: Compiled, numpy: Compiled) -> None:
+        """Install the NumPy code where a kernel raises what that does not."""
+        with LOCK:
+            for entry in [e for kept in self.entries.values() for e in kept if e.compiled is compiled]:
+                self.put(entry, replace(entry, compiled=numpy))
 
     def guard(self) -> None:
         """Install a guard that knows the newest entries."""

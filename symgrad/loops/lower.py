@@ -423,7 +423,7 @@ class Lowering(Context):
         blocks = []
         for old in op.blocks:
             block = Block()
-            with self.writer.inside(block):
+            with self.writer.inside(block, "branch"):
                 self.block(old)
                 self.frames.append(Frame(old, {}))
                 block.yields = [part for y, o in zip(old.yields, op.outs, strict=True) for part in self.handed(y, o)]

@@ -35,7 +35,7 @@ def seeds(context: Context, op: Call) -> list[Thing]:
             context.give_memory(form, value, value.name)
             del frame.alive[value]
     context.turn = Turn(writer.build.block, [context.result(a) for a in op.args], [], Block())
-    writer.scopes.append(Scope(context.turn.second))
+    writer.scopes.append(Scope(context.turn.second, "body"))
     writer.build.block = context.turn.second
     return [seed(context, context.turn, out) for out in op.outs]
 

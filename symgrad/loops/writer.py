@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import takewhile
+from typing import Any, Literal
 
 import symgrad.ops.kernel  # noqa: F401  (its rows are used here)
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value
@@ -46,9 +47,13 @@ def number(operand: Operand) -> int | None:
 
 @dataclass(slots=True)
 class Scope:
-    """A block that is being written: the integers it has computed and the extents known to be equal in it."""
+    """A block that is being written: the integers it has computed and the extents known to be equal in it.
+
+    ``kind``: "body" of a function, "branch", or "loop" (also what is written on trial).
+    """
 
     block: Block
+    kind: Literal["body", "branch", "loop"] = "loop"
     known: dict[Key, Value] = field(default_factory=dict)
     equal: dict[Any, Operand] = field(default_factory=dict)
 
@@ -68,7 +73,7 @@ class Writer:
         self.build = Builder()
         self.entry = Block()  #: what is computed before all else, from the arguments alone
         self.fixed: set[Value] = set()  #: values that the entry knows
-        self.scopes = [Scope(self.entry), Scope(Block())]
+        self.scopes = [Scope(self.entry, "body"), Scope(Block(), "body")]
         self.build.block = self.scopes[1].block
         self.maker: dict[Value, Call] = {}
         self.ranges: dict[Value, Range] = {}
@@ -89,9 +94,9 @@ class Writer:
         return self.build.loc
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[Block]:
+    def inside(self, block: Block, kind: Literal["branch", "loop"] = "loop") -> Iterator[Block]:
         """Write in a block for a while."""
-        self.scopes.append(Scope(block))
+        self.scopes.append(Scope(block, kind))
         try:
             with self.build.inside(block):
                 yield block
@@ -103,6 +108,23 @@ class Writer:
         """Write in the entry for a while."""
         with self.build.inside(self.entry), self.build.at(NOWHERE):
             yield
+
+    @contextmanager
+    def for_checks(self) -> Iterator[Scope]:
+        """Write checks of what the entry knows for a while: in the entry, or in a branch around that no loop repeats.
+
+        What such a branch asks of the arguments, a call that goes the other way need not fulfil.
+        """
+        once = list(takewhile(lambda scope: scope.kind != "loop", self.scopes))
+        branch = next((scope for scope in reversed(once) if scope.kind == "branch"), None)
+        if branch is None:
+            with self.at_entry():
+                yield self.scopes[0]
+        elif branch is self.scopes[-1]:
+            yield branch
+        else:
+            with self.build.inside(branch.block):
+                yield branch
 
     def is_fixed(self, operand: Operand) -> bool:
         """Does the entry know the operand?"""
@@ -307,9 +329,9 @@ class Writer:
         if isinstance(a, Const):
             a, b = b, a
         if self.is_fixed(a) and self.is_fixed(b):
-            with self.at_entry():
+            with self.for_checks() as scope:
                 self.build.call_many("check_equal", a, b)
-            self.scopes[0].equal[key_of(a)] = b
+            scope.equal[key_of(a)] = b
         else:
             if self.is_fixed(a):
                 a, b = b, a
@@ -318,15 +340,15 @@ class Writer:
         return b
 
     def check(self, name: str, *args: Operand) -> None:
-        """A check that raises; in the entry, if it can be."""
+        """A check that raises; in the entry or a branch that no loop repeats, if it can be."""
         key = (name, tuple(map(key_of, args)))
         if any(key in scope.known for scope in self.scopes):
             return
         marker = args[0] if isinstance(args[0], Value) else Value(INT)
         if all(map(self.is_fixed, args)):
-            with self.at_entry():
+            with self.for_checks() as scope:
                 self.build.call_many(name, *args)
-            self.scopes[0].known[key] = marker
+            scope.known[key] = marker
         else:
             self.build.call_many(name, *args)
             self.scopes[-1].known[key] = marker
