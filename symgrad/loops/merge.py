@@ -40,8 +40,8 @@ def apart(block: Block) -> set[Value]:
             for slots in (op.carried, op.outs, op.test.args if isinstance(op, While) else []):
                 joined |= {s: [a, b] for s, a, b in zip(slots, op.inits, op.body.yields, strict=False)}
     found |= set(joined)
-    while loose := [v for v in found if not found.issuperset(joined.get(v, ()))]:
-        found -= set(loose)
+    while loose := {v for v in found if not found.issuperset(joined.get(v, ()))}:
+        found -= loose
     return found
 
 

@@ -352,4 +352,5 @@ def chains(op: Op) -> list[list[Operand]]:
 
 def inner_values(op: Op) -> set[Value]:
     """What is defined in the blocks of an op."""
-    return {v for b in op.blocks for v in b.args} | {v for b in op.blocks for o in b.ops for v in (*o.outs, *inner_values(o))}
+    inside = [o for b in op.blocks for o in b.ops]
+    return {v for b in op.blocks for v in b.args}.union(*(o.outs for o in inside), *(inner_values(o) for o in inside))

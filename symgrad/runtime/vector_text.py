@@ -98,7 +98,7 @@ def needed(functions: Iterable[str], modules: Iterable[str] = ("vector",)) -> li
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
-            waiting += {n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known}
+            waiting += [n.id for n in ast.walk(known[name][0]) if isinstance(n, ast.Name) and n.id in known]
             waiting += [other for other, (node, _) in known.items() if name in told_of(node)]
     return [name for name in known if name in wanted]
 
