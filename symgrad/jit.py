@@ -58,7 +58,7 @@ class Pending:
     loc: Loc  #: where the function begins
     made: Kernel | Pair | OutOfReach | None = None
     done: Compiled | None = None
-    given_up: list[Callable[[], None]] = field(default_factory=list)  #: what is called when the kernel is given up
+    given_up: list[Callable[[], None]] = field(default_factory=list, repr=False)  #: what is called when the kernel is given up
 
     def texts(self) -> Kernel | Pair | OutOfReach:
         """The texts, or why there are none."""
@@ -168,7 +168,7 @@ class Left(Exception):
     """A kernel that has been given up is not run."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Attempts:
     """Whether a kernel is called again that has raised where the NumPy code did not: not after two calls in a row.
 
@@ -215,7 +215,7 @@ class Attempts:
         raise Left
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Fallback:
     """What runs where a kernel raised: the NumPy code, or the kernel, compiled anew for arrays that lie like these."""
 
@@ -238,7 +238,7 @@ class Fallback:
         return result
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Layouts:
     """The ways arrays lie for which a kernel is compiled, and those for which numba refuses it."""
 

@@ -46,9 +46,10 @@ def numbers(*shape: int) -> np.ndarray:
 
 
 def series() -> tuple[Any, ...]:
-    observed = np.cumsum(numbers(8) - 0.5)[:, None]
-    observed[3] = np.nan
-    return np.array([1.0, 0.05, 0.3]), observed, observed[:, 0] * 0.9
+    observed = np.cumsum(numbers(5) - 0.5)[:, None]
+    truth = observed[:, 0] * 0.9
+    observed[2] = np.nan
+    return np.array([1.0, 0.05, 0.3]), observed, truth
 
 
 def forward_pass(transition, emission, process, noise, mean, spread, observed):
