@@ -16,9 +16,10 @@ import symgrad
 from symgrad.compat.paddle import argsort, cummax, moveaxis, topk
 from symgrad.compat.paddle.nn import functional as network
 from symgrad.eager import Tensor, backward, grad
-from symgrad.errors import BadArgument, Overwritten, SymgradError
+from symgrad.errors import BadArgument, Overwritten, SymgradError, UnsureAlias
 from symgrad.static import Executor, Program, Scope, append_backward, create_parameter, data, gradients, program_guard
 from symgrad.static.initializers import Assign
+from symgrad.testing import check_grads
 from symgrad.vocabulary import tensors
 
 X = np.array([0.7, -1.3, 1.9, 0.4, -0.6, 1.2, 0.9, 1.5, -0.8])
@@ -442,3 +443,60 @@ def test_what_is_no_number_stays_in_order() -> None:
     np.testing.assert_array_equal(cummax(x)[0].numpy(), [1.0, np.nan, np.nan])
     assert argsort(Tensor(np.array([0, 1, 2], "uint8")), descending=True).numpy().tolist() == [2, 1, 0]
     assert np.isnan(topk(x, 1)[0].numpy()).all()
+
+
+OUTSIDE = np.array([1.0, 2.0])
+
+
+def partners_before_a_loop(x, c):
+    a, b = x * 1.0, x * 2.0
+    if c > 0:
+        b = a
+    total = 0.0
+    for i in range(5):
+        a[0] = a[0] * 3.0 + i
+        total = total + b[0]
+        if i == 1:
+            a = a * 1.0
+        if i == 2:
+            b = b * 1.0
+    return total + np.sum(a * b)
+
+
+def shared_with_an_array_from_outside(x, c):
+    a = x * 1.0
+    if c > 0:
+        a = OUTSIDE
+    total = 0.0
+    for i in range(5):
+        a[0] = a[0] * 3.0 + i
+        total = total + OUTSIDE[0]
+        if i == 1:
+            a = a * 1.0
+    return total + np.sum(a)
+
+
+@pytest.mark.parametrize("function", [partners_before_a_loop, shared_with_an_array_from_outside])
+@pytest.mark.parametrize("c", [1.0, -1.0])
+def test_arrays_that_may_be_one_before_a_loop_may_be_one_in_it(function, c):
+    with pytest.raises(UnsureAlias, match="may or may not share memory"):
+        symgrad.grad(function)(X[:2].copy(), c)
+
+
+def test_copies_of_arrays_that_may_be_one_are_apart():
+    def follows_the_hint(x, c):
+        a, b = x * 1.0, x * 2.0
+        if c > 0:
+            b = a.copy()
+        total = 0.0
+        for i in range(5):
+            a[0] = a[0] * 3.0 + i
+            total = total + b[0]
+            if i == 1:
+                a = a * 1.0
+            if i == 2:
+                b = b * 1.0
+        return total + np.sum(a * b)
+
+    for c in (1.0, -1.0):
+        check_grads(follows_the_hint, (X[:2].copy(), c), wrt="x")
