@@ -180,6 +180,7 @@ class Attempts:
     give_up: GiveUp
     callers: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)  #: each with its namespace and its name for the kernel
     failures: int = 0
+    raised: bool = False  #: by the kernel, called through ``probe``
 
     def called_from(self, caller: str, namespace: dict[str, Any], name: str) -> None:
         """Note where the kernel is called by that name."""
@@ -192,19 +193,24 @@ class Attempts:
 
     def settle(self, failures: int) -> None:
         """Give the callers what is to be called after so many failures."""
-        self.failures = failures
+        self.failures, self.raised = failures, False
         for namespace, name in self.callers.values():
             namespace[name] = self.callee()
 
     def failed(self, fault: BaseException | None) -> None:
-        """Note that the kernel has raised this, and the NumPy code has not."""
-        if self.failures < 2:
-            self.settle(self.failures + 1)
-            if self.failures == 2:
-                self.give_up(fault)
+        """Note that a caller could not use the kernel for this reason, and that the NumPy code has not raised.
+
+        The second time the kernel itself must have raised: what is made of a seed before may not be what it takes.
+        """
+        if self.failures == 0:
+            self.settle(1)
+        elif self.failures == 1 and self.raised:
+            self.settle(2)
+            self.give_up(fault)
 
     def probe(self, *arguments: Any) -> Any:
         """The kernel, after one failure."""
+        self.raised = True
         result = self.kernel(*arguments)
         if self.failures < 2:
             self.settle(0)

@@ -467,13 +467,14 @@ def last_reads(block: Block) -> dict[Value, int]:
     return made
 
 
-def reads_of(op: Op) -> dict[Value, None]:
-    """All values that an op reads, with all inside it, in order."""
-    found = dict.fromkeys(o for o in op.operands if isinstance(o, Value))
+def reads_of(op: Op, found: dict[Value, None] | None = None) -> dict[Value, None]:
+    """All values that an op reads, with all inside it, in order; added to ``found``, if that is given."""
+    found = {} if found is None else found
+    found.update((o, None) for o in op.operands if isinstance(o, Value))
     for block in op.blocks:
-        found |= dict.fromkeys(y for y in block.yields if isinstance(y, Value))
+        found.update((y, None) for y in block.yields if isinstance(y, Value))
         for inner in block.ops:
-            found |= reads_of(inner)
+            reads_of(inner, found)
     return found
 
 

@@ -193,3 +193,17 @@ def test_arrays_that_lie_otherwise_are_no_failure() -> None:
             np.testing.assert_allclose(derived(x, 2), [4 * x[0], 4 * x[1], *np.zeros(len(x) - 2)])
     fallback = next(v for v in derived.compiled(X, 2).__globals__.values() if isinstance(v, Fallback))
     assert fallback.attempts.failures == 0
+
+
+def test_seeds_that_a_kernel_does_not_take_are_no_failure() -> None:
+    def scaled(x):
+        return x * 2.0
+
+    value, pullback = symgrad.vjp(scaled, X, jit=True)
+    single = np.ones(3, np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in (single, single, single, np.ones(3), single):
+            np.testing.assert_allclose(pullback(seed), np.full((1, 3), 2.0))
+    assert all(v.attempts.failures < 2 for v in pullback.__globals__.values() if isinstance(v, Fallback))
+    np.testing.assert_allclose(value, X * 2.0)

@@ -96,14 +96,13 @@ def grown(x, n):
 
 
 def test_what_raises_on_one_target_raises_on_the_other():
-    for function, usual, arguments in [
-        (logarithm, (2.0,), [(-1.0,), (0.0,), (math.nan,), (math.inf,), (2.0,)]),
-        (quotient, (1.0, 3.0), [(1.0, 0.0), (math.inf, 2.0), (math.nan, 1.0), (1.0, 3.0), (np.float64(1.0), 0.0), (1.0, np.float64(0.0))]),
-        (picked, (np.ones(3), 2), [(np.ones(3), 2), (np.ones(3), 3), (np.ones(3), -3), (np.ones(3), 4), (np.ones(0), 0), (np.ones(3), 2**70)]),
-        (grown, (2.0, 0), [(2.0, 1), (2.0, 0), (2.0, -7)]),
-    ]:  # fmt: skip
+    for function, arguments in [
+        (logarithm, [(-1.0,), (0.0,), (math.nan,), (math.inf,), (2.0,)]),
+        (quotient, [(1.0, 0.0), (math.inf, 2.0), (math.nan, 1.0), (1.0, 3.0), (np.float64(1.0), 0.0), (1.0, np.float64(0.0))]),
+        (picked, [(np.ones(3), 2), (np.ones(3), 3), (np.ones(3), -3), (np.ones(3), 4), (np.ones(0), 0), (np.ones(3), 2**70)]),
+        (grown, [(2.0, 1), (2.0, 0), (2.0, -7)]),
+    ]:
         for args in arguments:
-            symgrad.value_and_grad(function, jit=True)(*usual)  # the kernel is given up only after two failures in a row
             compiled, plain = both(function, *args)
             assert same(compiled, plain), (function.__name__, args, compiled, plain)
 
