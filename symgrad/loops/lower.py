@@ -470,9 +470,11 @@ def last_reads(block: Block) -> dict[Value, int]:
 def reads_of(op: Op, found: dict[Value, None] | None = None) -> dict[Value, None]:
     """All values that an op reads, with all inside it, in order; added to ``found``, if that is given."""
     found = {} if found is None else found
-    found.update((o, None) for o in op.operands if isinstance(o, Value))
+    for operand in op.operands:
+        if isinstance(operand, Value):
+            found[operand] = None
     for block in op.blocks:
-        found.update((y, None) for y in block.yields if isinstance(y, Value))
+        found |= {y: None for y in block.yields if isinstance(y, Value)}
         for inner in block.ops:
             reads_of(inner, found)
     return found
