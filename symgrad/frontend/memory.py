@@ -67,7 +67,8 @@ def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]
     bools = [letter == "i" and is_bool(types[place]) for letter, place in zip(index.spec, places, strict=True)]
     if not any(bools):
         return owner, index
-    axes, letters, operands = "", "", []
+    axes, letters = "", ""
+    operands: list[Operand] = []
     for letter, place, is_flag in zip(index.spec, places, bools, strict=True):
         own = list(index.operands[place : place + OPERANDS[letter]])
         if is_flag:
