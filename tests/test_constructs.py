@@ -355,7 +355,7 @@ def elements_with_their_places(x):
     return total
 
 
-@refused
+@right
 def two_steps_of_a_generator(x):
     def values():
         yield x[0]
@@ -365,7 +365,7 @@ def two_steps_of_a_generator(x):
     return next(it) + next(it)
 
 
-@refused
+@right
 def an_iterator_beside_itself(x):
     it = iter(x)
     return sum(a * b for a, b in zip(it, it))

@@ -55,7 +55,7 @@ def next_in_loop(x):
     return s
 
 
-@refused
+@right
 def next_in_loop_store(x):
     y = x.copy()
     g = (v * v for v in y)
@@ -86,7 +86,7 @@ def next_map(x):
     return a * b + sum(m)
 
 
-@refused
+@right
 def next_map_rebound(x):
     k = x[0]
     m = map(lambda v: v * k, x)
@@ -220,7 +220,7 @@ def map_with_another_factor(x):
     return sum(scaled)
 
 
-@refused
+@right
 def map_that_nobody_goes_over(x):
     held = []
     kept = map(held.append, x)
@@ -248,7 +248,7 @@ def counted_beside(x):
     return s + sum(a * b for a, b in zip(itertools.count(2, -1), x)) + dict(zip("ab", itertools.count()))["b"] * x[0]
 
 
-@refused
+@right
 def count_twice(x):
     c = itertools.count(1)
     s = sum(i * v for i, v in zip(c, x))

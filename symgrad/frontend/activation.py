@@ -46,7 +46,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
     if yields(function):
         if not isinstance(function, ast.FunctionDef) or frame.top:
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
-        return called(ctx, frame, function, bound)
+        return called(ctx, frame, function, bound, node)
     outer, loc = ctx.frame, ctx.builder.loc
     ctx.frame = frame
     ctx.stack.append((code, node))

@@ -205,10 +205,15 @@ class Above(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Iter(Binding):
-    """Something to loop over once: ``range``, ``enumerate``, ``zip``, ``reversed`` and their like."""
+    """An iterator that has not begun: ``enumerate``, ``zip``, ``reversed``, ``map`` and their like; also a ``range``, which has no state.
 
-    kind: str
+    ``key`` is its identity: the heap says whether something has gone over it. Where that happens in several places, lowering starts
+    again and makes a record with a position instead (``stepping``).
+    """
+
+    kind: Any  #: a word, or the function of Python's that makes it
     parts: tuple[Any, ...]
+    key: HeapKey | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,14 +224,16 @@ class Generator(Binding):
     frame: Any
     bound: tuple[tuple[str, Binding], ...]
     key: HeapKey
+    resumes: bool = False  #: it is gone on with in several places, and its variables are those of its frame: see ``resuming``
 
 
 @dataclass(frozen=True, slots=True)
 class Broken(Binding):
-    """Not usable here, and why; reading it is refused."""
+    """Not usable here, and why; reading it is refused. ``sites``: where the iterators are made that would have to have a position."""
 
     why: str
     hint: str = ""
+    sites: frozenset[Any] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,14 @@ from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, N
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.flow import choose, counted, loop_key
-from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, discard, indices_of, items_of, known_items
+from symgrad.frontend.generators import drive, gathered
+from symgrad.frontend.iterate import indices_of, items_of, known_items, sequence
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
 from symgrad.frontend.operators import binary, own_method, truth
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked
+from symgrad.frontend.stepping import begin, class_of_iterator, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const, Value
@@ -59,24 +60,26 @@ def slice_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(enumerate)
 def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
-    return Iter("enumerate", (args[0], ctx.read(start, node)))
+    return iterator(ctx, "enumerate", (args[0], ctx.read(start, node)), node)
 
 
 @special(zip)
 def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if "strict" in kwargs and unwrap(kwargs["strict"]) is not False:
-        return Iter("zip_strict", tuple(args))
-    return Iter("zip", tuple(args))
+        return iterator(ctx, "zip_strict", tuple(args), node)
+    return iterator(ctx, "zip", tuple(args), node)
 
 
 @special(reversed)
 def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     held = ctx.state.heap.get(args[0].key) if isinstance(args[0], Obj) else None
-    return Iter("reversed", (args[0], len(held) if isinstance(held, tuple) else None))
+    return iterator(ctx, "reversed", (args[0], len(held) if isinstance(held, tuple) else None), node)
 
 
 @special(len)
 def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_iterator(args[0]):
+        raise UnsupportedSyntax("an iterator has no len()", ctx.loc(node), "make it a list")
     match args[0]:
         case Tup(items):
             return Num(Const(len(items)))
@@ -119,6 +122,8 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     """The class that a value will have."""
+    if (held := class_of_iterator(binding, lambda inner: python_type(ctx, inner, node))) is not None:
+        return held
     match binding:
         case Tup(kind=kind):
             return kind or tuple
@@ -156,10 +161,8 @@ def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return ctx.new_object("list", ())
-    if isinstance(args[0], Generator):
-        made = ctx.new_object("list", ())
-        gathered(ctx, args[0], lambda value: discard(append(ctx, made, value, node)), node, lazily=False)
-        return made
+    if is_iterator(args[0]):
+        args = [sequence(ctx, args[0], node)]
     known = known_items(ctx, args[0], node)
     if known is not None:
         return ctx.new_object("list", enumerate(known))
@@ -176,6 +179,7 @@ def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if not args:
         return Tup(())
+    args = [sequence(ctx, args[0], node)]
     items = items_of(ctx, args[0], node)
     if not isinstance(items, list) and isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
         items = rows_of(ctx, args[0], node) or items
@@ -205,7 +209,7 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
                 ctx.check_keys(key, node)
                 content.update(dict(ctx.state.heap[key]))  # type: ignore[arg-type]
             case _:
-                pairs = known_items(ctx, item, node)
+                pairs = known_items(ctx, sequence(ctx, item, node), node)
                 if pairs is None or not all(isinstance(p, Tup) for p in pairs):
                     raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
                 content.update({static_key(ctx, p.items[0], node): p.items[1] for p in pairs})  # type: ignore[attr-defined]
@@ -216,9 +220,10 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(sum)
 def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
-    if isinstance(args[0], Generator):
-        return fold_generator(ctx, args[0], start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
-    items = items_of(ctx, args[0], node)
+    over = begin(ctx, args[0], node)
+    if isinstance(over, Generator):
+        return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
+    items = items_of(ctx, over, node)
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
     return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
@@ -244,7 +249,7 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
     def keep(value: Binding) -> None:
         ctx.state.names[key] = step(ctx.state.names[key], value)
 
-    gathered(ctx, held, keep, node)
+    gathered(ctx, held, keep, node, lazily=False)
     return ctx.state.names.pop(key)
 
 
@@ -252,9 +257,12 @@ def _truths(of: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
             return ctx.apply(Static(of, of.__name__), args, {}, node)
-        items = items_of(ctx, args[0], node)
+        over = begin(ctx, args[0], node)
+        if isinstance(over, Generator):
+            return search(ctx, over, lambda value: truth(ctx, value, node), of is np.any, node)
+        items = items_of(ctx, over, node)
         if not isinstance(items, list):
-            return ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, args[0], None, node))], {}, node)
+            return ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, over, None, node))], {}, node)
         made: Any = Const(of is np.all)
         for item in items:
             test = truth(ctx, item, node)
@@ -267,6 +275,29 @@ def _truths(of: Any) -> Any:
         return Num(made if is_truth else ctx.call("number", made, kind="bool"))
 
     return lower
+
+
+def search(ctx: Lowering, held: Generator, test: Any, sought: bool, node: ast.AST) -> Binding:
+    """Whether a generator yields a value of which ``test`` is ``sought``: it is left at the first one."""
+    key = (ctx.frame, f"%found{next(ctx.builder.fresh)}")
+    ctx.state.names[key] = Num(Const(not sought))
+    consumer = ctx.frame
+
+    def consume(value: Binding) -> Any:
+        yielding, ctx.frame = ctx.frame, consumer
+        try:
+            outcome = test(value)
+        finally:
+            ctx.frame = yielding
+        if not isinstance(outcome, Const) and getattr(outcome.type, "kind", None) != "bool":
+            outcome = ctx.call("number", outcome, kind="bool")
+        ctx.state.names[key] = Num(outcome)
+        if isinstance(outcome, Const):
+            return Const(bool(outcome.value) == sought)
+        return outcome if sought else ctx.call("not_", outcome)
+
+    drive(ctx, held, consume, node)
+    return ctx.state.names.pop(key)
 
 
 SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
@@ -379,7 +410,10 @@ def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(math.prod)
 def prod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     start = kwargs.get("start", Num(ONE))
-    items = items_of(ctx, args[0], node)
+    over = begin(ctx, args[0], node)
+    if isinstance(over, Generator):
+        return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Mult, total, item, node), node)
+    items = items_of(ctx, over, node)
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Mult, a, b, node), items, start)
     return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Mult, total, item, node), node)

@@ -47,6 +47,11 @@ from symgrad.ops.composed import composed
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
 
 
+#: libraries whose functions leave items untaken, or ask for them later, but for some
+LAZY = ("builtins", "itertools", "functools", "operator", "collections")
+TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
+
+
 @expression(ast.Call)
 def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     height = len(ctx.state.operands)
@@ -79,7 +84,9 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
 
 def goes_over_at_once(held: Binding) -> bool:
     """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
-    return isinstance(held, Static) and root_of(held.value) in LIBRARIES and not followed(held.value)
+    if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(held.value):
+        return False
+    return held.value in TAKE_ALL if root_of(held.value) in LAZY else True
 
 
 @callee(Static)

@@ -7,13 +7,15 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import holds_function
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Num, Obj, Static
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
+from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, indices_of, items_of
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import expression
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import Const, Value
@@ -101,7 +103,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             ctx.state.names[key] = step(ctx.state.names[key])
             return
         generator = generators[k]
-        items = items_of(ctx, first if k == 0 else ctx.evaluate(generator.iter), generator.iter)
+        over = begin(ctx, first if k == 0 else ctx.evaluate(generator.iter), generator.iter)
 
         def filtered(tests: list[ast.expr]) -> None:
             if not tests:
@@ -110,6 +112,15 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             test = truth(ctx, ctx.evaluate(tests[0]), tests[0])
             branch(ctx, test, lambda: filtered(tests[1:]), lambda: None, [], ctx.loc(tests[0]))
 
+        if isinstance(over, Generator):
+
+            def each(item: Binding) -> None:
+                bind(ctx, generator.target, item)
+                filtered(generator.ifs)
+
+            gathered(ctx, over, each, generator.iter, lazily=False)
+            return
+        items = items_of(ctx, over, generator.iter)
         if isinstance(items, list):
             for item in items:
                 bind(ctx, generator.target, item)

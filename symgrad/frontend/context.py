@@ -104,6 +104,14 @@ class Recapture(Exception):
         self.captured = captured
 
 
+class NeedsState(Exception):
+    """Something asks for an iterator after its first use: lowering starts again, and those made at these places have a position."""
+
+    def __init__(self, sites: frozenset[Any]) -> None:
+        super().__init__(sites)
+        self.sites = sites
+
+
 class Unresolved(Exception):
     """A recursive call whose result is not known yet: this path tells nothing."""
 
@@ -147,6 +155,7 @@ class Lowering:
     handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
+    stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
@@ -309,6 +318,7 @@ class Lowering:
                     made = self.one_or_other(self.call("equal", place, Const(k)), self.read(values[k]), made)
                 return made
             case Broken(why, hint):
+                self.check_position(binding)
                 raise self.refuse(UnknownType, why, node, hint or None)
             case Missing():
                 raise self.refuse(UnsupportedSyntax, "this name is not bound here", node)
@@ -318,6 +328,11 @@ class Lowering:
             name = "x" if found is None else next(filter(None, found.groups()))
             raise self.refuse(BadArgument, what_of(row, name), node, passed_instead(row, name))
         raise self.refuse(UnsupportedSyntax, f"{_kind_word(binding)} cannot be used as a number", node)
+
+    def check_position(self, binding: Binding) -> None:
+        """Start again where what is read would be right with an iterator that has a position."""
+        if isinstance(binding, Broken) and not binding.sites <= self.stateful:
+            raise NeedsState(binding.sites)
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
         """What may be None as one value, of which nothing is known any more."""

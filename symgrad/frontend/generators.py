@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, HeapKey, Num, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, Static
 from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
+from symgrad.frontend.resuming import AT, resumable
+from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
@@ -20,12 +22,53 @@ from symgrad.ir.types import Array
 __all__ = ["called", "drive", "each_value", "gathered", "yielded"]
 
 
-def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding]) -> Generator:
+def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding], call: ast.AST) -> Generator:
     """What a call of a function that yields gives: nothing has run yet."""
-    key = HeapKey("generator")
+    key = HeapKey("generator", (*site_of(ctx, call), node.name, node.lineno))
     frame.locals |= {"%item"}
-    ctx.state.heap[key] = ()
+    ctx.state.heap[key] = (("state", FRESH),)
+    if key.cls in ctx.stateful and (body := body_to_resume(ctx, node)) is not None:
+        frame.locals |= body[1]
+        for name in frame.locals:
+            ctx.state.names[frame, name] = MISSING
+        for name, binding in bound.items():
+            ctx.state.names[frame, name] = binding
+        ctx.state.names[frame, AT] = Num(Const(0))
+        return Generator(node, frame, tuple(bound.items()), key, resumes=True)
     return Generator(node, frame, tuple(bound.items()), key)
+
+
+def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Any:
+    """The body of a generator that is gone on with in several places."""
+    bodies = ctx.forms.setdefault("resumable", {})
+    if node not in bodies:
+        bodies[node] = resumable(node)
+    return bodies[node]
+
+
+def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
+    """Go on with a generator where it was left; its variables stay."""
+    body, _, count = body_to_resume(ctx, held.node)
+    outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
+    before = frame.consume, frame.consumer, frame.loop
+    if frame.consume is not None and count > 1:
+        raise UnsupportedSyntax("a generator is gone on with while a loop goes over it", ctx.loc(node), "make it a list")
+    frame.consume, frame.consumer, frame.loop = consume, outer, None
+    ctx.frame = frame
+    ctx.stack.append((held.node, id(node)))
+    try:
+        proceed(ctx)
+        forget_result(ctx)
+        run(ctx, body)
+        if ctx.state.dead:
+            raise Raised
+        forget_result(ctx)
+        proceed(ctx)
+        return True
+    finally:
+        ctx.stack.pop()
+        frame.consume, frame.consumer, frame.loop = before
+        ctx.frame, ctx.builder.loc = outer, loc
 
 
 def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
@@ -33,11 +76,13 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 
     Can the generator end of itself?
     """
-    if ctx.state.heap[held.key]:
+    if held.resumes:
+        return resume(ctx, held, consume, node)
+    if held.key.cls in ctx.stateful and dict(ctx.state.entries(held.key))["state"] != FRESH:
         raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
-    if any(code is held.node for code, _ in ctx.stack):
+    use(ctx, held.key)
+    if held.frame.place is None and any(code is held.node for code, _ in ctx.stack):
         raise UnsupportedSyntax("a generator that calls itself cannot be differentiated", ctx.loc(node), "return a list")
-    ctx.state.heap[held.key] = (("spent", Static(True)),)
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     frame.consume, frame.consumer = consume, outer
     ctx.frame = frame

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import ast
 import enum
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
 from symgrad.kinds import passed_instead, row_of, what_of
-from symgrad.ops.composed.iterating import Walk, counting, repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
-    """The items of something that is iterated over."""
-    binding = iterated(ctx, binding, node)
+    """The items of something that is iterated over, from now on; those of a generator are gathered in a list."""
+    binding = begin(ctx, binding, node)
     match binding:
         case View() if not binding.is_current(ctx.state):
             raise UnsupportedSyntax(
@@ -85,9 +85,7 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             made = ctx.new_object("list", ())
             gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node)
             return items_of(ctx, made, node)
-        case Iter(kind, parts):
-            if any(isinstance(part, Obj) and part.key.cls is Walk for part in parts):
-                raise UnsupportedSyntax("an iterator that has a name is gone over beside others", ctx.loc(node), "make it a list")
+        case Iter(kind, parts) if kind in ITERATORS:
             return ITERATORS[kind](ctx, parts, node)
     row = row_of(binding.value) if isinstance(binding, Static) else None
     if row is not None:
@@ -96,31 +94,14 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
 
 
-def iterated(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """What ``iter`` gives for an instance of the user's class."""
-    binding = definite(ctx, binding, node)
-    if isinstance(binding, Obj) and binding.key.cls is Walk:
-        check_since(ctx, binding.key, node)
-    while isinstance(binding, Obj) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):
-        made = ctx.apply_method(binding, "__iter__", [], node)
-        if made == binding:
-            raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
-        binding = made
-    return binding
-
-
-def check_since(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
-    """Refuse to step on an iterator of which the items were made before something changed that they may be made of."""
-    since = dict(ctx.state.entries(key)).get("since")
-    before = since.value if isinstance(since, Static) else None
-    if before is None:
-        return
-    now = ctx.state
-    kept = all(now.memory.get(k) is v for k, v in before.memory.items())
-    kept = kept and all(now.heap.get(k) == v for k, v in before.heap.items() if k.cls is not Walk)
-    if not kept or any(now.names.get(k) != v for k, v in before.names.items() if k[0] is not None and now.names.get(k) is not None):
-        what = "something is changed between the making of an iterator and a step of it"
-        raise UnsupportedSyntax(what, ctx.loc(node), "make a list where the iterator is made")
+def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What something is for a consumer that takes all items and asks for them more than once."""
+    binding = begin(ctx, binding, node)
+    if not isinstance(binding, Generator):
+        return binding
+    made = ctx.new_object("list", ())
+    gathered(ctx, binding, lambda value: discard(append(ctx, made, value, node)), node, lazily=False)
+    return made
 
 
 def discard(binding: Binding) -> None:
@@ -204,18 +185,13 @@ def plain(ctx: Lowering, items: Items) -> Items:
 
 def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operand], Binding] | None:
     """What item of ``itertools.count`` or ``itertools.repeat`` stands at a place; None for what has an end."""
-    if not isinstance(part, Generator):
-        return None
-    given, function = dict(part.bound), getattr(part.frame.source, "function", None)
-    if function is not counting and not (function is repeat and given["times"] == Static(None)):
-        return None
-    if ctx.state.heap[part.key]:
-        raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
-    ctx.state.heap[part.key] = (("spent", Static(True)),)
-    if function is repeat:
-        return lambda index: given["object"]
-    start, step = ctx.read(given["start"], node), ctx.read(given["step"], node)
-    return lambda index: Num(ctx.call("add", start, ctx.call("multiply", index, step)))
+    match part:
+        case Iter(kind=itertools.repeat, parts=(item, Static(value=None))):
+            return lambda index: item
+        case Iter(kind=itertools.count, parts=(first, by)):
+            start, step = ctx.read(first, node), ctx.read(by, node)
+            return lambda index: Num(ctx.call("add", start, ctx.call("multiply", index, step)))
+    return None
 
 
 def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
@@ -307,7 +283,10 @@ ITERATORS: dict[str, Callable[..., list[Binding] | Items]] = {
 def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.AST) -> list[Binding]:
     """Split a value over the targets of an assignment."""
     star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    binding = sequence(ctx, binding, node)
     items = items_of(ctx, binding, node)
+    if star is not None and star == len(targets) - 1 and isinstance(items, Items) and isinstance(binding, Obj):
+        return unpack_list(ctx, binding, items, star, node)
     if not isinstance(items, list):
         items = unpack_memory(ctx, binding, items, len(targets), star, node)
     if star is None:
@@ -319,6 +298,19 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
         raise UnsupportedSyntax(f"{len(items)} values are assigned to at least {len(targets) - 1} names", ctx.loc(node))
     middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
     return [*items[:star], middle, *items[len(items) - after :]]
+
+
+def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, node: ast.AST) -> list[Binding]:
+    """The first items of a list of any length, and a list of the others."""
+
+    def too_few() -> None:
+        what = Const(f"not enough values to unpack (expected at least {first})")
+        ctx.builder.call_many("raise_error", ctx.constant(ValueError, "ValueError"), what)
+        ctx.state.dead = True
+
+    branch(ctx, ctx.call("less", items.bounds[1], Const(first)), too_few, lambda: None, [], ctx.loc(node))
+    rest = ctx.call("list_slice", ctx.read(binding), Const(first), Const(None), Const(None))
+    return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding)]
 
 
 def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:

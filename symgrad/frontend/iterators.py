@@ -12,13 +12,13 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, State, Static, Tup, View
+from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.builtins import fold, list_
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.declared import call_function
-from symgrad.frontend.iterate import append, check_since, items_of, iterated, known_items
+from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
-from symgrad.frontend.operands import known_value, unwrap
+from symgrad.frontend.operands import unwrap
+from symgrad.frontend.stepping import is_iterator, is_record, iterator, own_iterator
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
@@ -27,24 +27,22 @@ Args = list[Binding]
 Kwargs = dict[str, Binding]
 
 
-def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Any:
-    """The generator that says a function of ``itertools`` where loops over its arguments are loops."""
+def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding | None:
+    """A function of ``itertools`` whose arguments loops go over as loops."""
     iterable = [a for a in args if not isinstance(a, Num)]
     if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(ctx, a) for a in iterable):
         return None
     match function, args:
         case itertools.product, [_, _]:
-            return iterating.product_of_two, args
+            return iterator(ctx, itertools.product, tuple(args), node)
         case itertools.product, [_, _, _]:
-            return iterating.product_of_three, args
-        case itertools.chain, _:
-            return iterating.chain, args
+            return ctx.apply(Static(iterating.product_of_three), args, {}, node)
         case itertools.pairwise, [_]:
-            return iterating.pairwise, args
+            return iterator(ctx, itertools.pairwise, tuple(args), node)
         case itertools.combinations, [Iter(kind="range", parts=(Const(0), stop, Const(1))), Num(Const(2))]:
-            return iterating.pairs_below, [Num(stop)]
+            return ctx.apply(Static(iterating.pairs_below), [Num(stop)], {}, node)
         case itertools.combinations, [Ref() | Obj() as items, Num(Const(2))]:
-            return iterating.pairs_of, [items]
+            return iterator(ctx, itertools.combinations, (items,), node)
     return None
 
 
@@ -53,17 +51,13 @@ def is_long(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
 
 
-def is_chosen(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
-    """Does ``itertools.compress`` keep what stands beside this?"""
-    if not (known := known_value(binding)):
-        raise UnsupportedSyntax("what itertools.compress keeps is not known while compiling", ctx.loc(node), "index with a mask")
-    return bool(known[0])
-
-
 def _combined(function: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        if function is itertools.pairwise and is_iterator(args[0]):
+            return iterator(ctx, function, tuple(args), node)
+        args = [sequence(ctx, a, node) if is_iterator(a) else a for a in args]
         if (said := in_loops(ctx, function, args, kwargs, node)) is not None:
-            return ctx.apply(Static(said[0]), said[1], {}, node)
+            return said
         lists: list[Any] = []
         for arg in args:
             known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
@@ -73,16 +67,14 @@ def _combined(function: Any) -> Any:
         options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
         if function is itertools.zip_longest:
             options = {"fillvalue": kwargs.get("fillvalue", Static(None))}
-        elif function is itertools.compress:
-            lists[1] = [is_chosen(ctx, item, node) for item in lists[1]]
         made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in function(*lists, **options)]
-        return Iter("items", tuple(made))
+        return iterator(ctx, "items", tuple(made), node)
 
     return lower
 
 
 for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
-                  itertools.chain, itertools.pairwise, itertools.zip_longest, itertools.compress):  # fmt: skip
+                  itertools.pairwise, itertools.zip_longest):  # fmt: skip
     SPECIAL[_function] = _combined(_function)
 
 
@@ -103,17 +95,49 @@ def call_partial(ctx: Lowering, held: Partial, args: Args, kwargs: Kwargs, node:
     return ctx.apply(held.function, [*held.args, *args], dict(held.kwargs) | kwargs, node)
 
 
+def _adapted(kind: Any, *names: str, defaults: tuple[Binding, ...] = ()) -> Any:
+    """An iterator of what it is given, which nothing has been asked for yet."""
+
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | dict(zip(names, args, strict=False)) | kwargs
+        if len(args) > len(names) or set(values) != set(names):
+            raise UnsupportedSyntax(f"{kind.__name__} takes {', '.join(names)}", ctx.loc(node))
+        return iterator(ctx, kind, tuple(values[name] for name in names), node)
+
+    return lower
+
+
+NONE = Static(None)
+for _kind, _names, _defaults in (
+    (filter, ("function", "iterable"), ()), (itertools.filterfalse, ("function", "iterable"), ()),
+    (itertools.starmap, ("function", "iterable"), ()), (itertools.takewhile, ("predicate", "iterable"), ()),
+    (itertools.dropwhile, ("predicate", "iterable"), ()), (itertools.chain.from_iterable, ("iterable",), ()),
+    (itertools.count, ("start", "step"), (Num(ZERO), Num(ONE))), (itertools.repeat, ("object", "times"), (NONE,)),
+):  # fmt: skip
+    SPECIAL[_kind] = _adapted(_kind, *_names, defaults=_defaults)
+
+
+@special(map)
+def map_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return iterator(ctx, map, tuple(args), node)
+
+
+@special(itertools.chain)
+def chain(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return iterator(ctx, itertools.chain, tuple(args), node)
+
+
+@special(itertools.compress)
+def compress(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    data, selectors = (*args, *(kwargs[name] for name in ("data", "selectors") if name in kwargs))
+    return iterator(ctx, itertools.compress, (iterator(ctx, "zip", (data, selectors), node),), node)
+
+
 @special(itertools.accumulate)
 def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Running totals, as a list."""
-    given = dict(zip(("iterable", "func"), args, strict=False)) | kwargs
-    function = [] if given.get("func", Static(None)) == Static(None) else [given["func"]]
-    start = given.get("initial", Static(None))
-    if start != Static(None):
-        return ctx.apply(Static(iterating.accumulate), [start, given["iterable"], *function], {}, node)
-    whole = given["iterable"] if isinstance(given["iterable"], Ref) else list_(ctx, [given["iterable"]], {}, node)
-    first, rest = split(ctx, whole, node)
-    return ctx.apply(Static(iterating.accumulate), [first, rest, *function], {}, node)
+    """Running totals."""
+    values = {"func": NONE, "initial": NONE} | dict(zip(("iterable", "func"), args, strict=False)) | kwargs
+    return iterator(ctx, itertools.accumulate, (values["iterable"], values["func"], values["initial"]), node)
 
 
 @special(collections.deque)
@@ -133,49 +157,37 @@ def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(itertools.islice)
 def islice(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The first so many."""
-    if len(args) == 2:
-        return ctx.apply(Static(iterating.first_of), args, {}, node)
-    whole = args[0] if isinstance(args[0], Ref) else list_(ctx, args[:1], {}, node)
-    bounds = [ctx.read(a, node) for a in args[1:]]
-    return load(ctx, whole, Index("s", (*bounds, Const(None))[:3], ()), node)
+    """Items by their places; of an array a view has them."""
+    start, stop, step = {2: (Num(ZERO), *args[1:], NONE), 3: (*args[1:], NONE), 4: tuple(args[1:])}[len(args)]
+    start, step = (Num(Const(least)) if part == NONE else part for part, least in ((start, 0), (step, 1)))
+    if isinstance(args[0], Ref):
+        bounds = [ctx.read(part, node) for part in (start, stop, step)]
+        if bounds[0] == ZERO:
+            bounds[0] = Const(None)
+        view = load(ctx, args[0], Index("s", tuple(Const(None) if b == ONE and k == 2 else b for k, b in enumerate(bounds)), ()), node)
+        return iterator(ctx, "iter", (view,), node)
+    return iterator(ctx, itertools.islice, (args[0], start, stop, step), node)
 
 
 @special(iter)
 def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return iterated(ctx, args[0], node)
-
-
-def made_list(ctx: Lowering, items: Binding, node: ast.AST) -> Binding:
-    """The items of an iterator, all made now."""
-    return items if isinstance(items, Tup | Obj) else list_(ctx, [items], {}, node)
-
-
-def walk(ctx: Lowering, items: Binding, node: ast.AST, since: State | None = None) -> Binding:
-    """An iterator that remembers how far it has gone; with ``since`` nothing may have changed meanwhile, for its items are made already."""
-    if isinstance(items, Iter) and items.kind == "range":
-        items = list_(ctx, [items], {}, node)
-    if not (isinstance(items, Ref | Tup) and not isinstance(items, View) or isinstance(items, Obj) and items.key.kind == "list"):
-        raise UnsupportedSyntax("this iterator is gone over step by step", ctx.loc(node), "make it a list before iter is called")
-    known = () if since is None else (("since", Static(since)),)
-    return ctx.new_object("record", (("items", items), ("place", Num(ZERO)), *known), iterating.Walk)
+    """An iterator is its own; one of a function steps by calling it."""
+    if len(args) == 2:
+        return iterator(ctx, iter, tuple(args), node)
+    held = own_iterator(ctx, args[0], node)
+    return held if is_iterator(held) else iterator(ctx, "iter", (held,), node)
 
 
 @special(next)
 def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The next item of an iterator that has a name, or the first of one that has none."""
+    """The next item of an iterator: of a recipe the first, which lowering takes back should something ask for more."""
+    if not is_iterator(args[0]):
+        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), "call iter in a statement before")
     default = args[1:]
-    match args[0]:
-        case Obj(key) if key.cls is iterating.Walk:
-            check_since(ctx, key, node)
-            return call_function(ctx, iterating.Walk.step_or if default else iterating.Walk.step, args, {}, node)
-        case Generator() if isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call):
-            return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
-    unnamed = isinstance(node, ast.Call) and isinstance(node.args[0], ast.Call) and ctx.evaluate(node.args[0].func) == Static(iter)
-    if not unnamed:
-        raise UnsupportedSyntax(
-            "what next steps on is not known", ctx.loc(node), "call iter in a statement before, and give the iterator a name"
-        )
+    if is_record(args[0]):
+        assert isinstance(args[0], Obj)
+        cls = args[0].key.cls
+        return ctx.apply(Static(cls.step_or if default else cls.step), args, {}, node)
     return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
 
 
@@ -194,21 +206,9 @@ def ndenumerate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     return ctx.apply(Static(iterating.numbered_elements), [args[0], ndindex(ctx, [shape], {}, node)], {}, node)
 
 
-@special(map)
-def map_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    items = items_of(ctx, args[1] if len(args) == 2 else Iter("zip", tuple(args[1:])), node)
-    spread = len(args) > 2
-    if isinstance(items, list):
-        return Tup(tuple(ctx.apply(args[0], list(i.items) if spread and isinstance(i, Tup) else [i], {}, node) for i in items))
-
-    def step(total: Binding, item: Binding) -> Binding:
-        return append(ctx, total, ctx.apply(args[0], list(item.items) if spread and isinstance(item, Tup) else [item], {}, node), node)
-
-    return fold(ctx, items, ctx.new_object("list", ()), step, node)
-
-
 @special(functools.reduce)
 def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [args[0], sequence(ctx, args[1], node), *args[2:]]
     items = items_of(ctx, args[1], node)
     if isinstance(items, list):
         start = args[2:] or items[:1]

@@ -16,7 +16,9 @@ from symgrad.frontend.bindings import (
     Broken,
     Choice,
     Fun,
+    Generator,
     HeapKey,
+    Iter,
     Location,
     Maybe,
     Name,
@@ -32,7 +34,7 @@ from symgrad.frontend.context import CODE, Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import objects_in
-from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, or_missing, places_in, rebuild, settled
+from symgrad.frontend.skeletons import DIFFERENT, Skeleton, array_leaves, leaf_names, leaves, merge, or_missing, places_in, rebuild, settled
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
 from symgrad.location import Loc
@@ -70,6 +72,7 @@ class Joining:
     op: If
     state: State = field(default_factory=State)
     done: dict[Any, Binding] = field(default_factory=dict)
+    together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -171,6 +174,8 @@ class Joining:
         return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj | Tup | Maybe | OneOf)
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
+        if (sites := sites_of(a)) and (others := sites_of(b)):
+            return Broken(DIFFERENT, "make each a list", sites | others)
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if can_be_called(a) and can_be_called(b):
@@ -229,13 +234,30 @@ class Joining:
             seen: set[HeapKey] = set()
             for name, binding in side.names.items():
                 there = settled(others.names.get(name, MISSING), others)
-                if not (settled(binding, side) == own and there == (b if first else a)):
-                    objects_in(binding, side, seen)
+                self.reach(settled(binding, side), there, own, b if first else a, first, seen)
             for binding in side.operands:
                 objects_in(binding, side, seen)
             if held.key in seen:
                 return True
         return False
+
+    def reach(self, here: Binding, there: Binding, own: Binding, other: Binding, first: bool, seen: set[HeapKey]) -> None:
+        """The objects that a binding reaches on one path, but for the way by which the other path reaches what becomes one with ``own``."""
+        if here == own and there == other:
+            return
+        pair = (here, there) if first else (there, here)
+        if pair not in self.together or not isinstance(here, Obj) or not isinstance(there, Obj):
+            objects_in(here, self.state_of(first), seen)
+            return
+        contents = [state.heap.get(x.key, ()) for state, x in ((self.state_of(first), here), (self.state_of(not first), there))]
+        if not any(isinstance(content, Ref) for content in contents):
+            one, two = (dict(content) for content in contents)  # type: ignore[arg-type]
+            seen.add(here.key)
+            for name, item in one.items():
+                self.reach(item, two.get(name, MISSING), own, other, first, seen)
+
+    def state_of(self, first: bool) -> State:
+        return self.then.state if first else self.orelse.state
 
     def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
         """Join objects that may be None on one path, or are on the other."""
@@ -275,6 +297,7 @@ class Joining:
             self.state.heap[made] = self.whole_list(held, contents)
             return Obj(made)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
+        self.together.add((a, b))
         if alone:
             keys_ = dict.fromkeys([*first, *second])
             self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
@@ -297,6 +320,13 @@ class Joining:
                     if source is not None and source is not location:
                         self.state.pair(location, source)
         return Ref(location)
+
+
+def sites_of(binding: Binding) -> frozenset[Any]:
+    """Where an iterator without a position is made, or those that something may be."""
+    if isinstance(binding, Broken):
+        return binding.sites
+    return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()
 
 
 def inner_of(binding: Binding) -> Binding:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, Tup, View
+from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, View
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
-from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of, iterated
+from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
 from symgrad.frontend.operators import truth
+from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
@@ -24,9 +25,9 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable = ctx.evaluate(node.iter)
-    iterable = iterated(ctx, iterable, node.iter)
-    if (values := generated(iterable)) is not None:
-        return over_generator(ctx, node, *values, rest)
+    iterable = begin(ctx, iterable, node.iter)
+    if isinstance(iterable, Generator):
+        return over_generator(ctx, node, iterable, rest)
     items = items_of(ctx, iterable, node.iter)
     if isinstance(items, list):
         return unrolled(ctx, node, iterable, items, rest)
@@ -75,33 +76,15 @@ def over(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
     return iterable
 
 
-def generated(iterable: Binding) -> tuple[Generator, Binding | None] | None:
-    """The generator that something goes over, and where the counter begins that stands before its values."""
-    match iterable:
-        case Generator():
-            return iterable, None
-        case Iter(kind="enumerate", parts=(Generator() as held, start)):
-            return held, Num(start)
-    return None
-
-
-def over_generator(ctx: Lowering, node: ast.For, held: Generator, start: Binding | None, rest: list[ast.stmt]) -> bool:
+def over_generator(ctx: Lowering, node: ast.For, held: Generator, rest: list[ast.stmt]) -> bool:
     """A loop over what a generator yields."""
     loop = Loop(0)
-    counter = (ctx.frame, f"%counter{next(ctx.builder.fresh)}")
-    if start is not None:
-        ctx.state.names[counter] = start
 
     def body(value: Binding) -> None:
-        if start is not None:
-            count = ctx.state.names[counter]
-            ctx.state.names[counter] = Num(ctx.call("add", ctx.read(count), Const(1)))
-            value = Tup((count, value))
         bind(ctx, node.target, value)
         run(ctx, node.body)
 
     ends = each_value(ctx, held, loop, body, node.iter)
-    ctx.state.names.pop(counter, None)
     if not ends and loop.exits == {RETURN}:
         leave(ctx, RETURN)  # nothing else leads out of it
         return False

@@ -35,7 +35,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Captured, Frame, Lowering, Raised, Recapture, Unresolved
+from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import constant_text, owner_name
@@ -109,12 +109,19 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     """
     captured: list[Captured] = []
     refused: SymgradError | None = None
+    stateful: frozenset[Any] = frozenset()
     for _ in range(RESTARTS):
         told = None if notes is None else Notes()
         try:
-            made = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told).lowered()
+            made = Attempt(
+                source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told, stateful
+            ).lowered()
         except Recapture as found:
             captured.append(found.captured)
+        except NeedsState as found:
+            if found.sites <= stateful:
+                raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
+            stateful |= found.sites
         except SymgradError as error:
             if refused is not None:
                 raise refused from None
@@ -156,6 +163,7 @@ class Attempt:
     pins: Mapping[str, Any]
     unroll: bool
     notes: Notes | None = None
+    stateful: frozenset[Any] = frozenset()
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     relations: dict[str, Extent] = field(init=False)
@@ -175,6 +183,7 @@ class Attempt:
             pins=self.pins,
             unroll=self.unroll,
             notes=self.notes,
+            stateful=self.stateful,
         )
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, node))

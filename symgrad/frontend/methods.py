@@ -19,7 +19,7 @@ from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.flow import choose
-from symgrad.frontend.iterate import append, indices_of, items_of, longest
+from symgrad.frontend.iterate import append, indices_of, items_of, longest, sequence
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
@@ -245,6 +245,7 @@ def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 @method("list", "extend")
 def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
 
+    args = [sequence(ctx, args[0], node)]
     items = items_of(ctx, args[0], node)
     if not isinstance(items, list) and ctx.unroll and (indices := indices_of(items)) is not None:
         items = [items.item(Const(k)) for k in indices]

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
-from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Generator, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
@@ -22,11 +22,13 @@ from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.several import asked, each
+from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
+from symgrad.ops.composed import iterating
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
@@ -317,7 +319,9 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case External(value, text) if not isinstance(value, np.ndarray):
             ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
-        case Fun() | Bound():
+        case Fun() | Bound() | Generator():
+            return Const(True)
+        case Iter() if binding.key is not None:
             return Const(True)
     return ctx.read(binding, node)
 
@@ -457,6 +461,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
         sure = b.location not in ctx.state.partners.get(a.location, ())
         return a.location is b.location if a.location is b.location or sure else None
+    if any(is_iterator(x) and not isinstance(x, Obj) for x in (a, b)):
+        return a == b
     if isinstance(a, Obj) and isinstance(b, Obj):
         sure = not {a.key, b.key} & ctx.state.twins and b.key not in ctx.state.kin.get(a.key, ())
         return a == b if a == b or sure else None
@@ -488,6 +494,10 @@ def is_integer(ctx: Lowering, binding: Binding) -> bool:
     return getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
 
 
+def negated(ctx: Lowering, test: Operand) -> Operand:
+    return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
+
+
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(b, "__contains__") is not None:
@@ -507,6 +517,11 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(Const((a.value in b.value) != negate))
     if isinstance(b, Iter) and b.kind == "range":
         return in_range(ctx, a, b.parts, negate, node)
+    over = begin(ctx, b, node)
+    if isinstance(over, Generator):
+        found = ctx.apply(Static(any), [ctx.apply(Static(iterating.equals), [a, over], {}, node)], {}, node)
+        return Num(negated(ctx, truth(ctx, found, node))) if negate else found
+    b = over
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))

@@ -14,14 +14,14 @@ from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
-from symgrad.frontend.iterate import items_of, known_items
+from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary, comparison, truth
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List
-from symgrad.ops.composed.sequences import least_by, most_by, ordered_by
+from symgrad.ops.composed.sequences import least_by, least_of, most_by, most_of, ordered_by, ordered_of
 from symgrad.ops.composed.sequences import sorted_ as ordered
 
 Args = list[Binding]
@@ -66,16 +66,18 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     if unknown := set(kwargs) - {"key", "default"}:
         raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
     key = kwargs.get("key", Static(None))
+    args = [sequence(ctx, args[0], node)] if len(args) == 1 else args
     if key != Static(None):
+        if "default" in kwargs:
+            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
         whole = args[0] if len(args) == 1 else Tup(tuple(args))
         items = known_items(ctx, whole, node)
         keys = [ctx.apply(key, [item], {}, node) for item in items or ()]
-        if items and "default" not in kwargs and any(isinstance(k, Tup) for k in keys):
+        if items and any(isinstance(k, Tup) for k in keys):
             return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
-        args = [ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)] if "default" not in kwargs else args
-        if "default" in kwargs:
-            raise UnsupportedArgument("key and default of max and min at once are not supported", ctx.loc(node))
-        return args[0]
+        if items:
+            return ctx.apply(Static(least_of if smaller else most_of), [Tup(tuple(items)), Tup(tuple(keys))], {}, node)
+        return ctx.apply(Static(least_by if smaller else most_by), [whole, key], {}, node)
     if "default" not in kwargs:
         return extreme(ctx, args, node, smaller)
     size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
@@ -102,6 +104,7 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
     if is_set(args[0]):
         args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]  # type: ignore[arg-type]
+    args = [sequence(ctx, args[0], node), *args[1:]]
     items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
     if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
         what = "tuples can be sorted where it is known how many there are"
@@ -112,6 +115,8 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
             return ctx.new_object("list", enumerate(items[k] for k in order))
         if any(isinstance(k, Tup | Obj) for k in keys):
             return sorted_by_several(ctx, items, keys, bool(known_value(backwards)[0]), node)
+        if key != Static(None):
+            return ctx.apply(Static(ordered_of), [Tup(tuple(items)), Tup(tuple(keys)), backwards], {}, node)
     return ctx.apply(Static(ordered), args, kwargs, node)
 
 

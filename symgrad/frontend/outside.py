@@ -37,6 +37,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
             case Missing():
                 raise UnsupportedSyntax(f"{node.id!r} is not bound here", ctx.loc(node))
             case Broken(why, hint):
+                ctx.check_position(made)
                 raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
         return made
     source = ctx.frame.source

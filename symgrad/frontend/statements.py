@@ -26,7 +26,6 @@ from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
-from symgrad.frontend.once import named_iterator
 from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
 from symgrad.frontend.source import read
 from symgrad.frontend.tables import statement
@@ -38,10 +37,9 @@ from symgrad.ops.declare import ROWS
 
 @statement(ast.Assign)
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    made = named_iterator(ctx, node)
     if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
         ctx.unpacked = node.value
-    value = ctx.evaluate(node.value) if made is None else made
+    value = ctx.evaluate(node.value)
     for target in node.targets:
         bind(ctx, target, value)
 

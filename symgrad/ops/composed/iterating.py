@@ -107,14 +107,16 @@ def cycle(iterable: Any) -> Iterator[Any]:
         place += 1
 
 
-def repeat(object: Any, times: Any = None) -> Iterator[Any]:
+def repeat(object: Any, times: Any) -> Iterator[Any]:
     """``itertools.repeat``, so many times."""
-    if times is None:
-        while True:
-            yield object
-    else:
-        for _ in range(times):
-            yield object
+    for _ in range(times):
+        yield object
+
+
+def repeat_forever(object: Any, times: Any) -> Iterator[Any]:
+    """``itertools.repeat`` without an end."""
+    while True:
+        yield object
 
 
 def product_of_two(first: Any, second: Any) -> Iterator[Any]:
@@ -196,37 +198,70 @@ def first_value_or(iterable: Any, default: Any) -> Any:
     return default
 
 
-class Walk:
-    """An iterator of a list, a tuple or an array, and how far it has gone."""
+def numbered(iterable: Any, start: Any) -> Iterator[Any]:
+    """``enumerate`` of a generator."""
+    count = start
+    for value in iterable:
+        yield count, value
+        count += 1
 
-    def __init__(self, items: Any) -> None:
-        self.items = items
-        self.place = 0
 
-    def step(self) -> Any:
-        """``next(it)``."""
-        if self.place >= len(self.items):
-            raise StopIteration("there is no next item")
-        self.place += 1
-        return self.items[self.place - 1]
+def accumulated(iterable: Any, func: Any, initial: Any) -> Iterator[Any]:
+    """``itertools.accumulate`` of what has no first item that is known."""
+    total = initial
+    begun = initial is not None
+    if initial is not None:
+        yield total
+    for value in iterable:
+        if begun:
+            total = total + value if func is None else func(total, value)
+        else:
+            total = value
+        begun = True
+        yield total
 
-    def step_or(self, default: Any) -> Any:
-        """``next(it, default)``."""
-        if self.place >= len(self.items):
-            return default
-        self.place += 1
-        return self.items[self.place - 1]
 
-    def __iter__(self) -> Iterator[Any]:
-        """What a loop goes over: the body may step on meanwhile."""
-        while self.place < len(self.items):
-            self.place += 1
-            yield self.items[self.place - 1]
+def sliced(iterable: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
+    """``itertools.islice``."""
+    place = 0
+    following = start
+    if stop is None:
+        for value in iterable:
+            place += 1
+            if place > following:
+                following += step
+                yield value
+    elif stop > 0:
+        for value in iterable:
+            place += 1
+            if place > following:
+                following += step
+                yield value
+            if place >= stop:
+                return
+
+
+def compressed(pairs: Any) -> Iterator[Any]:
+    """``itertools.compress`` of pairs of item and selector."""
+    for value, chosen in pairs:
+        if chosen:
+            yield value
+
+
+def equals(sought: Any, iterable: Any) -> Iterator[Any]:
+    """What ``in`` asks of each item."""
+    for value in iterable:
+        yield value == sought
+
+
+def called(function: Any, sentinel: Any) -> Iterator[Any]:
+    """``iter`` of a function and the value that ends it."""
+    while True:
+        value = function()
+        if value == sentinel:
+            return
+        yield value
 
 
 PLACES = (places_of_one, places_of_two, places_of_three, places_of_four)
-ITERATING: dict[Callable[..., Any], Callable[..., Any]] = {
-    itertools.starmap: starmap, filter: kept, itertools.filterfalse: dropped, itertools.takewhile: takewhile,
-    itertools.dropwhile: dropwhile, itertools.chain.from_iterable: from_iterable, itertools.count: counting, itertools.cycle: cycle,
-    itertools.repeat: repeat,
-}  # fmt: skip
+ITERATING: dict[Callable[..., Any], Callable[..., Any]] = {itertools.cycle: cycle}

@@ -229,6 +229,24 @@ def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
     return [items[k] for k in order]
 
 
+def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
+    """``sorted`` by a number for each item; of equals the first stays first."""
+    numbers = np.array(keys)
+    need(np.ndim(numbers) == 1, "sorted by a key of several numbers needs items whose number is known")
+    order = np.lexsort((np.arange(len(items)), -numbers if reverse else numbers))
+    return [items[k] for k in order]
+
+
+def most_of(items: Any, keys: Any) -> Any:
+    """``max`` by a number for each item."""
+    return items[int(np.argmax(np.array(keys)))]
+
+
+def least_of(items: Any, keys: Any) -> Any:
+    """``min`` by a number for each item."""
+    return items[int(np.argmin(np.array(keys)))]
+
+
 def ordered_by(items: Any, columns: Any) -> Any:
     """``sorted`` by several numbers for each item: the first that differ decide."""
     order = np.lexsort((np.arange(len(items)), *columns[::-1]))

@@ -1,0 +1,229 @@
+"""The body of a generator as text that can be entered where it was left: at its beginning, or behind any of its ``yield`` statements.
+
+All that the generator knows is then in variables of its frame: ``AT`` says where it stands, and each ``for`` goes over an iterator with
+a position that is a variable too. Entered again it runs what is left of the round that the ``yield`` stands in, then the loop as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.ops.composed.stepping import positioned
+
+AT = "%at"  #: where a generator stands: 0 running, or not begun; the number of a ``yield``; -1 at its end
+
+
+class NotResumable(Exception):
+    """There is a ``yield`` inside something that cannot be entered in the middle."""
+
+
+def load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str, value: Any) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value if isinstance(value, ast.expr) else ast.Constant(value))
+
+
+def is_at(*places: int) -> ast.expr:
+    tests: list[ast.expr] = [ast.Compare(load(AT), [ast.Eq()], [ast.Constant(k)]) for k in places]
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+
+
+@dataclass
+class Resuming:
+    """The work on one generator; ``names`` are the variables that it has besides its own, ``numbers`` those of its ``yield`` statements."""
+
+    names: set[str] = field(default_factory=lambda: {AT})
+    numbers: dict[int, int] = field(default_factory=dict)
+    held: dict[int, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
+    kept: list[ast.AST] = field(default_factory=list)  #: nodes whose identity is in ``numbers`` or ``held``
+
+    def whole(self, function: ast.FunctionDef) -> list[ast.stmt]:
+        """The body, to be run each time that the generator is gone on with."""
+        body = function.body
+        for statement in body:
+            for inner in ast.walk(statement):
+                if isinstance(inner, ast.Yield):
+                    self.numbers[id(inner)] = len(self.numbers) + 1
+                    self.kept.append(inner)
+                elif isinstance(inner, ast.For):
+                    self.held[id(inner)] = f"%it{len(self.held)}"
+                    self.kept.append(inner)
+        self.names |= set(self.held.values())
+        ended = ast.If(is_at(-1), [ast.Return(None)], [])
+        made = [ended, *self.entered(body), store(AT, -1)]
+        for statement in made:
+            for inner in ast.walk(statement):
+                if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, function)
+        return made
+
+    def inside(self, node: ast.AST | list[ast.stmt]) -> list[int]:
+        """The ``yield`` statements in some text."""
+        nodes = node if isinstance(node, list) else [node]
+        return [self.numbers[id(n)] for whole in nodes for n in ast.walk(whole) if id(n) in self.numbers]
+
+    def entered(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """Statements that begin where ``AT`` is 0, or in the middle: until that is reached nothing is done."""
+        made: list[ast.stmt] = []
+        last = max((k for k, s in enumerate(statements) if self.inside(s)), default=-1)
+        for k, statement in enumerate(statements):
+            if not self.inside(statement):
+                plain = self.ending(statement)
+                made += plain if k > last else [ast.If(is_at(0), plain, [])]
+            elif k == last and k == 0:
+                made += self.one(statement)
+            else:
+                made.append(ast.If(is_at(0, *self.inside(statement)), self.one(statement), []))
+        return made
+
+    def rest(self, statements: list[ast.stmt], targets: list[int]) -> list[ast.stmt]:
+        """What is left of statements that were left at one of some ``yield`` statements."""
+        first = next(k for k, s in enumerate(statements) if set(self.inside(s)) & set(targets))
+        if len(targets) > 1 and not set(targets) <= set(self.inside(statements[first])):
+            return self.entered(statements)
+        statement = statements[first]
+        made = self.one(statement, targets)
+        for k in range(first + 1, len(statements)):
+            made += self.one(statements[k]) if self.inside(statements[k]) else self.ending(statements[k])
+        return made
+
+    def ending(self, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement without ``yield``; where it returns, the generator is at its end."""
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            return [statement]
+        if isinstance(statement, ast.Return):
+            return [store(AT, -1), statement]
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(held := getattr(statement, name, None), list):
+                setattr(statement, name, [made for inner in held for made in self.ending(inner)])
+        for handler in getattr(statement, "handlers", []):
+            handler.body = [made for inner in handler.body for made in self.ending(inner)]
+        return [statement]
+
+    def one(self, statement: ast.stmt, targets: list[int] | None = None) -> list[ast.stmt]:
+        """A statement with ``yield`` in it, begun or, with ``targets``, left at one of these."""
+        within = self.inside(statement) if targets is None else targets
+        match statement:
+            case ast.Expr(value=ast.Yield()):
+                number = self.numbers[id(statement.value)]
+                if targets is not None:
+                    return [store(AT, 0)]
+                yielding = [store(AT, number), copied(statement, self), ast.If(is_at(-1), [ast.Return(None)], []), store(AT, 0)]
+                return [ast.If(is_at(0), yielding, [ast.If(is_at(number), [store(AT, 0)], [])])]
+            case ast.If(test=test, body=body, orelse=orelse):
+                inner, other = self.inside(body), self.inside(orelse)
+                if targets is not None and not set(targets) & set(other):
+                    return self.rest(body, targets)
+                if targets is not None and not set(targets) & set(inner):
+                    return self.rest(orelse, targets)
+                chosen: ast.expr = ast.BoolOp(ast.And(), [is_at(0), test])
+                chosen = ast.BoolOp(ast.Or(), [chosen, is_at(*inner)]) if inner else chosen
+                return [ast.If(chosen, self.entered(body), self.entered(orelse))]
+            case ast.For(orelse=[]) | ast.While(orelse=[]):
+                return self.loop(statement, within, targets is None)
+        raise NotResumable
+
+    def loop(self, statement: ast.For | ast.While, within: list[int], begins: bool) -> list[ast.stmt]:
+        """A loop: the iterator is made at the beginning, the rest of a round done first."""
+        made: list[ast.stmt] = []
+        again: ast.stmt
+        if isinstance(statement, ast.For):
+            name = self.held[id(statement)]
+            if begins:
+                call = ast.Call(ast.Constant(positioned), [statement.iter], [])  # type: ignore[arg-type]
+                made.append(ast.If(is_at(0), [store(name, call)], []))
+            rest = self.rest(copied_all(statement.body, self), within)
+            again = ast.For(statement.target, load(name), self.entered(copied_all(statement.body, self)), [])
+        else:
+            rest = self.rest(copied_all(statement.body, self), within)
+            again = ast.While(statement.test, self.entered(copied_all(statement.body, self)), [])
+        if not any(isinstance(n, ast.Break | ast.Continue) for n in at_level(rest)):
+            resumed = ast.If(is_at(*within), rest, []) if begins else None
+            return [*made, *([resumed] if resumed is not None else rest), again]
+        flag = f"%go{len(self.names)}"
+        self.names.add(flag)
+        once = ast.For(ast.Name("%round", ast.Store()), ast.Tuple([ast.Constant(0)], ast.Load()), breaking(rest, flag), [])
+        self.names.add("%round")
+        return [*made, store(flag, True), ast.If(is_at(*within), [once], []) if begins else once, ast.If(load(flag), [again], [])]
+
+
+def copied(statement: ast.stmt, work: Resuming) -> ast.stmt:
+    return copied_all([statement], work)[0]
+
+
+def copied_all(statements: list[ast.stmt], work: Resuming) -> list[ast.stmt]:
+    """Statements again, with the numbers of their ``yield``."""
+    made = copy.deepcopy(statements)
+    for one, two in zip(statements, made, strict=True):
+        for old, new in zip(ast.walk(one), ast.walk(two), strict=True):
+            if id(old) in work.numbers:
+                work.numbers[id(new)] = work.numbers[id(old)]
+                work.kept.append(new)
+            if id(old) in work.held:
+                work.held[id(new)] = work.held[id(old)]
+                work.kept.append(new)
+    return made
+
+
+def at_level(statements: list[ast.stmt]) -> list[ast.AST]:
+    """The nodes of statements, those of loops and functions in them left out."""
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = list(statements)
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+def breaking(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
+    """Statements whose ``break`` also clears a flag."""
+
+    class Clearing(ast.NodeTransformer):
+        def visit_For(self, node: ast.For) -> ast.AST:
+            return node
+
+        def visit_While(self, node: ast.While) -> ast.AST:
+            return node
+
+        def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
+            return [store(flag, False), node]
+
+    whole = Clearing().visit(ast.Module(statements, []))
+    body: list[ast.stmt] = whole.body
+    return body
+
+
+class Desugared(ast.NodeTransformer):
+    """``yield from`` as a loop."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if not isinstance(node.value, ast.YieldFrom):
+            return node
+        item = "%item"
+        over = ast.For(ast.Name(item, ast.Store()), node.value.value, [ast.Expr(ast.Yield(load(item)))], [])
+        return ast.fix_missing_locations(ast.copy_location(over, node))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+
+def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str], int] | None:
+    """The body to run at each entry, its further variables, and how many ``yield`` statements it has; None where it has no such body."""
+    plain = copy.deepcopy(function)
+    plain.body = [Desugared().visit(statement) for statement in plain.body]
+    work = Resuming()
+    try:
+        body = work.whole(plain)
+    except NotResumable:
+        return None
+    return body, frozenset(work.names), len(set(work.numbers.values()))
+
+
+__all__ = ["AT", "resumable"]

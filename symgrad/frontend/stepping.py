@@ -1,0 +1,356 @@
+"""Iterators: recipes that are fused with the loop over them, and records with a position where they are used in several places.
+
+Making an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it is fused: a counted
+loop, or the generator's body with the consumer's in it. From then on the heap says that it is used. Whatever asks for a used one
+raises ``NeedsState`` with the place where it was made; lowering starts again, and what is made there is a record of a class of
+``ops.composed.stepping``, which every consumer moves on. So fusion is what happens where the heap shows that nobody can tell.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.context import Lowering, NeedsState
+from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.tables import special
+from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ops.composed import iterating, stepping
+
+FRESH, USED = Static("fresh"), Static("used")
+#: recipes that become generators when something goes over them: the text that says them
+TEXTS: dict[Any, Callable[..., Any]] = {
+    map: iterating.mapped, filter: iterating.kept, itertools.filterfalse: iterating.dropped, itertools.starmap: iterating.starmap,
+    itertools.takewhile: iterating.takewhile, itertools.dropwhile: iterating.dropwhile, itertools.chain: iterating.chain,
+    itertools.chain.from_iterable: iterating.from_iterable, itertools.accumulate: iterating.accumulated,
+    itertools.islice: iterating.sliced, itertools.compress: iterating.compressed, itertools.count: iterating.counting,
+    itertools.repeat: iterating.repeat, itertools.cycle: iterating.cycle, itertools.pairwise: iterating.pairwise,
+    iter: iterating.called, itertools.product: iterating.product_of_two, itertools.combinations: iterating.pairs_of,
+}  # fmt: skip
+
+
+def site_of(ctx: Lowering, node: ast.AST) -> Any:
+    """The place in the source where an iterator is made."""
+    place = tuple(getattr(node, name, 0) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
+    return (ctx.frame.source.file, *place)
+
+
+def iterator(ctx: Lowering, kind: Any, parts: tuple[Any, ...], node: ast.AST) -> Binding:
+    """A new iterator: a recipe, or a record where lowering has found that a recipe will not do."""
+    key = HeapKey("iterator", site_of(ctx, node))
+    ctx.state.heap[key] = (("state", FRESH),)
+    made = Iter(kind, parts, key)
+    return record(ctx, made, node) if key.cls in ctx.stateful else made
+
+
+def use(ctx: Lowering, key: HeapKey) -> None:
+    """Note that a recipe is gone over; it must not have been before."""
+    if dict(ctx.state.entries(key)).get("state") != FRESH:
+        raise NeedsState(frozenset({key.cls}))
+    ctx.state.heap[key] = (("state", USED),)
+
+
+def is_record(binding: Any) -> bool:
+    """Is it an iterator with a position?"""
+    return isinstance(binding, Obj) and binding.key.kind == "record" and binding.key.cls in stepping.CLASSES
+
+
+def is_iterator(binding: Any) -> bool:
+    """Is it an iterator, in whatever form?"""
+    return isinstance(binding, Generator) or isinstance(binding, Iter) and binding.key is not None or is_record(binding)
+
+
+def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type | None:
+    """The class of an iterator in Python; None for everything else."""
+    if is_record(binding):
+        held: type = stepping.CLASSES[binding.key.cls]
+        return held
+    if isinstance(binding, Generator):
+        return types.GeneratorType
+    if not isinstance(binding, Iter) or binding.key is None:
+        return range if isinstance(binding, Iter) and binding.kind == "range" else None
+    names: dict[Any, type] = {"enumerate": enumerate, "zip": zip, "zip_strict": zip, "reversed": reversed}
+    if binding.kind == "iter":
+        inner = type_of(binding.parts[0])
+        return type(iter(inner())) if inner in (list, tuple, dict, set, str) else Iterator
+    return names.get(binding.kind) or (binding.kind if isinstance(binding.kind, type) else type(iter([])))
+
+
+# ------------------------------------------------------------------ going over one
+
+
+def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What something is to the one consumer that goes over it now: a container, a recipe without a key, or a generator."""
+    ctx.check_position(binding)
+    binding = own_iterator(ctx, binding, node)
+    if is_record(binding):
+        assert isinstance(binding, Obj)
+        return ctx.apply(Static(binding.key.cls.__iter__), [binding], {}, node)
+    if not isinstance(binding, Iter) or binding.key is None:
+        return binding
+    use(ctx, binding.key)
+    match binding:
+        case Iter(kind="iter", parts=(inner,)):
+            return begin(ctx, inner, node)
+        case Iter(kind="enumerate", parts=(inner, start)):
+            over = begin(ctx, inner, node)
+            if isinstance(over, Generator):
+                return ctx.apply(Static(iterating.numbered), [over, Num(start)], {}, node)
+            return replace(binding, parts=(over, start), key=None)
+        case Iter(kind="zip" | "zip_strict", parts=parts):
+            return begin_zip(ctx, binding, parts, node)
+        case Iter(kind="reversed", parts=(inner, _)):
+            if is_iterator(inner):
+                raise UnsupportedSyntax("an iterator cannot be reversed", ctx.loc(node), "make it a list")
+            return replace(binding, key=None)
+        case Iter(kind=kind, parts=parts) if kind in TEXTS:
+            text = iterating.starmap if kind is map and len(parts) > 2 else TEXTS[kind]
+            text = iterating.repeat_forever if endless(binding) and kind is itertools.repeat else text
+            if kind is map and len(parts) > 2:
+                parts = (parts[0], iterator(ctx, "zip", parts[1:], node))
+            return ctx.apply(Static(text), list(parts), {}, node)
+    return replace(binding, key=None)
+
+
+def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What ``__iter__`` of the user's class gives."""
+    binding = definite(ctx, binding, node)
+    while isinstance(binding, Obj) and not is_record(binding) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):
+        made = ctx.apply_method(binding, "__iter__", [], node)
+        if made == binding:
+            raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
+        binding = definite(ctx, made, node)
+    return binding
+
+
+def runs(ctx: Lowering, binding: Binding) -> bool:
+    """Does going over this recipe run a function of the user's, or is there only one place where it can be taken on?"""
+    match binding:
+        case Generator():
+            return True
+        case Iter(kind=kind, parts=parts) if binding.key is not None:
+            return kind in TEXTS and not endless(binding) or any(runs(ctx, part) for part in parts if isinstance(part, Binding))
+    return False
+
+
+def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
+    """Counted loops fuse; a generator beside them is run where it stands; all else has a position each."""
+    parts = tuple(own_iterator(ctx, part, node) for part in parts)
+    if len(parts) == 0:
+        return Tup(())
+    if not any(is_record(part) or runs(ctx, part) for part in parts):
+        if not all(endless(part) for part in parts):
+            return replace(whole, parts=tuple(taken(ctx, part) if endless(part) else begin(ctx, part, node) for part in parts), key=None)
+    running = [k for k, part in enumerate(parts) if runs(ctx, part)]
+    if whole.kind == "zip" and len(running) == 1 and not any(is_record(part) for part in parts):
+        (k,) = running
+        held = begin(ctx, parts[k], node)
+        before, after = ([record(ctx, part, node) for part in some] for some in (parts[:k], parts[k + 1 :]))
+        return begin(ctx, new_record(ctx, stepping.ZippedAround, [Tup(tuple(before)), held, Tup(tuple(after))], node), node)
+    if whole.kind == "zip_strict":
+        raise UnsupportedSyntax("zip(strict=True) of iterators", ctx.loc(node), "make them lists")
+    return begin(ctx, zipped(ctx, parts, node), node)
+
+
+def endless(part: Binding) -> bool:
+    """Is it ``itertools.count`` or ``repeat`` without an end, of which an item is known by its place?"""
+    return isinstance(part, Iter) and (part.kind is itertools.count or part.kind is itertools.repeat and part.parts[1] == Static(None))
+
+
+def taken(ctx: Lowering, part: Binding) -> Binding:
+    """A recipe that something goes over now."""
+    assert isinstance(part, Iter)
+    assert part.key is not None
+    use(ctx, part.key)
+    return replace(part, key=None)
+
+
+def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
+    """``zip`` with a position."""
+    if not parts:
+        return new_record(ctx, stepping.Walk, [Tup(())], node)
+    made = new_record(ctx, stepping.Single, [record(ctx, parts[0], node)], node)
+    for part in parts[1:]:
+        made = new_record(ctx, stepping.Zipped, [made, record(ctx, part, node)], node)
+    return made
+
+
+# ------------------------------------------------------------------ records
+
+
+def new_record(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> Obj:
+    """An iterator with a position."""
+    made = ctx.new_object("record", (), cls)
+    ctx.apply(Static(cls.__init__), [made, *args], {}, node)  # type: ignore[misc]
+    return made
+
+
+def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
+    """``iter`` of something as an object with a position."""
+    binding = own_iterator(ctx, binding, node)
+    if is_record(binding):
+        assert isinstance(binding, Obj)
+        return binding
+    if isinstance(binding, Iter) and binding.key is not None:
+        use(ctx, binding.key)
+    match binding:
+        case Generator():
+            return new_record(ctx, stepping.Running, [binding], node)
+        case Iter(kind="iter", parts=(inner,)):
+            return record(ctx, inner, node)
+        case Iter(kind="range", parts=parts):
+            return new_record(ctx, stepping.WalkOfRange, [Num(p) for p in parts], node)
+        case Iter(kind="enumerate", parts=(inner, start)):
+            return new_record(ctx, stepping.Enumerated, [record(ctx, inner, node), Num(start)], node)
+        case Iter(kind="zip", parts=parts):
+            made = zipped(ctx, parts, node)
+            assert isinstance(made, Obj)
+            return made
+        case Iter(kind="reversed", parts=(inner, _)):
+            return backwards(ctx, inner, node)
+        case Iter(kind="items", parts=parts):
+            return new_record(ctx, stepping.Walk, [Tup(parts)], node)
+        case Iter(kind=kind, parts=parts) if kind in TEXTS:
+            return adapted(ctx, kind, list(parts), node)
+        case View(owner=owner, keys=False):
+            return new_record(ctx, stepping.WalkOfItems if binding.pairs else stepping.WalkOfValues, [Obj(owner)], node)
+        case Static(str()) | Tup() | Ref():
+            return new_record(ctx, stepping.Walk, [Tup(binding.items) if isinstance(binding, View) else binding], node)
+        case Obj(key) if key.kind == "list":
+            return new_record(ctx, stepping.Walk, [binding], node)
+        case Obj(key) if key.kind == "dict" and not is_set(binding):
+            ctx.check_keys(key, node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k, _ in ctx.state.entries(key)))], node)
+        case Obj() if is_set(binding):
+            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k in in_order(ctx, binding, node)))], node)
+        case Static(value) if isinstance(value, range | tuple):
+            return new_record(ctx, stepping.Walk, [Tup(tuple(known(v) for v in value))], node)
+        case External(value) if isinstance(value, list | tuple | dict):
+            return new_record(ctx, stepping.Walk, [ctx.apply(Static(tuple), [binding], {}, node)], node)
+    raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list before iter(...)")
+
+
+@special(stepping.positioned)
+def positioned(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """What a ``for`` statement of a generator goes over, if it is left and entered again."""
+    return record(ctx, args[0], node)
+
+
+@special(stepping.tells)
+def tells(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """Known of the classes of the iterators alone."""
+
+    def known_of(binding: Binding) -> bool:
+        if not is_record(binding):
+            raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
+        assert isinstance(binding, Obj)
+        below = stepping.TELLING.get(binding.key.cls)
+        content = dict(ctx.state.entries(binding.key))
+        return below is not None and all(known_of(content[name]) for name in below)
+
+    return Num(Const(known_of(args[0])))
+
+
+def known(value: object) -> Binding:
+    return Num(Const(value)) if isinstance(value, bool | int | float | complex) else Static(value)
+
+
+def backwards(ctx: Lowering, inner: Binding, node: ast.AST) -> Obj:
+    """``reversed``."""
+    match inner:
+        case Iter(kind="range", parts=(start, stop, step)):
+            count = ctx.call("range_len", start, stop, step)
+            last = ctx.call("add", start, ctx.call("multiply", ctx.call("subtract", count, ONE), step))
+            before = ctx.call("subtract", start, step)
+            return new_record(ctx, stepping.WalkOfRange, [Num(last), Num(before), Num(ctx.call("subtract", ZERO, step))], node)
+        case Obj(key) if key.kind == "list":
+            return new_record(ctx, stepping.Backwards, [inner], node)
+        case Obj(key) if key.kind == "dict" and not is_set(inner):
+            ctx.check_keys(key, node)
+            return new_record(ctx, stepping.Walk, [Tup(tuple(known(k) for k, _ in ctx.state.entries(key))[::-1])], node)
+        case Tup() | Ref() if not isinstance(inner, View):
+            return new_record(ctx, stepping.Backwards, [inner], node)
+        case Static(str(text)):
+            return new_record(ctx, stepping.Walk, [Static(text[::-1])], node)
+    raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
+
+
+def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Obj:
+    """An iterator of another one, with a position."""
+
+    def made(cls: type, *args: Binding) -> Obj:
+        return new_record(ctx, cls, list(args), node)
+
+    def over(part: Binding) -> Binding:
+        return record(ctx, part, node)
+
+    true, false = Num(Const(True)), Num(Const(False))
+    match kind, parts:
+        case (_, [function, iterable]) if kind is map:
+            return made(stepping.Mapped, function, over(iterable))
+        case (_, [function, *iterables]) if kind is map:
+            return made(stepping.Starred, function, zipped(ctx, tuple(iterables), node))
+        case (_, [function, iterable]) if kind in (filter, itertools.filterfalse):
+            return made(stepping.Filtered, function, over(iterable), true if kind is filter else false)
+        case itertools.starmap, [function, iterable]:
+            return made(stepping.Starred, function, over(iterable))
+        case itertools.takewhile, [predicate, iterable]:
+            return made(stepping.TakenWhile, predicate, over(iterable))
+        case itertools.dropwhile, [predicate, iterable]:
+            return made(stepping.DroppedWhile, predicate, over(iterable))
+        case itertools.accumulate, [iterable, function, initial]:
+            return made(stepping.Accumulated, over(iterable), function, initial)
+        case itertools.islice, [iterable, Num(Const(0)), stop, Num(Const(1))] if stop != Static(None):
+            return made(stepping.Limited, over(iterable), stop)
+        case itertools.islice, [iterable, start, stop, step]:
+            return made(stepping.Sliced, over(iterable), start, stop, step)
+        case itertools.compress, [pairs]:
+            return made(stepping.Compressed, over(pairs))
+        case itertools.count, [start, step]:
+            return made(stepping.Counting, start, step)
+        case itertools.repeat, [item, times]:
+            return made(stepping.Repeated, item, times)
+        case itertools.pairwise, [iterable]:
+            return made(stepping.Pairwise, over(iterable))
+        case itertools.product, [first, second]:
+            return made(stepping.Product, first, second)
+        case itertools.combinations, [items]:
+            return made(stepping.Pairs, items)
+        case (_, [function, sentinel]) if kind is iter:
+            return made(stepping.Called, function, sentinel)
+        case (_, iterables) if kind is itertools.chain:
+            return chained(ctx, iterables, node)
+        case (_, [outer]) if kind == itertools.chain.from_iterable and (inner := held_by(ctx, outer)) is not None:
+            return chained(ctx, inner, node)
+    raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
+
+
+def held_by(ctx: Lowering, binding: Binding) -> list[Binding] | None:
+    """The items of a tuple or list of known structure."""
+    if isinstance(binding, Tup):
+        return list(binding.items)
+    if not isinstance(binding, Obj) or binding.key.kind != "list":
+        return None
+    content = ctx.state.heap[binding.key]
+    return None if isinstance(content, Ref) else [item for _, item in content]
+
+
+def chained(ctx: Lowering, iterables: list[Binding], node: ast.AST) -> Obj:
+    """``itertools.chain`` with a position."""
+    if not iterables:
+        return new_record(ctx, stepping.Walk, [Tup(())], node)
+    made = record(ctx, iterables[0], node)
+    for other in iterables[1:]:
+        made = new_record(ctx, stepping.Chained, [made, record(ctx, other, node)], node)
+    return made
+
+
+__all__ = ["begin", "class_of_iterator", "is_iterator", "is_record", "iterator", "new_record", "own_iterator", "record", "site_of", "use"]

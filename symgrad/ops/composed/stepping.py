@@ -1,0 +1,599 @@
+"""Iterators with state, as the frontend inlines them: each knows what it reads from and how far it has come.
+
+Going over one in a ``for`` statement, and leaving it, leaves the position behind the last item that was taken. Of those that ``tells``
+is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others are gone over to learn that.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+END = 2**62  #: the position of an iterator that is used up, also should its list grow later
+
+
+class Stepping:
+    """What iterators with state have in common."""
+
+    left: Any
+    take: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.left():
+            yield self.take()
+
+    def step(self) -> Any:
+        """``next(it)``."""
+        if tells(self):
+            if not self.left():
+                raise StopIteration("there is no next item")
+            return self.take()
+        for item in self:
+            return item
+        raise StopIteration("there is no next item")
+
+    def step_or(self, default: Any) -> Any:
+        """``next(it, default)``."""
+        if tells(self):
+            return self.take() if self.left() else default
+        for item in self:
+            return item
+        return default
+
+
+class Walk(Stepping):
+    """``iter`` of a list, a tuple, a text or an array."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.place = 0
+
+    def left(self) -> Any:
+        return self.place < len(self.items)
+
+    def take(self) -> Any:
+        self.place += 1
+        return self.items[self.place - 1]
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.place < len(self.items):
+            self.place += 1
+            yield self.items[self.place - 1]
+        self.place = END
+
+    def step(self) -> Any:
+        if self.place >= len(self.items):
+            raise StopIteration("there is no next item")
+        self.place += 1
+        return self.items[self.place - 1]
+
+    def step_or(self, default: Any) -> Any:
+        if self.place >= len(self.items):
+            return default
+        self.place += 1
+        return self.items[self.place - 1]
+
+
+class Backwards(Stepping):
+    """``reversed`` of a list, a tuple or an array."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.place = len(items) - 1
+
+    def left(self) -> Any:
+        return self.place >= 0 and self.place < len(self.items)
+
+    def take(self) -> Any:
+        self.place -= 1
+        return self.items[self.place + 1]
+
+
+class WalkOfRange(Stepping):
+    """``iter`` of a range."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.value = start
+        self.stop = stop
+        self.by = step
+
+    def left(self) -> Any:
+        return self.value < self.stop if self.by > 0 else self.value > self.stop
+
+    def take(self) -> Any:
+        self.value += self.by
+        return self.value - self.by
+
+
+class WalkOfValues(Stepping):
+    """``iter`` of ``d.values()``."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.size = len(owner)
+        self.place = 0
+
+    def left(self) -> Any:
+        if len(self.owner) != self.size:
+            raise RuntimeError("dictionary changed size during iteration")
+        return self.place < self.size
+
+    def take(self) -> Any:
+        self.place += 1
+        return list(self.owner.values())[self.place - 1]
+
+
+class WalkOfItems(Stepping):
+    """``iter`` of ``d.items()``."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.size = len(owner)
+        self.place = 0
+
+    def left(self) -> Any:
+        if len(self.owner) != self.size:
+            raise RuntimeError("dictionary changed size during iteration")
+        return self.place < self.size
+
+    def take(self) -> Any:
+        self.place += 1
+        return list(self.owner.items())[self.place - 1]
+
+
+class Enumerated(Stepping):
+    """``enumerate``."""
+
+    def __init__(self, inner: Any, start: Any) -> None:
+        self.inner = inner
+        self.count = start
+
+    def left(self) -> Any:
+        return self.inner.left()
+
+    def take(self) -> Any:
+        item = self.inner.take()
+        self.count += 1
+        return self.count - 1, item
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.inner:
+            self.count += 1
+            yield self.count - 1, item
+
+
+class Single(Stepping):
+    """``zip`` of one iterable."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def left(self) -> Any:
+        return self.inner.left()
+
+    def take(self) -> Any:
+        return (self.inner.take(),)
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.inner:
+            yield (item,)
+
+
+class Zipped(Stepping):
+    """``zip`` of what yields tuples and of one iterable more: whatever the second lacks, the first has given already."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first = first
+        self.second = second
+
+    def __iter__(self) -> Iterator[Any]:
+        for items in self.first:
+            if tells(self.second):
+                if not self.second.left():
+                    return
+                yield (*items, self.second.take())
+            else:
+                missing = True
+                for item in self.second:  # noqa: B007 - it is read below
+                    missing = False
+                    break
+                if missing:
+                    return
+                yield (*items, item)
+
+    def step(self) -> Any:
+        items = self.first.step()
+        return (*items, self.second.step())
+
+    def step_or(self, default: Any) -> Any:
+        if tells(self.first) and tells(self.second):
+            if not self.first.left():
+                return default
+            items = self.first.take()
+            return (*items, self.second.take()) if self.second.left() else default
+        for items in self:
+            return items
+        return default
+
+
+class ZippedAround(Stepping):
+    """``zip`` of a generator between iterables that tell: the generator is run in one place, when its turn is."""
+
+    def __init__(self, before: Any, generator: Any, after: Any) -> None:
+        self.before = before
+        self.generator = generator
+        self.after = after
+
+    def __iter__(self) -> Iterator[Any]:
+        if not before_left(self.before):
+            return
+        first = before_take(self.before)
+        for item in self.generator:
+            if not before_left(self.after):
+                return
+            yield (*first, item, *before_take(self.after))
+            if not before_left(self.before):
+                return
+            first = before_take(self.before)
+
+
+def before_left(parts: Any) -> Any:
+    """Has each of some iterators one more item?"""
+    return len(parts) == 0 or all(part.left() for part in parts)
+
+
+def before_take(parts: Any) -> Any:
+    """The next item of each of some iterators."""
+    return tuple([part.take() for part in parts])
+
+
+class Mapped(Stepping):
+    """``map`` of one iterable."""
+
+    def __init__(self, function: Any, inner: Any) -> None:
+        self.inner = inner
+        self.function = function
+
+    def left(self) -> Any:
+        return self.inner.left()
+
+    def take(self) -> Any:
+        function = self.function
+        return function(self.inner.take())
+
+    def __iter__(self) -> Iterator[Any]:
+        function = self.function
+        for item in self.inner:
+            yield function(item)
+
+
+class Starred(Stepping):
+    """``itertools.starmap``, and ``map`` of several iterables."""
+
+    def __init__(self, function: Any, inner: Any) -> None:
+        self.inner = inner
+        self.function = function
+
+    def left(self) -> Any:
+        return self.inner.left()
+
+    def take(self) -> Any:
+        function = self.function
+        return function(*self.inner.take())
+
+    def __iter__(self) -> Iterator[Any]:
+        function = self.function
+        for items in self.inner:
+            yield function(*items)
+
+
+class Filtered(Stepping):
+    """``filter``, and with ``keeps`` false ``itertools.filterfalse``."""
+
+    def __init__(self, function: Any, inner: Any, keeps: Any) -> None:
+        self.inner = inner
+        self.function = function
+        self.keeps = keeps
+
+    def __iter__(self) -> Iterator[Any]:
+        function = self.function
+        for item in self.inner:
+            if self.keeps:
+                if item if function is None else function(item):
+                    yield item
+            elif not (item if function is None else function(item)):
+                yield item
+
+
+class Compressed(Stepping):
+    """``itertools.compress``, of the pairs of item and selector."""
+
+    def __init__(self, pairs: Any) -> None:
+        self.pairs = pairs
+
+    def __iter__(self) -> Iterator[Any]:
+        for item, chosen in self.pairs:
+            if chosen:
+                yield item
+
+
+class TakenWhile(Stepping):
+    """``itertools.takewhile``."""
+
+    def __init__(self, predicate: Any, inner: Any) -> None:
+        self.inner = inner
+        self.predicate = predicate
+        self.over = False
+
+    def __iter__(self) -> Iterator[Any]:
+        predicate = self.predicate
+        if not self.over:
+            for item in self.inner:
+                if not predicate(item):
+                    self.over = True
+                    return
+                yield item
+
+
+class DroppedWhile(Stepping):
+    """``itertools.dropwhile``."""
+
+    def __init__(self, predicate: Any, inner: Any) -> None:
+        self.inner = inner
+        self.predicate = predicate
+        self.dropping = True
+
+    def __iter__(self) -> Iterator[Any]:
+        predicate = self.predicate
+        for item in self.inner:
+            if self.dropping and predicate(item):
+                continue
+            self.dropping = False
+            yield item
+
+
+class Accumulated(Stepping):
+    """``itertools.accumulate``."""
+
+    def __init__(self, inner: Any, function: Any, initial: Any) -> None:
+        self.inner = inner
+        self.function = function
+        self.begun = False
+        self.waiting = initial is not None
+        self.total = initial
+
+    def __iter__(self) -> Iterator[Any]:
+        function = self.function
+        if self.waiting:
+            self.waiting = False
+            self.begun = True
+            yield self.total
+        for item in self.inner:
+            if self.begun:
+                self.total = self.total + item if function is None else function(self.total, item)
+            else:
+                self.total = item
+            self.begun = True
+            yield self.total
+
+
+class Chained(Stepping):
+    """``itertools.chain`` of two."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first = first
+        self.second = second
+
+    def left(self) -> Any:
+        return self.first.left() or self.second.left()
+
+    def take(self) -> Any:
+        return self.first.take() if self.first.left() else self.second.take()
+
+    def __iter__(self) -> Iterator[Any]:
+        if tells(self):
+            while self.first.left() or self.second.left():
+                yield self.first.take() if self.first.left() else self.second.take()
+        else:
+            for item in self.first:
+                yield item
+            for item in self.second:
+                yield item
+
+
+class Limited(Stepping):
+    """``itertools.islice`` up to a place."""
+
+    def __init__(self, inner: Any, stop: Any) -> None:
+        self.inner = inner
+        self.stop = stop
+        self.count = 0
+
+    def left(self) -> Any:
+        return self.count < self.stop and self.inner.left()
+
+    def take(self) -> Any:
+        self.count += 1
+        return self.inner.take()
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.count < self.stop:
+            for item in self.inner:
+                self.count += 1
+                yield item
+                if self.count >= self.stop:
+                    return
+
+
+class Sliced(Stepping):
+    """``itertools.islice`` from a place on, in steps."""
+
+    def __init__(self, inner: Any, start: Any, stop: Any, step: Any) -> None:
+        self.inner = inner
+        self.following = start
+        self.stop = stop
+        self.by = step
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.stop is None:
+            for item in self.inner:
+                self.count += 1
+                if self.count > self.following:
+                    self.following += self.by
+                    yield item
+        elif self.count < self.stop:
+            for item in self.inner:
+                self.count += 1
+                if self.count > self.following:
+                    self.following += self.by
+                    yield item
+                if self.count >= self.stop:
+                    return
+
+
+class Pairwise(Stepping):
+    """``itertools.pairwise``: the item that the next pair begins with is read already."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.begun = False
+        self.last = None
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.inner:
+            last = self.last
+            self.last = item
+            if self.begun:
+                yield last, item
+            self.begun = True
+
+
+class Counting(Stepping):
+    """``itertools.count``."""
+
+    def __init__(self, start: Any, step: Any) -> None:
+        self.value = start
+        self.by = step
+
+    def left(self) -> Any:
+        return True
+
+    def take(self) -> Any:
+        value = self.value
+        self.value = value + self.by
+        return value
+
+
+class Repeated(Stepping):
+    """``itertools.repeat``."""
+
+    def __init__(self, object: Any, times: Any) -> None:
+        self.object = object
+        self.times = times
+
+    def left(self) -> Any:
+        return self.times is None or self.times > 0
+
+    def take(self) -> Any:
+        if self.times is not None:
+            self.times -= 1
+        return self.object
+
+
+class Pairs(Stepping):
+    """``itertools.combinations`` of two items."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = list(items)
+        self.i = 0
+        self.j = 1
+
+    def left(self) -> Any:
+        return self.i < len(self.items) - 1
+
+    def take(self) -> Any:
+        pair = (self.items[self.i], self.items[self.j])
+        self.j += 1
+        if self.j >= len(self.items):
+            self.i += 1
+            self.j = self.i + 1
+        return pair
+
+
+class Product(Stepping):
+    """``itertools.product`` of two."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first = list(first)
+        self.second = list(second)
+        self.place = 0
+
+    def left(self) -> Any:
+        return self.place < len(self.first) * len(self.second)
+
+    def take(self) -> Any:
+        place = self.place
+        self.place += 1
+        return self.first[place // len(self.second)], self.second[place % len(self.second)]
+
+
+class Called(Stepping):
+    """``iter(function, sentinel)``."""
+
+    def __init__(self, function: Any, sentinel: Any) -> None:
+        self.function = function
+        self.sentinel = sentinel
+        self.over = False
+
+    def __iter__(self) -> Iterator[Any]:
+        function = self.function
+        while not self.over:
+            item = function()
+            if item == self.sentinel:
+                self.over = True
+            else:
+                yield item
+
+
+class Running(Stepping):
+    """A generator of the user's among other iterators."""
+
+    def __init__(self, generator: Any) -> None:
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.generator
+
+
+#: the iterators that have ``left`` and ``take``, with the fields that hold the iterators below: these must have them too
+TELLING: dict[type, tuple[str, ...]] = {
+    Walk: (), Backwards: (), WalkOfRange: (), WalkOfValues: (), WalkOfItems: (), Enumerated: ("inner",), Single: ("inner",),
+    Mapped: ("inner",), Starred: ("inner",), Chained: ("first", "second"), Limited: ("inner",), Counting: (), Repeated: (), Pairs: (),
+    Product: (),
+}  # fmt: skip
+
+
+def tells(iterator: Any) -> bool:
+    """Does an iterator have ``left`` and ``take``?"""
+    below = TELLING.get(type(iterator))
+    return below is not None and all(tells(getattr(iterator, name)) for name in below)
+
+
+def positioned(iterable: Any) -> Any:
+    """An iterator with a position, made here."""
+    return iter(iterable)
+
+
+#: what the class of each is in Python
+CLASSES: dict[type, type] = {
+    Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
+    WalkOfItems: type(iter({}.items())),
+    Enumerated: enumerate, Single: zip, Zipped: zip, ZippedAround: zip, Mapped: map, Starred: itertools.starmap, Filtered: filter,
+    Compressed: itertools.compress, TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Chained: itertools.chain,
+    Accumulated: itertools.accumulate, Limited: itertools.islice, Sliced: itertools.islice, Counting: itertools.count,
+    Pairwise: itertools.pairwise, Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
+    Called: type(iter(int, 1)), Running: collections.abc.Generator,
+}  # fmt: skip
