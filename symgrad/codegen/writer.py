@@ -37,8 +37,10 @@ class Writer:
     layout: Layout = field(init=False)
     name_of: dict[Value, str] = field(init=False)
     template: ast.expr | None = field(init=False)
+    begins_unset: set[Operand] = field(init=False)  #: what loops carry that has no value before the first round
     flags: int = 0
     viewed: set[str] = field(default_factory=set)  #: names of views made before loops
+    unset: dict[str, None] = field(default_factory=dict)  #: names that are copied in a round of a loop before anything is bound to them
 
     def __post_init__(self) -> None:
         func, header = self.func, self.header
@@ -49,6 +51,13 @@ class Writer:
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
         self.layout = plan(func, nest_results=once)
+        self.begins_unset = {
+            slot
+            for op in walk(func.body)
+            if isinstance(op, For | While)
+            for slot, init in zip(op.carried, op.inits, strict=True)
+            if isinstance(init, Const) and isinstance(init.value, Undef)
+        }
         own = {node.arg for node in ast.walk(ast.parse(f"lambda {header.signature}: 0", mode="eval")) if isinstance(node, ast.arg)}
         fixed: dict[Value, str] = {}
         for value in func.params:
@@ -76,6 +85,7 @@ class Writer:
             body += self.section(first, "forward" if second else "forward and backward")
             body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
+        body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.starts_again:
@@ -262,6 +272,11 @@ class Writer:
     def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
         """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
         pending: list[tuple[str, Operand, set[str]]] = []
+        self.unset |= {
+            self.name_of[o]: None
+            for t, o in pairs
+            if isinstance(o, Value) and o in self.begins_unset and self.name_of[o] != self.name_of[t]
+        }
         for target, operand in pairs:
             if isinstance(operand, Const) and isinstance(operand.value, Undef):
                 continue

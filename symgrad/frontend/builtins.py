@@ -8,6 +8,7 @@ import functools
 import math
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
-from symgrad.frontend.iterate import indices_of, items_of, known_items, sequence
+from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
 from symgrad.frontend.operators import binary, own_method, truth
@@ -60,6 +61,7 @@ def slice_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(enumerate)
 def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
+    args = args or [kwargs["iterable"]]
     return iterator(ctx, "enumerate", (args[0], ctx.read(start, node)), node)
 
 
@@ -172,7 +174,9 @@ def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return ctx.list_sharing(ctx.call("list_from", ctx.read(args[0], node)), args[0])
     if isinstance(args[0], Obj):
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None)), args[0])
-    raise UnsupportedSyntax("a list of this cannot be made here", ctx.loc(node), "use a comprehension")
+    items = items_of(ctx, args[0], node)
+    assert not isinstance(items, list)
+    return fold(ctx, items, ctx.new_object("list", ()), lambda made, item: append(ctx, made, item, node), node)
 
 
 @special(tuple)
@@ -500,6 +504,16 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
 SPECIAL[np.array] = _array(True)
 SPECIAL[np.asarray] = _array(False)
 SPECIAL[np.asanyarray] = _array(False, any_class=True)
+
+
+@special(np.fromiter)
+def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """All items of an iterator as a vector."""
+    given = dict(zip(("iter", "dtype"), args, strict=False)) | kwargs
+    if set(given) != {"iter", "dtype"}:
+        raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
+    make: Callable[..., Binding] = _array(True)
+    return make(ctx, [list_(ctx, [given["iter"]], {}, node)], {"dtype": given["dtype"]}, node)
 
 
 @special(np.ascontiguousarray)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering
@@ -71,8 +70,6 @@ def first_of(ctx: Lowering, generator: ast.GeneratorExp, default: list[Binding],
 @expression(ast.GeneratorExp)
 def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
     """A generator expression as a call of a function that yields: all but what it goes over is read when it is gone over."""
-    if any(isinstance(n, ast.NamedExpr) for n in ast.walk(generator)):
-        raise UnsupportedSyntax("a generator expression that binds a name", ctx.loc(generator), "make it a list")
     body: ast.stmt = ast.Expr(ast.Yield(generator.elt))
     for part in reversed(generator.generators):
         for test in reversed(part.ifs):
@@ -81,7 +78,8 @@ def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
         body = ast.For(part.target, over, [body], [])
     made = ast.parse("def generator(over): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
-    made.body, made.args.args[0].arg = [body], OVER
+    named = sorted({n.target.id for n in ast.walk(generator) if isinstance(n, ast.NamedExpr)})
+    made.body, made.args.args[0].arg = [*([ast.Nonlocal(named)] if named else []), body], OVER
     for inner in ast.walk(made):
         if "lineno" in inner._attributes and (inner is made or not hasattr(inner, "lineno")):
             ast.copy_location(inner, generator)

@@ -67,6 +67,7 @@ class Frame:
     loop: Loop | None = None
     consume: Callable[[Binding], Operand] | None = None  #: of a generator: lowers what is done with a value; whether that ends it
     consumer: Frame | None = None  #: of a generator: the frame that goes over it
+    lives_on: bool = False  #: of a generator that runs something when it is closed: a name holds it while a loop goes over it
     place: Loc | None = None  #: where all its lines stand for the user: a composition of ours stands where it is called
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, State, Static
 from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
+from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, resumable
 from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import expression
@@ -81,6 +82,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     if held.key.cls in ctx.stateful and dict(ctx.state.entries(held.key))["state"] != FRESH:
         raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
     use(ctx, held.key)
+    held.frame.lives_on = closes(held.node) and is_held(ctx.state, held)
     if held.frame.place is None and any(code is held.node for code, _ in ctx.stack):
         raise UnsupportedSyntax("a generator that calls itself cannot be differentiated", ctx.loc(node), "return a list")
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
@@ -102,6 +104,22 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+def closes(node: ast.FunctionDef) -> bool:
+    """Does something run when a generator is closed?"""
+    guarded = (n for n in ast.walk(node) if isinstance(n, ast.With) or isinstance(n, ast.Try) and n.finalbody)
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for part in guarded for n in ast.walk(part))
+
+
+def is_held(state: State, held: Generator) -> bool:
+    """Does a name or an object hold a generator, so that it lives on when a loop over it is left?"""
+
+    def holds(binding: Any) -> bool:
+        return binding is held or any(holds(part) for part in parts_of(binding))
+
+    items = (item for content in state.heap.values() if not isinstance(content, Ref) for _, item in content)
+    return any(map(holds, state.names.values())) or any(map(holds, items))
 
 
 def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Binding], None], node: ast.AST) -> bool:
@@ -162,6 +180,9 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
             "a generator cannot itself be differentiated", ctx.loc(node), "differentiate a function that goes through it"
         )
     stop = ctx.frame.consume(Static(None) if node.value is None else ctx.evaluate(node.value))
+    if ctx.frame.lives_on and stop != FALSE:
+        what = "a generator with finally or with in it is left, and is closed later"
+        raise UnsupportedSyntax(what, ctx.loc(node), "go over it where it is made")
     return branch(ctx, stop, lambda: leave(ctx, RETURN), lambda: None, rest, ctx.loc(node))
 
 

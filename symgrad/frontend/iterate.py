@@ -159,8 +159,7 @@ def over_enumerate(ctx: Lowering, parts: tuple[Binding, Operand], node: ast.AST)
     if isinstance(inner, list):
         counters = [Num(Const(first + k)) if first is not None else Num(ctx.call("add", start, Const(k))) for k in range(len(inner))]
         return [Tup((c, b)) for c, b in zip(counters, inner, strict=True)]
-    if inner.counts:
-        inner = plain(ctx, inner)
+    inner = plain(ctx, inner)
 
     def item(index: Operand) -> Binding:
         counter = Num(index) if first == 0 else Num(ctx.call("add", index, start))
@@ -207,6 +206,8 @@ def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[B
             return [woven(items, Const(k)) for k, items in enumerate(made)]
         return Items(made.bounds, lambda index: woven(made.item(index), index))
     inner = [items_of(ctx, p, node) for p in parts]
+    if any(isinstance(i, Items) and not has_known_length(ctx, i) for i in inner):
+        inner = [as_value(ctx, part, i, node) for part, i in zip(parts, inner, strict=True)]
     if any(isinstance(i, list) for i in inner):
         shortest = min(len(i) for i in inner if isinstance(i, list))
         known = [i if isinstance(i, list) else first_items(ctx, i, shortest, node) for i in inner]
@@ -220,6 +221,29 @@ def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[B
         elif other is not stop and ctx.builder.extent_of(other) != ctx.builder.extent_of(stop):
             stop = ctx.call("minimum", stop, other, via="math")
     return Items((ZERO, stop, ONE), lambda index: Tup(tuple(c.item(index) for c in counters)))
+
+
+def has_known_length(ctx: Lowering, items: Items) -> bool:
+    return isinstance(ctx.builder.extent_of(items.bounds[1]), int)
+
+
+def as_value(ctx: Lowering, part: Binding, items: list[Binding] | Items, node: ast.AST) -> list[Binding] | Items:
+    """The items of a tuple or list of numbers, to be indexed in a loop."""
+    if not isinstance(items, list) or not items or not all(isinstance(item, Num) for item in items):
+        return items
+    types = {item.operand.type for item in items if isinstance(item, Num)}
+    if len(types) > 1 or not isinstance(part, Tup | Obj) or isinstance(part, View):
+        return items
+    if isinstance(part, Tup):
+        return of_memory(ctx, held_in_memory(ctx, ctx.list_of(items, node)), node)
+    ctx.state.heap[part.key] = held_in_memory(ctx, ctx.read(part, node))
+    return items_of(ctx, part, node)
+
+
+def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
+    made = ctx.make(value)
+    assert isinstance(made, Ref)
+    return made
 
 
 def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:

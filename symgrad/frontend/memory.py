@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite, definite_item, has_item
-from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Iter, Missing, Num, Obj, OneOf, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Iter, Missing, Num, Obj, OneOf, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.flow import choose
@@ -150,6 +150,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return load_list(ctx, owner, index_of(ctx, node), whole)
         case Ref():
             return load_array(ctx, owner, index_of(ctx, node), whole)
+        case View():
+            raise UnsupportedSyntax("a view of a dict cannot be indexed", ctx.loc(whole), "make it a list")
         case Tup(items):
             return load_sequence(ctx, owner, list(items), index_of(ctx, node), whole)
         case Obj(key) if key.kind == "list":

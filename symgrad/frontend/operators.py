@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
-from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Generator, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Generator, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.flow import branch, choose
@@ -61,6 +61,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
     match a, b:
+        case (View(), _) | (_, View()) if kind in (ast.Add, ast.Mult):
+            raise UnsupportedSyntax("a view of a dict cannot be added or repeated", ctx.loc(node), "make it a list")
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
@@ -386,6 +388,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
+    if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
+        return Num(Const((a == b) == isinstance(op, ast.Eq)))
     special = own_comparison(ctx, op, a, b, node)
     if special is not None:
         return special

@@ -299,7 +299,7 @@ def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     check_nothing_raised(ctx, node.body, [kind for kind, _ in handled])
     ctx.caught += [(kind, ctx.loc(handler)) for kind, handler in handled]
     inside = [n for inner in (*node.body, *node.orelse) for n in ast.walk(inner)]
-    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for n in inside):
+    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue | ast.Yield | ast.YieldFrom) for n in inside):
         run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
         return True
     run(ctx, [*node.body, *node.orelse])

@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 import itertools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
@@ -53,7 +55,8 @@ def iterator(ctx: Lowering, kind: Any, parts: tuple[Any, ...], node: ast.AST) ->
 
 def use(ctx: Lowering, key: HeapKey) -> None:
     """Note that a recipe is gone over; it must not have been before."""
-    if dict(ctx.state.entries(key)).get("state") != FRESH:
+    content = ctx.state.heap.get(key)
+    if isinstance(content, Ref) or content is None or dict(content).get("state") != FRESH:
         raise NeedsState(frozenset({key.cls}))
     ctx.state.heap[key] = (("state", USED),)
 
@@ -80,7 +83,7 @@ def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type 
     names: dict[Any, type] = {"enumerate": enumerate, "zip": zip, "zip_strict": zip, "reversed": reversed}
     if binding.kind == "iter":
         inner = type_of(binding.parts[0])
-        return type(iter(inner())) if inner in (list, tuple, dict, set, str) else Iterator
+        return type(iter(inner())) if inner in (list, tuple, dict, set, str) else type(iter(np.zeros(0)))
     return names.get(binding.kind) or (binding.kind if isinstance(binding.kind, type) else type(iter([])))
 
 
@@ -155,9 +158,7 @@ def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.
         held = begin(ctx, parts[k], node)
         before, after = ([record(ctx, part, node) for part in some] for some in (parts[:k], parts[k + 1 :]))
         return begin(ctx, new_record(ctx, stepping.ZippedAround, [Tup(tuple(before)), held, Tup(tuple(after))], node), node)
-    if whole.kind == "zip_strict":
-        raise UnsupportedSyntax("zip(strict=True) of iterators", ctx.loc(node), "make them lists")
-    return begin(ctx, zipped(ctx, parts, node), node)
+    return begin(ctx, zipped(ctx, parts, node, whole.kind == "zip_strict"), node)
 
 
 def endless(part: Binding) -> bool:
@@ -173,13 +174,15 @@ def taken(ctx: Lowering, part: Binding) -> Binding:
     return replace(part, key=None)
 
 
-def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
+def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST, strict: bool = False) -> Obj:
     """``zip`` with a position."""
     if not parts:
         return new_record(ctx, stepping.Walk, [Tup(())], node)
     made = new_record(ctx, stepping.Single, [record(ctx, parts[0], node)], node)
-    for part in parts[1:]:
-        made = new_record(ctx, stepping.Zipped, [made, record(ctx, part, node)], node)
+    for k, part in enumerate(parts[1:], 2):
+        others = "argument 1" if k == 2 else f"arguments 1-{k - 1}"
+        words = [Static(f"zip() argument {k} is {what} than {others}") for what in ("shorter", "longer")] if strict else []
+        made = new_record(ctx, stepping.ZippedStrictly if strict else stepping.Zipped, [made, record(ctx, part, node), *words], node)
     return made
 
 
@@ -210,10 +213,8 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
             return new_record(ctx, stepping.WalkOfRange, [Num(p) for p in parts], node)
         case Iter(kind="enumerate", parts=(inner, start)):
             return new_record(ctx, stepping.Enumerated, [record(ctx, inner, node), Num(start)], node)
-        case Iter(kind="zip", parts=parts):
-            made = zipped(ctx, parts, node)
-            assert isinstance(made, Obj)
-            return made
+        case Iter(kind="zip" | "zip_strict" as kind, parts=parts):
+            return zipped(ctx, parts, node, kind == "zip_strict")
         case Iter(kind="reversed", parts=(inner, _)):
             return backwards(ctx, inner, node)
         case Iter(kind="items", parts=parts):

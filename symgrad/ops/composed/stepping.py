@@ -11,8 +11,6 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-END = 2**62  #: the position of an iterator that is used up, also should its list grow later
-
 
 class Stepping:
     """What iterators with state have in common."""
@@ -61,7 +59,7 @@ class Walk(Stepping):
         while self.place < len(self.items):
             self.place += 1
             yield self.items[self.place - 1]
-        self.place = END
+        self.place = 4611686018427387904  # used up, also should the list grow later
 
     def step(self) -> Any:
         if self.place >= len(self.items):
@@ -218,6 +216,28 @@ class Zipped(Stepping):
         return default
 
 
+class ZippedStrictly(Stepping):
+    """``zip(strict=True)`` of what yields tuples and of one iterable more."""
+
+    def __init__(self, first: Any, second: Any, shorter: Any, longer: Any) -> None:
+        self.first = first
+        self.second = second
+        self.shorter = shorter
+        self.longer = longer
+
+    def __iter__(self) -> Iterator[Any]:
+        for items in self.first:
+            missing = True
+            for item in self.second:  # noqa: B007 - it is read below
+                missing = False
+                break
+            if missing:
+                raise ValueError(self.shorter)
+            yield (*items, item)
+        for _ in self.second:
+            raise ValueError(self.longer)
+
+
 class ZippedAround(Stepping):
     """``zip`` of a generator between iterables that tell: the generator is run in one place, when its turn is."""
 
@@ -335,6 +355,8 @@ class TakenWhile(Stepping):
                     self.over = True
                     return
                 yield item
+                if self.over:
+                    return
 
 
 class DroppedWhile(Stepping):
@@ -590,10 +612,9 @@ def positioned(iterable: Any) -> Any:
 #: what the class of each is in Python
 CLASSES: dict[type, type] = {
     Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
-    WalkOfItems: type(iter({}.items())),
-    Enumerated: enumerate, Single: zip, Zipped: zip, ZippedAround: zip, Mapped: map, Starred: itertools.starmap, Filtered: filter,
-    Compressed: itertools.compress, TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Chained: itertools.chain,
-    Accumulated: itertools.accumulate, Limited: itertools.islice, Sliced: itertools.islice, Counting: itertools.count,
-    Pairwise: itertools.pairwise, Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
-    Called: type(iter(int, 1)), Running: collections.abc.Generator,
+    WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, Zipped: zip, ZippedStrictly: zip, ZippedAround: zip,
+    Mapped: map, Starred: itertools.starmap, Filtered: filter, Compressed: itertools.compress, TakenWhile: itertools.takewhile,
+    DroppedWhile: itertools.dropwhile, Chained: itertools.chain, Accumulated: itertools.accumulate, Limited: itertools.islice,
+    Sliced: itertools.islice, Counting: itertools.count, Pairwise: itertools.pairwise, Repeated: itertools.repeat,
+    Pairs: itertools.combinations, Product: itertools.product, Called: type(iter(int, 1)), Running: collections.abc.Generator,
 }  # fmt: skip
