@@ -63,7 +63,8 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         return sum_generator(ctx, node.args[0], node)
     if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
-    args = elements(ctx, node.args, comprehension if goes_over_at_once(held) else None)
+    by_key = isinstance(held, Static) and held.value in (max, min) and node.keywords  # the key is asked of each item as it comes
+    args = elements(ctx, node.args, comprehension if goes_over_at_once(held) and not by_key else None)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
         made = ctx.evaluate(keyword.value)
@@ -86,7 +87,7 @@ def goes_over_at_once(held: Binding) -> bool:
     """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
     if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES or followed(held.value):
         return False
-    return held.value in TAKE_ALL if root_of(held.value) in LAZY else True
+    return held.value in TAKE_ALL if root_of(held.value).lstrip("_") in LAZY else True
 
 
 @callee(Static)

@@ -338,6 +338,7 @@ def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, node: ast
 
 
 def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:
+    items = plain(ctx, items)
     extent = ctx.builder.extent_of(items.bounds[1])
     if isinstance(extent, int):
         return [items.item(Const(k)) for k in range(extent)]

@@ -12,13 +12,13 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
-from symgrad.frontend.builtins import fold, list_
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.builtins import fold, fold_generator, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
-from symgrad.frontend.stepping import is_iterator, is_record, iterator, own_iterator
+from symgrad.frontend.stepping import begin, is_iterator, is_record, iterator, own_iterator, record
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
@@ -51,10 +51,17 @@ def is_long(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
 
 
+def has_known_items(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a tuple, a list or a constant whose items are known one by one?"""
+    return isinstance(binding, Tup | Static | External) or isinstance(binding, Obj) and not is_record(binding) and not is_long(ctx, binding)
+
+
 def _combined(function: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if function is itertools.pairwise and is_iterator(args[0]):
             return iterator(ctx, function, tuple(args), node)
+        if function is itertools.zip_longest and len(args) == 2 and not all(has_known_items(ctx, a) for a in args):
+            return iterator(ctx, function, (*args, kwargs.get("fillvalue", Static(None))), node)
         args = [sequence(ctx, a, node) if is_iterator(a) else a for a in args]
         if (said := in_loops(ctx, function, args, kwargs, node)) is not None:
             return said
@@ -191,6 +198,11 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return ctx.apply(Static(iterating.first_value_or if default else iterating.first_value), args, {}, node)
 
 
+@special(itertools.cycle)
+def cycle(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return ctx.apply(Static(iterating.cycle_of_iterator if is_iterator(args[0]) else iterating.cycle), args, {}, node)
+
+
 @special(np.ndindex)
 def ndindex(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """Loops in loops."""
@@ -208,7 +220,13 @@ def ndenumerate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 @special(functools.reduce)
 def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    args = [args[0], sequence(ctx, args[1], node), *args[2:]]
+    over = begin(ctx, args[1], node) if is_iterator(args[1]) and len(args) == 3 else args[1]
+    if isinstance(over, Generator) and len(args) == 3:
+        return fold_generator(ctx, over, args[2], lambda a, b: ctx.apply(args[0], [a, b], {}, node), node)
+    if len(args) == 2 and is_iterator(over):
+        rest: Binding = record(ctx, over, node)
+        return reduce_(ctx, [args[0], rest, next_(ctx, [rest], {}, node)], kwargs, node)
+    args = [args[0], over, *args[2:]]
     items = items_of(ctx, args[1], node)
     if isinstance(items, list):
         start = args[2:] or items[:1]

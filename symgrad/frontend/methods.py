@@ -12,20 +12,22 @@ import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import has_item
-from symgrad.frontend.bindings import MISSING, Binding, External, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.flow import choose
-from symgrad.frontend.iterate import append, indices_of, items_of, longest, sequence
+from symgrad.frontend.generators import gathered
+from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
+from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
@@ -245,7 +247,10 @@ def list_append(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 @method("list", "extend")
 def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
 
-    args = [sequence(ctx, args[0], node)]
+    args = [begin(ctx, args[0], node)]
+    if isinstance(args[0], Generator):
+        gathered(ctx, args[0], lambda value: discard(append(ctx, owner, value, node)), node, lazily=False)
+        return Static(None)
     items = items_of(ctx, args[0], node)
     if not isinstance(items, list) and ctx.unroll and (indices := indices_of(items)) is not None:
         items = [items.item(Const(k)) for k in indices]

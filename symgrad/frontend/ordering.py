@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
-from symgrad.frontend.iterate import items_of, known_items, sequence
+from symgrad.frontend.generators import gathered
+from symgrad.frontend.iterate import append, items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary, comparison, truth
 from symgrad.frontend.rows import apply_row
+from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List
@@ -66,6 +68,9 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     if unknown := set(kwargs) - {"key", "default"}:
         raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node))
     key = kwargs.get("key", Static(None))
+    args = [begin(ctx, args[0], node)] if len(args) == 1 else args
+    if key != Static(None) and "default" not in kwargs and isinstance(args[0], Generator):
+        return extreme_of_generator(ctx, args[0], key, node, smaller)
     args = [sequence(ctx, args[0], node)] if len(args) == 1 else args
     if key != Static(None):
         if "default" in kwargs:
@@ -86,6 +91,21 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
         return extreme(ctx, args, node, smaller) if test.value else kwargs["default"]
     some = ctx.call("greater", test, ZERO)
     return choose(ctx, some, node, lambda: extreme(ctx, args, node, smaller), lambda: kwargs["default"])
+
+
+def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` by a key, which is asked of each item as it comes."""
+    items, keys = ctx.new_object("list", ()), ctx.new_object("list", ())
+
+    def keep(item: Binding) -> None:
+        append(ctx, items, item, node)
+        append(ctx, keys, ctx.apply(key, [item], {}, node), node)
+
+    gathered(ctx, held, keep, node, lazily=False)
+    known, known_keys = known_items(ctx, items, node), known_items(ctx, keys, node)
+    if known and known_keys and any(isinstance(k, Tup) for k in known_keys):
+        return best_of(ctx, list(zip(known_keys, known, strict=True)), node, smaller)
+    return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node)
 
 
 @special(max)

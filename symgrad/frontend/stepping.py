@@ -114,11 +114,16 @@ def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
             if is_iterator(inner):
                 raise UnsupportedSyntax("an iterator cannot be reversed", ctx.loc(node), "make it a list")
             return replace(binding, key=None)
+        case Iter(kind=itertools.zip_longest, parts=parts):
+            return begin(ctx, longest(ctx, parts, node), node)
+        case Iter(kind=itertools.islice, parts=(inner, Num(Const(0)), stop, Num(Const(1)))) if stop != Static(None):
+            return ctx.apply(Static(iterating.first_of), [inner, stop], {}, node)
         case Iter(kind=kind, parts=parts) if kind in TEXTS:
             text = iterating.starmap if kind is map and len(parts) > 2 else TEXTS[kind]
             text = iterating.repeat_forever if endless(binding) and kind is itertools.repeat else text
             if kind is map and len(parts) > 2:
                 parts = (parts[0], iterator(ctx, "zip", parts[1:], node))
+            text = iterating.neighbours if kind is itertools.pairwise and is_iterator(parts[0]) else text
             return ctx.apply(Static(text), list(parts), {}, node)
     return replace(binding, key=None)
 
@@ -140,7 +145,12 @@ def runs(ctx: Lowering, binding: Binding) -> bool:
         case Generator():
             return True
         case Iter(kind=kind, parts=parts) if binding.key is not None:
-            return kind in TEXTS and not endless(binding) or any(runs(ctx, part) for part in parts if isinstance(part, Binding))
+            return (
+                kind in TEXTS
+                and not endless(binding)
+                or kind is itertools.zip_longest
+                or any(runs(ctx, part) for part in parts if isinstance(part, Binding))
+            )
     return False
 
 
@@ -172,6 +182,14 @@ def taken(ctx: Lowering, part: Binding) -> Binding:
     assert part.key is not None
     use(ctx, part.key)
     return replace(part, key=None)
+
+
+def longest(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Obj:
+    """``itertools.zip_longest`` of two, with a position."""
+    made = new_record(ctx, stepping.ZippedLongest, [record(ctx, parts[0], node), record(ctx, parts[1], node), parts[2]], node)
+    if not tells_all(ctx, made, node):
+        raise UnsupportedSyntax("itertools.zip_longest of what has no known length", ctx.loc(node), "make it a list")
+    return made
 
 
 def zipped(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST, strict: bool = False) -> Obj:
@@ -215,6 +233,8 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
             return new_record(ctx, stepping.Enumerated, [record(ctx, inner, node), Num(start)], node)
         case Iter(kind="zip" | "zip_strict" as kind, parts=parts):
             return zipped(ctx, parts, node, kind == "zip_strict")
+        case Iter(kind=itertools.zip_longest, parts=parts):
+            return longest(ctx, parts, node)
         case Iter(kind="reversed", parts=(inner, _)):
             return backwards(ctx, inner, node)
         case Iter(kind="items", parts=parts):
@@ -247,17 +267,17 @@ def positioned(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 
 @special(stepping.tells)
 def tells(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """Known of the classes of the iterators alone."""
+    return Num(Const(tells_all(ctx, args[0], node)))
 
-    def known_of(binding: Binding) -> bool:
-        if not is_record(binding):
-            raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
-        assert isinstance(binding, Obj)
-        below = stepping.TELLING.get(binding.key.cls)
-        content = dict(ctx.state.entries(binding.key))
-        return below is not None and all(known_of(content[name]) for name in below)
 
-    return Num(Const(known_of(args[0])))
+def tells_all(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
+    """Do an iterator and those below it have ``left`` and ``take``?  Their classes alone say so."""
+    if not is_record(binding):
+        raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list")
+    assert isinstance(binding, Obj)
+    below = stepping.TELLING.get(binding.key.cls)
+    content = dict(ctx.state.entries(binding.key))
+    return below is not None and all(tells_all(ctx, content[name], node) for name in below)
 
 
 def known(value: object) -> Binding:

@@ -19,7 +19,6 @@ from symgrad.ops.composed.applying import apply_along_axis, apply_over_axes, fro
 from symgrad.ops.composed.complexes import OF_COMPLEX
 from symgrad.ops.composed.cosines import COSINES
 from symgrad.ops.composed.fourier import FFT, hilbert
-from symgrad.ops.composed.iterating import ITERATING
 from symgrad.ops.composed.joining import (
     append,
     block,
@@ -184,14 +183,14 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
     polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, isscalar, unstack,
-    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(), *ITERATING.values(),
+    convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(),
 })  # fmt: skip
 
 
 def composed(function: Any, of_complex: bool = False) -> Callable[..., Any] | None:
     """The composition that says a function of NumPy's, or of SciPy's, which whoever calls it has imported; of complex numbers, if so."""
     try:
-        found = COMPOSED.get(function) or ITERATING.get(function)
+        found = COMPOSED.get(function)
     except TypeError:
         return None
     if found is None:

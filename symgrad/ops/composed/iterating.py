@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
-
-
-def accumulate(first: Any, rest: Any, func: Any = None) -> Iterator[Any]:
-    """``itertools.accumulate`` from a first value."""
-    total = first
-    yield total
-    for value in rest:
-        total = total + value if func is None else func(total, value)
-        yield total
 
 
 def mapped(function: Any, iterable: Any) -> Iterator[Any]:
@@ -79,6 +69,17 @@ def pairwise(iterable: Any) -> Iterator[Any]:
         yield items[k], items[k + 1]
 
 
+def neighbours(iterable: Any) -> Iterator[Any]:
+    """``itertools.pairwise`` of an iterator."""
+    begun = False
+    last = None
+    for value in iterable:
+        if begun:
+            yield last, value
+        begun = True
+        last = value
+
+
 def first_of(iterable: Any, stop: Any) -> Iterator[Any]:
     """``itertools.islice`` up to a place."""
     place = 0
@@ -103,6 +104,18 @@ def cycle(iterable: Any) -> Iterator[Any]:
     items = list(iterable)
     place = 0
     while True:
+        yield items[place % len(items)]
+        place += 1
+
+
+def cycle_of_iterator(iterable: Any) -> Iterator[Any]:
+    """``itertools.cycle`` of an iterator: the first time its items are handed on as they come."""
+    items = []
+    for value in iterable:
+        yield value
+        items.append(value)
+    place = 0
+    while len(items) > 0:
         yield items[place % len(items)]
         place += 1
 
@@ -264,4 +277,3 @@ def called(function: Any, sentinel: Any) -> Iterator[Any]:
 
 
 PLACES = (places_of_one, places_of_two, places_of_three, places_of_four)
-ITERATING: dict[Callable[..., Any], Callable[..., Any]] = {itertools.cycle: cycle}

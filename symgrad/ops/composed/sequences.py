@@ -239,12 +239,16 @@ def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
 
 def most_of(items: Any, keys: Any) -> Any:
     """``max`` by a number for each item."""
-    return items[int(np.argmax(np.array(keys)))]
+    numbers = np.array(keys)
+    need(np.ndim(numbers) == 1, "max by a key of several numbers needs items whose number is known")
+    return items[int(np.argmax(numbers))]
 
 
 def least_of(items: Any, keys: Any) -> Any:
     """``min`` by a number for each item."""
-    return items[int(np.argmin(np.array(keys)))]
+    numbers = np.array(keys)
+    need(np.ndim(numbers) == 1, "min by a key of several numbers needs items whose number is known")
+    return items[int(np.argmin(numbers))]
 
 
 def ordered_by(items: Any, columns: Any) -> Any:

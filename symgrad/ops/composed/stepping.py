@@ -238,6 +238,22 @@ class ZippedStrictly(Stepping):
             raise ValueError(self.longer)
 
 
+class ZippedLongest(Stepping):
+    """``itertools.zip_longest`` of two."""
+
+    def __init__(self, first: Any, second: Any, fillvalue: Any) -> None:
+        self.first = first
+        self.second = second
+        self.fillvalue = fillvalue
+
+    def left(self) -> Any:
+        return self.first.left() or self.second.left()
+
+    def take(self) -> Any:
+        one = self.first.take() if self.first.left() else self.fillvalue
+        return one, self.second.take() if self.second.left() else self.fillvalue
+
+
 class ZippedAround(Stepping):
     """``zip`` of a generator between iterables that tell: the generator is run in one place, when its turn is."""
 
@@ -593,8 +609,8 @@ class Running(Stepping):
 #: the iterators that have ``left`` and ``take``, with the fields that hold the iterators below: these must have them too
 TELLING: dict[type, tuple[str, ...]] = {
     Walk: (), Backwards: (), WalkOfRange: (), WalkOfValues: (), WalkOfItems: (), Enumerated: ("inner",), Single: ("inner",),
-    Mapped: ("inner",), Starred: ("inner",), Chained: ("first", "second"), Limited: ("inner",), Counting: (), Repeated: (), Pairs: (),
-    Product: (),
+    Mapped: ("inner",), Starred: ("inner",), Chained: ("first", "second"), ZippedLongest: ("first", "second"),
+    Limited: ("inner",), Counting: (), Repeated: (), Pairs: (), Product: (),
 }  # fmt: skip
 
 
@@ -613,8 +629,9 @@ def positioned(iterable: Any) -> Any:
 CLASSES: dict[type, type] = {
     Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
     WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, Zipped: zip, ZippedStrictly: zip, ZippedAround: zip,
-    Mapped: map, Starred: itertools.starmap, Filtered: filter, Compressed: itertools.compress, TakenWhile: itertools.takewhile,
-    DroppedWhile: itertools.dropwhile, Chained: itertools.chain, Accumulated: itertools.accumulate, Limited: itertools.islice,
-    Sliced: itertools.islice, Counting: itertools.count, Pairwise: itertools.pairwise, Repeated: itertools.repeat,
-    Pairs: itertools.combinations, Product: itertools.product, Called: type(iter(int, 1)), Running: collections.abc.Generator,
+    ZippedLongest: itertools.zip_longest, Mapped: map, Starred: itertools.starmap, Filtered: filter,
+    Compressed: itertools.compress, TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Chained: itertools.chain,
+    Accumulated: itertools.accumulate, Limited: itertools.islice, Sliced: itertools.islice, Counting: itertools.count,
+    Pairwise: itertools.pairwise, Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
+    Called: type(iter(int, 1)), Running: collections.abc.Generator,
 }  # fmt: skip
