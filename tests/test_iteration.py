@@ -400,6 +400,17 @@ def test_the_list_of_an_iterator_may_grow_before_its_end_alone() -> None:
     np.testing.assert_allclose(symgrad.grad(f)(X), [1.0, 2.0, 2.0, 0.0])
 
 
+def test_products_keep_what_their_arrays_held_when_they_were_made() -> None:
+    def f(x):
+        y = x.copy()
+        pairs, both = itertools.combinations(y, 2), itertools.product(y, y)
+        y[0] = 5.0
+        return sum(a * b for a, b in pairs) + 3 * sum(a * b for a, b in both)
+
+    expected = [(f(X + s) - f(X - s)) / 2e-6 for s in 1e-6 * np.eye(len(X))]
+    np.testing.assert_allclose(symgrad.grad(f)(X), expected, atol=1e-6)
+
+
 def test_one_loop_over_a_named_iterator_stays_a_counted_loop() -> None:
     def inline(x, y):
         s = 0.0

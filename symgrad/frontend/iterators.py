@@ -18,7 +18,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
-from symgrad.frontend.stepping import begin, is_iterator, is_record, iterator, own_iterator, record
+from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating
@@ -34,7 +34,7 @@ def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast
         return None
     match function, args:
         case itertools.product, [_, _]:
-            return iterator(ctx, itertools.product, tuple(args), node)
+            return iterator(ctx, itertools.product, (*args, Static(held_now(ctx, args))), node)
         case itertools.product, [_, _, _]:
             return ctx.apply(Static(iterating.product_of_three), args, {}, node)
         case itertools.pairwise, [_]:
@@ -42,7 +42,7 @@ def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast
         case itertools.combinations, [Iter(kind="range", parts=(Const(0), stop, Const(1))), Num(Const(2))]:
             return ctx.apply(Static(iterating.pairs_below), [Num(stop)], {}, node)
         case itertools.combinations, [Ref() | Obj() as items, Num(Const(2))]:
-            return iterator(ctx, itertools.combinations, (items,), node)
+            return iterator(ctx, itertools.combinations, (items, Static(held_now(ctx, [items]))), node)
     return None
 
 

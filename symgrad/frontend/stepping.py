@@ -118,6 +118,10 @@ def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
             return begin(ctx, longest(ctx, parts, node), node)
         case Iter(kind=itertools.islice, parts=(inner, Num(Const(0)), stop, Num(Const(1)))) if stop != Static(None):
             return ctx.apply(Static(iterating.first_of), [inner, stop], {}, node)
+        case Iter(kind=itertools.product | itertools.combinations as kind, parts=(*pools, Static(before))):
+            if any(now is not then for now, then in zip(held_now(ctx, pools), before, strict=True)):
+                raise NeedsState(frozenset({binding.key.cls}))
+            return ctx.apply(Static(TEXTS[kind]), pools, {}, node)
         case Iter(kind=kind, parts=parts) if kind in TEXTS:
             text = iterating.starmap if kind is map and len(parts) > 2 else TEXTS[kind]
             text = iterating.repeat_forever if endless(binding) and kind is itertools.repeat else text
@@ -126,6 +130,12 @@ def begin(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
             text = iterating.neighbours if kind is itertools.pairwise and is_iterator(parts[0]) else text
             return ctx.apply(Static(text), list(parts), {}, node)
     return replace(binding, key=None)
+
+
+def held_now(ctx: Lowering, pools: list[Binding]) -> tuple[Any, ...]:
+    """What arrays and lists hold: ``itertools.product`` and ``combinations`` read them when they are called."""
+    contents = [ctx.state.heap[pool.key] if isinstance(pool, Obj) else pool for pool in pools]
+    return tuple(ctx.state.memory[held.location] if isinstance(held, Ref) else held for held in contents)
 
 
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
@@ -341,9 +351,9 @@ def adapted(ctx: Lowering, kind: Any, parts: list[Binding], node: ast.AST) -> Ob
             return made(stepping.Repeated, item, times)
         case itertools.pairwise, [iterable]:
             return made(stepping.Pairwise, over(iterable))
-        case itertools.product, [first, second]:
+        case itertools.product, [first, second, _]:
             return made(stepping.Product, first, second)
-        case itertools.combinations, [items]:
+        case itertools.combinations, [items, _]:
             return made(stepping.Pairs, items)
         case (_, [function, sentinel]) if kind is iter:
             return made(stepping.Called, function, sentinel)
@@ -374,4 +384,16 @@ def chained(ctx: Lowering, iterables: list[Binding], node: ast.AST) -> Obj:
     return made
 
 
-__all__ = ["begin", "class_of_iterator", "is_iterator", "is_record", "iterator", "new_record", "own_iterator", "record", "site_of", "use"]
+__all__ = [
+    "begin",
+    "class_of_iterator",
+    "held_now",
+    "is_iterator",
+    "is_record",
+    "iterator",
+    "new_record",
+    "own_iterator",
+    "record",
+    "site_of",
+    "use",
+]
