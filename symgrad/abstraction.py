@@ -161,11 +161,11 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
 
 
 def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """Groups of parameters that are one array object (or views of the same memory are not looked for)."""
+    """Groups of paths to one array, list, dict or instance (views of the same memory are not looked for)."""
     by_identity: dict[int, list[str]] = {}
     for name, value in arguments.items():
-        for path, leaf in array_leaves(name, value):
-            by_identity.setdefault(id(leaf), []).append(path)
+        for path, held in mutable_parts(name, value):
+            by_identity.setdefault(id(held), []).append(path)
     return tuple(tuple(group) for group in by_identity.values() if len(group) > 1)
 
 
@@ -187,6 +187,15 @@ def conversions(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, st
     elif depth and type(value) not in PYTHON_NUMBERS and not (type(value) is list and is_plain_list(value)) and not is_closed(value):
         for spelled, item in children(path, value):
             yield from conversions(spelled, item, depth - 1)
+
+
+def mutable_parts(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, Any]]:
+    """Every array, list, dict and instance in a value, itself included, with the expression that reaches it."""
+    if isinstance(value, np.ndarray | list | dict) or not isinstance(value, tuple) and is_record(value):
+        yield path, value
+    if depth and not isinstance(value, np.ndarray) and not (type(value) is list and is_plain_list(value)):
+        for spelled, item in children(path, value):
+            yield from mutable_parts(spelled, item, depth - 1)
 
 
 def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -27,6 +27,7 @@ from symgrad.errors import CloudpickleMissing, SourceNotFound
 from symgrad.frontend.kept_texts import KEPT
 from symgrad.frontend.matching import same_code
 from symgrad.frontend.source import describe, plain_function, text_of
+from symgrad.identity import Same
 from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
@@ -159,7 +160,7 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
         def __init__(self, stream: io.BytesIO) -> None:
             super().__init__(stream)
             self.by_value: list[Any] = []
-            self.declared = {id(value) for value in DECLARATIONS}
+            self.declared = {Same(value) for value in DECLARATIONS}
 
         def reducer_override(self, obj: Any) -> Any:
             by_value = getattr(type(obj), "__symgrad_reduce__", None)
@@ -169,7 +170,7 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
                 return class_reduced(obj)
             reduced = super().reducer_override(obj)
             by_name = isinstance(obj, NAMED_KINDS) and reduced is NotImplemented
-            if not by_name and (isinstance(obj, types.FunctionType) or id(obj) in self.declared):
+            if not by_name and (isinstance(obj, types.FunctionType) or Same(obj) in self.declared):
                 self.by_value.append(obj)
             return reduced
 
@@ -206,7 +207,8 @@ def class_reduced(kind: type) -> tuple[Any, ...]:
 
 def rules_of(values: Sequence[Any]) -> list[Rule]:
     """The declarations about functions and other callables that go by value, and about those that they may call."""
-    own = [Rule(value, DECLARATIONS[value]) for value in values if id(value) in map(id, DECLARATIONS)]
+    declared = {Same(value) for value in DECLARATIONS}
+    own = [Rule(value, DECLARATIONS[value]) for value in values if Same(value) in declared]
     return [*own, *foreign_rules([value for value in values if isinstance(value, types.FunctionType)], "")]
 
 
@@ -215,7 +217,7 @@ def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
     reached = reached_objects(functions) if DECLARATIONS else {}
     rules: list[Rule] = []
     for function, declaration in DECLARATIONS.items():
-        if declaration.module in ("", home) or id(function) not in reached:
+        if declaration.module in ("", home) or Same(function) not in reached:
             continue
         if declaration.module not in MAIN and declaration.module in sys.modules:
             rules.append(Rule(None, None, declaration.module))
@@ -224,15 +226,15 @@ def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
     return rules
 
 
-def reached_objects(functions: list[types.FunctionType]) -> dict[int, Any]:
+def reached_objects(functions: list[types.FunctionType]) -> dict[Same, Any]:
     """What the functions name, and the functions and classes of the user's that they name, by identity."""
-    reached: dict[int, Any] = {}
+    reached: dict[Same, Any] = {}
     waiting: list[tuple[Any, list[str]]] = [(function, []) for function in functions]
     while waiting:
         value, names = waiting.pop()
-        if id(value) in reached and not isinstance(value, types.ModuleType):
+        if Same(value) in reached and not isinstance(value, types.ModuleType):
             continue
-        reached[id(value)] = value
+        reached[Same(value)] = value
         users = (getattr(value, "__module__", None) or "").partition(".")[0] not in LIBRARIES
         if isinstance(value, types.ModuleType):  # of which the function may name an attribute
             waiting += [(vars(value)[name], [other for other in names if other != name]) for name in names if name in vars(value)]

@@ -123,7 +123,7 @@ def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str,
     names = {node.id if isinstance(node, ast.Name) else node.arg for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)}
     words = {word: word for word in TESTING}
     definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
-    for word in {node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}.intersection(TESTING):
+    for word in sorted({node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}.intersection(TESTING)):
         words[word] = next(other for k in itertools.count(1) if (other := f"{word}_{k}") not in names)
     tests = [test for path, item in signature.params for test in tests_of(path, item, words)]
     tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins]

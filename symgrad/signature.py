@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
-from symgrad.ir.types import Array, Dim, Extent, Type
+from symgrad.ir.types import Array, Dim, Extent, List, Type
 from symgrad.location import Loc
 from symgrad.text import attribute, is_name, literal
 from symgrad.text import item as item_of
@@ -64,7 +64,7 @@ class Signature:
 
     ``params`` are the user's parameters in order, each with what was passed (or its default): a ``Type``, a ``Tree``,
     or a ``Static``; for ``*args`` a ``Tree`` of a tuple, for ``**kwargs`` a ``Tree`` of a dict. ``same`` are groups
-    of paths (see ``leaves``) that hold the same array object. ``converted`` are paths of arrays and numbers that are taken as
+    of paths that hold the same array, list, dict or instance. ``converted`` are paths of arrays and numbers that are taken as
     others, each with what is written behind the path for that (see ``kinds.conversion``).
     """
 
@@ -83,6 +83,11 @@ class Signature:
         """Every ``Type`` and ``Static`` with the expression that reaches it: ``x``, ``p['w']``, ``p.w``, ``p[0]``."""
         for name, item in self.params:
             yield from leaves_of(name, item)
+
+    def containers(self) -> Iterator[tuple[str, Abstract]]:
+        """Every list, dict and instance with the expression that reaches it."""
+        for name, item in self.params:
+            yield from containers_of(name, item)
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {item}" for name, item in self.params)
@@ -243,6 +248,7 @@ class Compiled:
     direct: Direct | None = None
     relied: tuple[Relied, ...] = ()
     inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
+    identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,5 +276,19 @@ def leaves_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract]]:
     if not isinstance(abstract, Tree):
         yield path, abstract
         return
-    for name, inner in zip(abstract.names, abstract.items, strict=True):
-        yield from leaves_of(part_of(path, abstract, name), inner)
+    for spelled, inner in parts_of(path, abstract):
+        yield from leaves_of(spelled, inner)
+
+
+def containers_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract]]:
+    """The lists, dicts and instances in one parameter; see ``Signature.containers``."""
+    if isinstance(abstract, List) or isinstance(abstract, Tree) and not issubclass(abstract.kind, tuple):
+        yield path, abstract
+    for spelled, inner in parts_of(path, abstract) if isinstance(abstract, Tree) else ():
+        yield from containers_of(spelled, inner)
+
+
+def parts_of(path: str, tree: Tree) -> Iterator[tuple[str, Abstract]]:
+    """The items of a container, each with the expression that reaches it."""
+    for name, inner in zip(tree.names, tree.items, strict=True):
+        yield part_of(path, tree, name), inner

@@ -2,7 +2,8 @@
 
 Whatever comes from data (an attribute's name, a key, the name of a class or of a file) reaches generated text through this
 module alone. A *path* is an expression that reads something: names, attributes, items with literal keys, ``getattr`` with a
-literal, and sums of these. Paths are evaluated by walking their tree (``value_of``), never with ``eval``.
+literal, sums of these, copies of lists, and what ``kinds.conversion`` writes behind one. Paths are evaluated by walking their tree
+(``value_of``), never with ``eval``.
 """
 
 from __future__ import annotations
@@ -148,6 +149,15 @@ def item(owner: str, key: Any) -> str:
     return f"{owner}[{literal(key)}]"
 
 
+def copy_of(path: str) -> str:
+    """The expression that reads a copy of a list.
+
+    >>> copy_of("p.w")
+    '[*p.w]'
+    """
+    return f"[*{path}]"
+
+
 @lru_cache(maxsize=4096)
 def tree_of(path: str) -> ast.expr:
     """The tree of a path; ValueError for any other expression.  It is shared, and never changed."""
@@ -169,6 +179,12 @@ def check(tree: ast.AST) -> None:
                 ast.literal_eval(key)
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str())], keywords=[]):
             check(owner)
+        case ast.List(elts=[ast.Starred(value=owner)]):
+            check(owner)
+        case ast.Call(func=ast.Attribute(value=owner, attr="__array__"), args=[], keywords=[]):
+            check(owner)
+        case ast.Call(func=ast.Attribute(value=owner, attr="astype"), args=[ast.Constant(value=str())], keywords=[]):
+            check(owner)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             check(left)
             check(right)
@@ -181,7 +197,7 @@ def check(tree: ast.AST) -> None:
 
 
 def root_of(path: str) -> str:
-    """The name that a path begins with.
+    """The name that a path begins with; empty for a copy, which is no part of what the name stands for.
 
     >>> root_of("self.w[0]"), root_of("getattr(p, 'a b')['k']")
     ('self', 'p')
@@ -192,7 +208,7 @@ def root_of(path: str) -> str:
     tree: ast.AST = tree_of(path)
     while not isinstance(tree, ast.Name):
         match tree:
-            case ast.Call(args=[tree, *_]):
+            case ast.Call(func=ast.Attribute(value=tree)) | ast.Call(args=[tree, *_]):
                 pass
             case ast.BinOp(left=tree):
                 pass
@@ -230,7 +246,7 @@ def names_in(path: str) -> set[str]:
         if isinstance(node, ast.Name):
             found.add(node.id)
         else:
-            pending += node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+            pending += node.args if isinstance(node, ast.Call) and is_getattr(node) else ast.iter_child_nodes(node)
     return found
 
 
@@ -251,6 +267,12 @@ def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
                 return visit(owner)[visit(key) if isinstance(key, ast.Name) else ast.literal_eval(key)]
             case ast.Call(args=[owner, ast.Constant(value=str() as name)]):
                 return getattr(visit(owner), name)
+            case ast.List(elts=[ast.Starred(value=owner)]):
+                return [*visit(owner)]
+            case ast.Call(func=ast.Attribute(value=owner, attr="__array__")):
+                return visit(owner).__array__()
+            case ast.Call(func=ast.Attribute(value=owner, attr="astype"), args=[ast.Constant(value=dtype)]):
+                return visit(owner).astype(dtype)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return visit(left) + visit(right)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
@@ -294,6 +316,8 @@ def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -
                 return ast.parse(spell(name), mode="eval").body
             case ast.Call(args=[owner, name]) if is_getattr(tree):
                 return ast.Call(ast.Name(reader), [visit(owner), name], [])
+            case ast.List(elts=[ast.Starred(value=owner)]):
+                return ast.List([ast.Starred(visit(owner))])
         return type(tree)(**{part: visit(value) if isinstance(value, ast.expr) else value for part, value in ast.iter_fields(tree)})
 
     return ast.unparse(visit(tree_of(path)))
@@ -326,6 +350,6 @@ def docstring(words: str) -> str:
 
 
 __all__ = [
-    "attribute", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside", "is_name",
-    "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
+    "attribute", "copy_of", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
+    "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import SymgradError
+from symgrad.errors import InvalidIR, SymgradError
 
 HEAD = "import collections, itertools, math\nimport numpy as np\n"
 COUNTER = iter(range(1 << 30))
@@ -92,7 +92,7 @@ def shown(value: Any) -> str:
 
 
 def verdict(text: str, args: list[Any], stores: bool = True) -> str:
-    """``right`` or ``refused``; raises ``AssertionError`` where symgrad gives anything else than plain Python does.
+    """``right``, ``refused``, or ``raises`` where both raise the same; raises ``AssertionError`` where symgrad gives anything else than plain Python does.
 
     ``stores``: what is stored in the arguments is compared too.
     """
@@ -101,11 +101,18 @@ def verdict(text: str, args: list[Any], stores: bool = True) -> str:
     numbers = [k for k, argument in enumerate(args) if any(True for _ in places(argument))]
     wrt = tuple(f.__code__.co_varnames[k] for k in numbers)
     try:
+        expected, expected_print = outcome(f, plain)
+    except Exception as error:
+        expected = error
+    try:
         (value, gradient), printed = outcome(symgrad.value_and_grad(f, wrt=wrt, allow_unused=True), own)
     except SymgradError as error:
-        assert "InvalidIR" not in type(error).__name__, f"{text}\n{error}"
+        assert not isinstance(error, InvalidIR), f"{text}\n{error}"
         return "refused"
-    expected, expected_print = outcome(f, plain)
+    except Exception as error:
+        assert type(error) is type(expected), f"{text}\nraises {error!r}, plain Python {expected!r}"
+        return "raises"
+    assert not isinstance(expected, Exception), f"{text}\nvalue {value}, plain Python {expected!r}"
     assert np.isclose(value, expected, rtol=1e-9, equal_nan=True), f"{text}\nvalue {value}, plain Python {expected}"
     assert printed == expected_print, f"{text}\nprinted {printed!r}, plain Python {expected_print!r}"
     if stores:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
 from symgrad.errors import BadArgument, CastStore, NoDerivative, UnknownFunction
+from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
@@ -16,7 +17,7 @@ from symgrad.ops.spelling import CALLABLES
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
-def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[int, str] | None = None) -> None:
+def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None) -> None:
     """Raise for the first op through which a derivative would have to pass and cannot.
 
     ``names``: the expressions that read the objects among the arguments, by their identities.
@@ -58,10 +59,10 @@ def arrays_of_data(block: Block, active: set[Value]) -> None:
         for inner in op.blocks:
             arrays_of_data(inner, active)
         if isinstance(op, Call) and op.name not in BESIDE and any(out in active for out in op.outs):
-            sources = {id(source) for source in differentiated(op)}
+            sources = {Same(source) for source in differentiated(op)}
             for k, operand in enumerate(op.args):
                 row = row_of(operand.value) if isinstance(operand, Const) and isinstance(operand.type, Object) else None
-                if row is not None and row.verdict == "data" and row is not FRACTION and id(operand) in sources:
+                if row is not None and row.verdict == "data" and row is not FRACTION and Same(operand) in sources:
                     made = Value(Array(None, None))
                     done.append(Call([made], op.loc, "to_array", [operand], {"dtype": None}))
                     op.args[k] = made
@@ -129,7 +130,7 @@ def is_unsure(type_: Type) -> bool:
 BESIDE = frozenset({"list_of", "opaque", "opaque_pure", "opaque_attribute"})
 
 
-def refuse_kinds(op: Call, names: Mapping[int, str]) -> None:
+def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
     """An object that no numbers are taken from meets a value that carries a derivative."""
     for operand in op.args if op.name not in BESIDE else ():
         if not isinstance(operand, Const) or not isinstance(operand.type, Object):
@@ -137,7 +138,7 @@ def refuse_kinds(op: Call, names: Mapping[int, str]) -> None:
         row = row_of(operand.value)
         exact = row is not None and row.verdict == "data" and not (row is FRACTION and any(isinstance(a.type, Array) for a in op.args))
         if row is not None and not exact:
-            name = names.get(id(operand.value), operand.name or "x")
+            name = names.get(Same(operand.value), operand.name or "x")
             raise BadArgument(what_of(row, name), op.loc, passed_instead(row, name))
 
 

@@ -45,6 +45,7 @@ class Table:
     install: Callable[[Callable[..., Any]], None]
     entries: dict[Signature, list[Entry]] = field(default_factory=dict)
     latest: Entry | None = None
+    untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
     code: types.CodeType = field(init=False)
     parameters: inspect.Signature = field(init=False)
 
@@ -55,7 +56,7 @@ class Table:
     def reset(self) -> None:
         """Forget everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
-        self.entries, self.latest = {}, None
+        self.entries, self.latest, self.untold = {}, None, []
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
@@ -126,13 +127,18 @@ class Table:
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""
         signature = abstract(arguments)
-        entry = self.fitting(replace(signature, same=()), arguments)
-        if entry.compiled.mutated and signature.same:
+        try:
+            entry = self.fitting(replace(signature, same=()), arguments)
+        except SymgradError:
+            if not signature.same:
+                raise
+            entry = self.fitting(signature, arguments)  # what is refused of two objects may be right of one
+        if (entry.compiled.mutated or entry.compiled.identities) and signature.same:
             entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:
             refuse_overlap(self.function, arguments, entry)
         self.latest = entry
-        return entry
+        return self.tell(entry)
 
     def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
         """The code for a signature; how the arrays lie in memory is looked at only where it decides what a view is."""
@@ -167,7 +173,7 @@ class Table:
         """The code for a signature given in advance."""
         self.check_code()
         found = (e for e in self.entries.get(signature, ()) if e.compiled.pins == pins and e.still_holds(self.function, None))
-        return next(found, None) or self.compile(signature, None, pins)
+        return self.tell(next(found, None) or self.compile(signature, None, pins))
 
     def current(self) -> Entry | None:
         """The entry used last, if the function is still what it was."""
@@ -214,8 +220,17 @@ class Table:
                     del entries[oldest]
             self.entries, self.latest = entries, entry
             self.guard()
-        for told in entry.compiled.inactive if len(entries[signature]) == 1 else ():
-            NotActiveWarning(told.what, told.loc).give()
+            if entry.compiled.inactive and len(entries[signature]) == 1:
+                self.untold.append(entry)
+        return entry
+
+    def tell(self, entry: Entry) -> Entry:
+        """Tell once which gradients are zero, of code that is used: code for distinct objects may prove not to be that for one object."""
+        if any(held is entry for held in self.untold):
+            with LOCK:
+                self.untold = [held for held in self.untold if held is not entry]
+            for told in entry.compiled.inactive:
+                NotActiveWarning(told.what, told.loc).give()
         return entry
 
 

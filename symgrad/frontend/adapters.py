@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
-import keyword
 import math
 import operator
 import sys
@@ -25,8 +24,10 @@ from symgrad.errors import SourceNotFound
 from symgrad.frontend.numba_kinds import COMPILED, REFUSED, converts, numba_kind, refused
 from symgrad.frontend.opaque import LIBRARIES, root_of
 from symgrad.frontend.source import describe, from_source
+from symgrad.identity import Same
 from symgrad.ops.composed import composed
 from symgrad.ops.spelling import spelled
+from symgrad.text import is_name
 
 #: types whose call converts a number
 NUMBERS = (float, complex, int, np.generic)
@@ -100,19 +101,6 @@ def adapted(value: Any) -> types.FunctionType:
 
 
 @dataclass(frozen=True, slots=True)
-class _Same:
-    """An object, equal to itself only."""
-
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-@dataclass(frozen=True, slots=True)
 class _Key:
     """What makes two callables one."""
 
@@ -122,7 +110,7 @@ class _Key:
 
 def _identity(value: Any) -> Any:
     """What tells an object from others: for numbers and texts what they are, else which."""
-    return (type(value), repr(value)) if type(value) in (int, float, complex, bool, str, type(None)) else _Same(value)
+    return (type(value), repr(value)) if type(value) in (int, float, complex, bool, str, type(None)) else Same(value)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -296,11 +284,6 @@ class Adapter:
 
 STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
-
-
-def is_name(text: object) -> bool:
-    """Can a text be a name of the program?"""
-    return isinstance(text, str) and text.isidentifier() and not keyword.iskeyword(text)
 
 
 def parameters_of(value: Any) -> list[Parameter]:

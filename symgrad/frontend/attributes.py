@@ -121,6 +121,8 @@ def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: a
 def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """Attributes of arrays and NumPy scalars that are not methods."""
     type_ = ctx.type_of(owner)
+    if isinstance(type_, Scalar) and type_.dtype is None and attr in ("shape", "ndim", "size", "T", "dtype") and ctx.frame.place is None:
+        return definite(ctx, MISSING, node, AttributeError, f"{type_.kind!r} object has no attribute {attr!r}")
     if isinstance(type_, Scalar):
         match attr:
             case "shape":

@@ -73,6 +73,8 @@ class View(Tup):
 
     def is_current(self, state: State, place: int | None = None) -> bool:
         """Does the dict still hold the same values (or the one at a place)?"""
+        if self.owner is None:
+            return True
         content = state.heap.get(self.owner)
         if not isinstance(content, tuple) or len(content) != len(self.items):
             return False
@@ -97,6 +99,7 @@ class HeapKey:
     kind: str  #: "list", "dict" or "record"
     cls: Any = None
     doubtful: bool = False  #: there is no such object on one of the paths that lead here
+    exact: type | None = None  #: its class, where that is none of ``list``, ``dict`` and ``cls``
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,33 +5,53 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import inspect
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.absent import either, has_item
+from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.absent import definite, either, has_item
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Fun, Generator, Iter, Num, Obj, OneOf, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Choice,
+    External,
+    Generator,
+    HeapKey,
+    Iter,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Step,
+    Tup,
+    View,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
+from symgrad.frontend.exact import exact_class, is_callable, is_instance
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
 from symgrad.frontend.operators import binary, own_method, truth
+from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked
-from symgrad.frontend.stepping import begin, class_of_iterator, is_iterator, iterator
+from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const, Value
-from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
 from symgrad.text import exact
@@ -83,6 +103,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_iterator(args[0]):
         raise UnsupportedSyntax("an iterator has no len()", ctx.loc(node), "make it a list")
     match args[0]:
+        case View(owner=HeapKey() as key):
+            return len_(ctx, [Obj(key)], {}, node)
         case Tup(items):
             return Num(Const(len(items)))
         case Obj(key) if key.kind == "record":
@@ -91,6 +113,9 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
             return Num(ctx.call("list_len", ctx.read(args[0]))) if isinstance(content, Ref) else Num(Const(len(content)))
+        case External(value) | Static(value) if not hasattr(type(value), "__len__"):
+            what = f"object of type {type(value).__name__!r} has no len()"
+            return definite(ctx, MISSING, node, TypeError, what)
         case External(value, text):
             ctx.rely(text, len(value), "len")
             return Num(Const(len(value)))
@@ -117,45 +142,14 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
 
     def is_one(held: Binding) -> Binding:
-        return Num(Const(any(issubclass(python_type(ctx, held, node), w) for w in wanted)))
+        return Num(Const(is_instance(ctx, held, wanted, node)))
 
     return asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) else either(ctx, args[0], node, is_one)
 
 
-def python_type(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
-    """The class that a value will have."""
-    if (held := class_of_iterator(binding, lambda inner: python_type(ctx, inner, node))) is not None:
-        return held
-    match binding:
-        case Tup(kind=kind):
-            return kind or tuple
-        case Obj(key):
-            return key.cls if isinstance(key.cls, type) else {"list": list, "dict": dict}[key.kind]
-        case External(value, text):
-            ctx.rely(text, type(value), "type")
-            return type(value)
-        case Static(value):
-            return type(value)
-        case Fun():
-            return type(lambda: None)
-        case Num() | Ref():
-            match ctx.type_of(binding):
-                case Array():
-                    return np.ndarray
-                case List():
-                    return list
-                case Scalar(kind=kind, dtype=None):
-                    return {"float": float, "int": int, "bool": bool, "complex": complex}[kind]
-                case Scalar(kind="float", dtype="any"):
-                    return float
-                case Scalar(dtype=str() as dtype) if dtype != "any":
-                    return np.dtype(DTYPES[dtype]).type
-    raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
-
-
 @special(type)
 def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    made = python_type(ctx, args[0], node)
+    made = exact_class(ctx, args[0], node)
     return Static(made, made.__name__)
 
 
@@ -228,6 +222,8 @@ def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if isinstance(over, Generator):
         return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
     items = items_of(ctx, over, node)
+    if isinstance(start, Static) and isinstance(start.value, str | bytes):
+        raise UnsupportedSyntax("sum does not join texts: Python raises TypeError", ctx.loc(node), "use ''.join(...)")
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
     return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
@@ -343,14 +339,21 @@ def namespace(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 
 @special(callable)
 def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return Num(Const(isinstance(args[0], Fun) or isinstance(args[0], Static) and callable(args[0].value)))
+    def is_one(held: Binding) -> Binding:
+        return Num(Const(isinstance(held, Choice) or is_callable(ctx, held, node)))
+
+    return asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) else either(ctx, args[0], node, is_one)
 
 
 @special(hasattr)
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    cls = python_type(ctx, args[0], node)
+    cls = exact_class(ctx, args[0], node)
     name = unwrap(args[1])
     own = isinstance(args[0], Obj) and args[0].key.kind == "record" and has_item(ctx, args[0].key, name)
+    if not (isinstance(own, Const) and own.value or hasattr(cls, name)):
+        for word in ("__getattr__", "__getattribute__"):
+            if isinstance(getattr(cls, word, None), types.FunctionType):
+                raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node))
     if isinstance(own, Value) and not hasattr(cls, name):
         return Num(own)
     own = isinstance(own, Const) and own.value
@@ -385,18 +388,28 @@ def _converting(kind: type) -> Any:
     return lower
 
 
-for _kind in (int, float, bool):
-    SPECIAL[_kind] = _converting(_kind)
+CONVERTING = {kind: _converting(kind) for kind in (int, float, bool)}
+SPECIAL[int], SPECIAL[float] = CONVERTING[int], CONVERTING[float]
 
 
-@special(str, repr)
+@special(str)
 def str_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if not args:
-        return Static("")
-    try:
-        return Static(str(unwrap(args[0])))
-    except ValueError:
-        return Num(ctx.call("format_text", Const("{}"), ctx.read(args[0], node)))
+    return text_of(ctx, args[0], node, "{}") if args else Static("")
+
+
+@special(repr)
+def repr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return text_of(ctx, args[0], node, "{!r}")
+
+
+@special(bool)
+def bool_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``bool(x)`` of a number is a call of a row; of all else it is what ``if`` asks."""
+    if args and not kwargs and not isinstance(args[0], Num | Ref):
+        test = truth(ctx, args[0], node)
+        if isinstance(test, Const) or getattr(test.type, "kind", None) == "bool":
+            return Num(test)
+    return CONVERTING[bool](ctx, args, kwargs, node)  # type: ignore[no-any-return]
 
 
 @special(round)
@@ -407,7 +420,8 @@ def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(print)
 def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    opaque(ctx, print, "print", args, kwargs, node)
+    operands = [shown(ctx, argument, node) for argument in (*args, *kwargs.values())]
+    ctx.call("opaque", Const(print, "print"), *operands, names=tuple(kwargs))
     return Static(None)
 
 
@@ -441,16 +455,41 @@ def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return binary(ctx, ast.Pow, args[0], args[1], node) if len(args) == 2 and not kwargs else call_row(ctx, spelled, args, kwargs, node)
 
 
+# ------------------------------------------------------------------ frames
+
+
+def _of_frames(word: str) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """What reads or runs a frame of Python's finds none here."""
+        raise UnsupportedSyntax(f"{word} reads the variables of a running function, which compiled code has not", ctx.loc(node),
+                                "write the expression out, or hand the values over in a dict")  # fmt: skip
+
+    return lower
+
+
+for _function in (eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, sys._getframe):
+    SPECIAL[_function] = _of_frames(_function.__name__)
+
+
 # ------------------------------------------------------------------ NumPy on structure
+
+
+def is_number(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a number, which has no attributes of arrays of its own where it is Python's?"""
+    return isinstance(binding, Num) and isinstance(ctx.type_of(binding), Scalar)
 
 
 @special(np.shape)
 def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_number(ctx, args[0]):
+        return Tup(())
     return attribute_of(ctx, as_array(ctx, args[0], node), "shape", node)
 
 
 @special(np.ndim)
 def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_number(ctx, args[0]):
+        return Num(ZERO)
     return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
 
 
@@ -462,6 +501,8 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         assert isinstance(found, Tup)
         axis: int = unwrap(args[1])
         return found.items[axis]
+    if is_number(ctx, args[0]):
+        return Num(ONE)
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 

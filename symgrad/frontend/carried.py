@@ -8,10 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, NO_KEYS, NO_LOCATIONS, Binding, Broken, HeapKey, Location, Maybe, Name, Obj, Ref, State, Tup
+from symgrad.frontend.bindings import (
+    MISSING,
+    NO_KEYS,
+    NO_LOCATIONS,
+    Binding,
+    Broken,
+    HeapKey,
+    Location,
+    Name,
+    Num,
+    Obj,
+    Ref,
+    State,
+)
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.reach import reached_twice
+from symgrad.frontend.reach import memory_in, reached_twice
 from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
 from symgrad.ir.core import UNDEF, Block, Operand, Value
 from symgrad.ir.types import Type, join
@@ -35,6 +48,8 @@ class Plan:
     twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
     stale: dict[Any, None] = field(default_factory=dict)
     kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be the same
+    #: places among what is carried where a round may hand on a number of a narrower class
+    mixed: dict[int, None] = field(default_factory=dict)
     lost: dict[HeapKey, Loc] = field(default_factory=dict)  #: lists of before the loop that cannot be read any more
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
@@ -54,6 +69,7 @@ class Head:
     state: State
     places: dict[Any, Location]
     objects: dict[Any, HeapKey] = field(default_factory=dict)
+    firsts: dict[HeapKey, HeapKey] = field(default_factory=dict)  #: what ``objects`` are in the first round
     gone: set[HeapKey] = field(default_factory=set)  #: objects of before the loop that only ``objects`` stand for now
     types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
 
@@ -86,8 +102,12 @@ def loop(
     for _ in range(TRIALS):
         ctx.state = entry
         head = make_head(ctx, entry, plan)
+        ctx.compared(*(first for first in head.firsts.values() if first in head.gone))
+        for made, first in head.firsts.items():
+            ctx.stands_for(made, [first])
         ctx.state = head.state
         top = head.state.copy()
+        asked = ctx.mixed.asked
         block, stop = build(head)
         head.state = top
         if not learn(ctx, entry, plan, head, ctx.state, names):
@@ -97,8 +117,15 @@ def loop(
                 for location in gone:  # it was stored to before it was known that the loop carries what holds it
                     del plan.memory[location]
                 continue
+            yields = end_operands(ctx, plan, ctx.state, block)
+            pairs = enumerate(zip(yields, head.args, strict=True))
+            mixed = {k: None for k, (end, arg) in pairs if arg not in ctx.mixed.values and ctx.mixed.is_narrower(end, arg.type)}
+            if mixed and ctx.mixed.asked > asked:
+                plan.mixed |= mixed
+                continue
+            ctx.mixed.values.update(head.args[k] for k in mixed)
             ctx.forms[key] = {name[1]: form for name, form in plan.names.items() if name[0] is ctx.frame and form.form in ("num", "array")}
-            block.yields[:0] = end_operands(ctx, plan, ctx.state, block)
+            block.yields[:0] = yields
             ctx.state = entry
             return block, stop, plan, head
     raise UnsupportedSyntax("the types of what this loop carries do not settle", ctx.builder.loc)
@@ -129,6 +156,9 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
         return make_head(ctx, entry, plan)
     relate(ctx, entry, plan, head)
+    for place, (init, arg) in enumerate(zip(head.inits, head.args, strict=True)):
+        if place in plan.mixed or ctx.mixed.is_narrower(init, arg.type):
+            ctx.mixed.values.add(arg)
     return head
 
 
@@ -202,6 +232,8 @@ def replace_objects(entry: State, plan: Plan, head: Head) -> None:
     head.state.twins |= twins
     for (place, n), made in head.objects.items():
         first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
+        if first is not None:
+            head.firsts[made] = first
         for other in () if first is None else entry.kin.get(first, NO_KEYS):
             head.state.pair_objects(made, other)
     for a, b in plan.kin:
@@ -215,14 +247,14 @@ def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Locat
     skip = set(carried)
     found: set[Location] = {array.location for array in ctx.arrays.values()}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
-        if isinstance(binding, Ref | Tup | Maybe):  # nothing else has array leaves, and there are many numbers
-            found.update(x for x in array_leaves(binding) if x is not None)
+        if not isinstance(binding, Num):  # there are many
+            found.update(memory_in(binding))
     for content in state.heap.values():
         if isinstance(content, Ref):
             found.add(content.location)
         else:
             for _, item in content:
-                found.update(x for x in array_leaves(item) if x is not None)
+                found.update(memory_in(item))
     return found
 
 
@@ -443,6 +475,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
     for key, loc in plan.lost.items():
         state.lose(key, loc)
     replace_objects(entry, plan, head)
+    for key, first in head.firsts.items():
+        ctx.stands_for(key, [first])
     relate(ctx, entry, plan, head)
     ctx.state = state
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import BadArgument, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
@@ -33,6 +33,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.known import TESTS, Decided
 from symgrad.frontend.members import plain
+from symgrad.frontend.mixed import MIXING, Mixed
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import (
@@ -137,6 +138,9 @@ class Lowering:
     frame: Frame
     state: State = field(default_factory=State)
     captured: dict[Any, Captured] = field(default_factory=dict)
+    arguments: dict[HeapKey, str] = field(default_factory=dict)  #: lists, dicts and instances that were given, by the path to them
+    identities: set[str] = field(default_factory=set)  #: of which of them it matters whether they are one object with another
+    stored: set[str] = field(default_factory=set)  #: which of them are changed
     arrays: dict[str, Ref] = field(default_factory=dict)  #: captured memory, by the text that reads it
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
@@ -151,6 +155,7 @@ class Lowering:
     completed: set[Any] = field(default_factory=set)  #: calls that hand this on already
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
+    mixed: Mixed = field(default_factory=Mixed)  #: numbers that may be of several classes
     decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
     height: int = 0  #: how many operands there were when the statement being lowered began
     handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
@@ -250,6 +255,8 @@ class Lowering:
         made = self.builder.call(name, *args, hint=hint, **settings)
         if name in TESTS:
             self.decided.computed(name, args, made)
+        if name in MIXING:
+            self.mixed.computed(name, args, made)
         return made
 
     def make(self, value: Operand, name: str | None = None) -> Binding:
@@ -283,6 +290,15 @@ class Lowering:
                         self.state.pair(made.location, item.location)
         return self.new_object("list", made)
 
+    def list_in_memory(self, ref: Ref) -> Obj:
+        """A list of any length that came out of another one, or the tuple that stands for it in the user's program."""
+        type_ = self.type_of(ref)
+        of = type_.of if isinstance(type_, List) else "list"
+        if of == "either":
+            what = "what is read here is a list on some paths and a tuple on others"
+            raise UnknownType(what, self.builder.loc, "make all of them tuples")
+        return self.new_object("list", ref, tuple if of == "tuple" else None)
+
     def check_fresh(self, ref: Ref) -> None:
         """Refuse to read memory that a store through another name may have changed."""
         stored = self.state.stale.get(ref.location)
@@ -307,7 +323,10 @@ class Lowering:
             case Static(value, name):
                 return self.constant(value, name)
             case Tup(items):
-                return self.list_of(items, node)
+                whole = self.list_of(items, node)
+                if isinstance(whole, Value) and isinstance(whole.type, List):
+                    whole.type = replace(whole.type, of="tuple")
+                return whole
             case Obj(key) if key.kind == "list":
                 content = self.state.heap[key]
                 return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
@@ -513,10 +532,23 @@ class Lowering:
         if key in self.state.twins:
             raise UnsureAlias(f"{_kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
         self.state.changed(key, self.builder.loc)
+        self.compared(key)
+        if key in self.arguments:
+            self.stored.add(self.arguments[key])
 
-    def new_object(self, kind: str, content: Any, cls: Any = None) -> Obj:
-        """A mutable object of known structure."""
-        key = HeapKey(kind, cls)
+    def stands_for(self, made: HeapKey, keys: Iterable[HeapKey]) -> None:
+        """Note that an object is, on some path, one that was given."""
+        for key in keys:
+            if key in self.arguments:
+                self.arguments[made] = self.arguments[key]
+
+    def compared(self, *keys: HeapKey) -> None:
+        """Note that it matters whether objects are one with others that were given."""
+        self.identities |= {self.arguments[key] for key in keys if key in self.arguments}
+
+    def new_object(self, kind: str, content: Any, cls: Any = None, exact: type | None = None) -> Obj:
+        """A mutable object of known structure; ``exact`` is its class where that is not clear from the kind."""
+        key = HeapKey(kind, cls, exact=exact)
         self.state.heap[key] = content if isinstance(content, Ref) else tuple(content)
         return Obj(key)
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,9 +45,12 @@ def merged(ctx: Lowering, one: Obj, two: Obj, into: bool = False) -> Obj:
     """``one | two`` of dicts, or ``one |= two``."""
     for held in (one, two):
         ctx.check_keys(held.key)
+    if one.key.exact is collections.Counter:
+        what = "| of a Counter gives the larger of two counts, which is not followed"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "go over the keys")
     content = {**dict(ctx.state.entries(one.key)), **dict(ctx.state.entries(two.key))}
     if not into:
-        return ctx.new_object("dict", content.items(), one.key.cls)
+        return ctx.new_object("dict", content.items(), one.key.cls, one.key.exact)
     ctx.change(one.key, tuple(content.items()))
     return one
 

@@ -13,6 +13,7 @@ from symgrad.frontend.dicts import ELEMENT, is_dict, new_set
 from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
+from symgrad.frontend.printed import shown
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 
@@ -109,7 +110,7 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
     plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):
         return Static(template.format(*plain))
-    return Num(ctx.call("format_text", Const(template), *[ctx.read(v, node) for v in values]))
+    return Num(ctx.call("format_text", Const(template), *[shown(ctx, v, node) for v in values]))
 
 
 @expression(ast.NamedExpr)

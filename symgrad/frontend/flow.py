@@ -223,7 +223,9 @@ def finish(ctx: Lowering, block: Block, stop: Operand, head: Head) -> list[Value
     """Add the loop's stop test to its body, and make its results."""
     if stop is not FALSE:
         block.yields.append(stop)
-    return [Value(ctx.builder.freshen(t), a.name) for a, t in zip(head.args, head.types, strict=True)]
+    outs = [Value(ctx.builder.freshen(t), a.name) for a, t in zip(head.args, head.types, strict=True)]
+    ctx.mixed.values |= {out for out, arg in zip(outs, head.args, strict=True) if arg in ctx.mixed.values}
+    return outs
 
 
 def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -> None:

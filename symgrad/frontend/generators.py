@@ -17,6 +17,7 @@ from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, resumable
 from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import expression
+from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
 
@@ -30,7 +31,7 @@ def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, 
     ctx.state.heap[key] = (("state", FRESH),)
     if key.cls in ctx.stateful and (body := body_to_resume(ctx, node)) is not None:
         frame.locals |= body[1]
-        for name in frame.locals:
+        for name in sorted(frame.locals):
             ctx.state.names[frame, name] = MISSING
         for name, binding in bound.items():
             ctx.state.names[frame, name] = binding
@@ -56,7 +57,7 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
         raise UnsupportedSyntax("a generator is gone on with while a loop goes over it", ctx.loc(node), "make it a list")
     frame.consume, frame.consumer, frame.loop = consume, outer, None
     ctx.frame = frame
-    ctx.stack.append((held.node, id(node)))
+    ctx.stack.append((held.node, Same(node)))
     try:
         proceed(ctx)
         forget_result(ctx)

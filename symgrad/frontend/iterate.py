@@ -145,7 +145,7 @@ def element(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
 def list_item(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
     """One item of a list of any length; an array in it shares the list's memory."""
     made = ctx.shared(ctx.call("list_take", ctx.read(ref), index), ref)
-    return ctx.new_object("list", made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
+    return ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
 
 
 def over_range(ctx: Lowering, parts: tuple[Operand, ...], node: ast.AST) -> Items:

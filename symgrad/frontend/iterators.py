@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.absent import definite
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.builtins import fold, fold_generator, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of, known_items, sequence
@@ -156,8 +157,8 @@ def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     content = ctx.state.heap[made.key]
     if most is not None and isinstance(content, Ref):
         raise UnsupportedArgument("maxlen of a deque of unknown length is not supported", ctx.loc(node))
-    kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:]))
-    key = HeapKey("list", None if most is None else ("deque", most))
+    kept = content if isinstance(content, Ref) or most is None else tuple(enumerate([b for _, b in content][-most:] if most else ()))
+    key = HeapKey("list", None if most is None else ("deque", most), exact=collections.deque)
     ctx.state.heap[key] = kept
     return Obj(key)
 
@@ -230,6 +231,8 @@ def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     items = items_of(ctx, args[1], node)
     if isinstance(items, list):
         start = args[2:] or items[:1]
+        if not start:
+            return definite(ctx, MISSING, node, TypeError, "reduce() of empty iterable with no initial value")
         return functools.reduce(lambda a, b: ctx.apply(args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
     if len(args) < 3:
         whole = args[1] if isinstance(args[1], Ref) else list_(ctx, args[1:2], {}, node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.frontend.bindings import (
@@ -35,6 +35,7 @@ from symgrad.frontend.filling import operands_of
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import objects_in
 from symgrad.frontend.skeletons import DIFFERENT, Skeleton, array_leaves, leaf_names, leaves, merge, or_missing, places_in, rebuild, settled
+from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
 from symgrad.location import Loc
@@ -111,6 +112,7 @@ class Joining:
 
     def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
         out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)
+        self.ctx.mixed.joined(out, tuple(o for o, side in ((a, self.then), (b, self.orelse)) if not side.state.dead))
         self.op.outs.append(out)
         self.then.block.yields.append(UNDEF if self.then.state.dead else a)
         self.orelse.block.yields.append(UNDEF if self.orelse.state.dead else b)
@@ -191,6 +193,7 @@ class Joining:
 
     def of_form(self, a: Binding, b: Binding, name: str, form: Skeleton) -> Binding:
         """One binding of a form that covers both."""
+        form = self.anew(form)
         operands = [self.operands(side, binding, form) for side, binding in ((self.then, a), (self.orelse, b))]
         named = (len(operands[0]) == 1 or form.form == "maybe") and not name.startswith("%")
         words = leaf_names(form, name) if named else [None] * len(operands[0])
@@ -204,6 +207,12 @@ class Joining:
                     if source in side.stale:
                         self.state.stale[location] = side.stale[source]
         return made
+
+    def anew(self, form: Skeleton) -> Skeleton:
+        """A form in which objects that were made on one path, inside of others, are made of what they hold."""
+        if form.form == "same" and isinstance(form.same, Obj) and form.same.key not in self.entry.heap:
+            return self.anew(form.anew) if form.anew is not None else Skeleton("broken", same=DIFFERENT)
+        return replace(form, items=tuple(map(self.anew, form.items))) if form.items else form
 
     def form(self, side: Side, binding: Binding) -> Skeleton:
         return self.ctx.skeleton(binding, self.alive(side))
@@ -226,7 +235,7 @@ class Joining:
             self.ctx.state = kept
 
     def held_elsewhere(self, a: Binding, b: Binding) -> bool:
-        """Is one of two objects that become one reached by another name or operand too?  Changes of the new one would not be seen there."""
+        """Is one of two objects that become one reached otherwise too?  What is done to the new one would not be seen there."""
         for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
             if side.dead or not isinstance(held := inner_of(own), Obj):
                 continue
@@ -278,12 +287,15 @@ class Joining:
         keys = [k for k in held if k is not None]
         alone = len(keys) == 1 and MISSING in (a, b)
         is_held = self.held_elsewhere(a, b)
-        if is_held and alone or not (alone or len(keys) == 2 and keys[0].kind == keys[1].kind and keys[0].cls is keys[1].cls):
+        alike = len({(k.kind, Same(k.cls), k.exact) for k in keys}) == 1
+        if is_held and alone or not (alone or len(keys) == 2 and alike):
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
-        made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys))
+        made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {made}
+        self.ctx.compared(*keys)
+        self.ctx.stands_for(made, keys)
         for key in keys:
             if is_held:
                 self.state.pair_objects(made, key)

@@ -28,12 +28,15 @@ def defaultdict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     made = dict_(ctx, args[1:], kwargs, node)
     assert isinstance(made, Obj)
     maker = args[0] if args else Static(None)
-    return ctx.new_object("dict", ctx.state.entries(made.key), None if maker == Static(None) else ("made", maker))
+    cls = None if maker == Static(None) else ("made", maker)
+    return ctx.new_object("dict", ctx.state.entries(made.key), cls, collections.defaultdict)
 
 
 @special(collections.OrderedDict)
 def ordered_dict(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    return dict_(ctx, args, kwargs, node)
+    made = dict_(ctx, args, kwargs, node)
+    assert isinstance(made, Obj)
+    return ctx.new_object("dict", ctx.state.entries(made.key), None, collections.OrderedDict)
 
 
 @special(collections.Counter)
@@ -46,7 +49,7 @@ def counter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     else:
         counts = collections.Counter(known_elements(ctx, args[0], node) if args else ())
         content = tuple((k, Num(Const(n))) for k, n in counts.items())
-    return ctx.new_object("dict", {**dict(content), **kwargs}.items(), COUNTED)
+    return ctx.new_object("dict", {**dict(content), **kwargs}.items(), COUNTED, collections.Counter)
 
 
 @special(dict.fromkeys)
@@ -113,9 +116,16 @@ def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
     return list(range(*(b for (b,) in bounds)))
 
 
-@special(set, frozenset)
+@special(set)
 def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return new_set(ctx, known_elements(ctx, args[0], node) if args else ())
+
+
+@special(frozenset)
+def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    made = new_set(ctx, known_elements(ctx, args[0], node) if args else ())
+    made.key.exact = frozenset
+    return made
 
 
 @method("set", "add")

@@ -10,7 +10,7 @@ import ast
 import builtins as python_builtins
 import enum
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from symgrad.frontend import (
     statements,
 )
 from symgrad.frontend.activation import body_result
-from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
@@ -43,15 +43,16 @@ from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
+from symgrad.frontend.stored import Storing
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, Dim, Extent, List, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, part_of, related_extents
+from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
-from symgrad.text import is_name, root_of
+from symgrad.text import copy_of, is_name, root_of
 
 #: they fill the tables
 CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, loops,
@@ -77,6 +78,8 @@ class Lowered:
     raises: bool = False  #: the function always raises
     relied: tuple[Relied, ...] = ()
     fresh: bool = True  #: as read from the user's source, not the program of a derivative
+    identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
+    aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
 
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
@@ -166,6 +169,8 @@ class Attempt:
     stateful: frozenset[Any] = frozenset()
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
+    objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
+    aliases: dict[str, str] = field(default_factory=dict)
     relations: dict[str, Extent] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -191,13 +196,17 @@ class Attempt:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
         for found in self.known:
             self.restore(ctx, found)
+        before = {key: ctx.state.heap[key] for key in ctx.arguments}
         made = self.body(ctx, frame, node)
+        if ctx.stored and not ctx.state.dead and not ctx.refusals:
+            self.store(ctx, before, node)
         operands: list[Operand] = []
         result = self.flatten(ctx, made, operands, node)
         if ctx.refusals:
             raise together(ctx.refusals)
         body.yields = operands
         close(ctx, body)
+        self.read_copies(ctx.stored)
         for text, held in ctx.captured.items():
             if held.text not in ctx.arrays:
                 self.inputs.append((held.value, text))
@@ -207,7 +216,23 @@ class Attempt:
         mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx))  # fmt: skip
+                       tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
+                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases)  # fmt: skip
+
+    def read_copies(self, stored: Container[str]) -> None:
+        """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
+        for k, (value, text) in enumerate(self.inputs):
+            if text in stored and isinstance(value.type, List):
+                copy = copy_of(text)
+                self.inputs[k] = (value, copy)
+                self.aliases = {path: copy if other == text else other for path, other in self.aliases.items()} | {text: copy}
+
+    def store(self, ctx: Lowering, before: Mapping[HeapKey, Any], node: ast.AST) -> None:
+        """Store in the objects that were given what the function has stored."""
+        try:
+            Storing(ctx, node, before, self.inputs).run()
+        except SymgradError as error:
+            ctx.refusals.append(error.at(self.source.loc(node)))
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:
@@ -227,7 +252,22 @@ class Attempt:
     # -------------------------------------------------------------- arguments
 
     def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
-        """The binding of an argument or a part of one."""
+        """The binding of an argument or a part of one; a list, dict or instance that stands in two places is one object."""
+        if (first := self.first_place(path)) is not None:
+            self.aliases |= {spelled: first + spelled.removeprefix(path) for spelled, _ in leaves_of(path, item)}
+            return self.objects[first]
+        made = self.new_argument(ctx, name, path, item)
+        if isinstance(made, Obj):
+            self.objects[path] = made
+            ctx.arguments[made.key] = path
+        return made
+
+    def first_place(self, path: str) -> str | None:
+        """Where the list, dict or instance at a path stands too."""
+        return next((p for group in self.signature.same if path in group for p in group if p in self.objects), None)
+
+    def new_argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
+        """The binding of what no other argument holds."""
         if isinstance(item, StaticArgument):
             return Static(item.value, name if path == name else None)
         if isinstance(item, Tree):

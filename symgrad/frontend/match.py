@@ -9,9 +9,10 @@ from typing import Any
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
+from symgrad.frontend.bindings import Binding, External, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, choose, run
+from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
@@ -145,6 +146,8 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
             return [b for _, b in ctx.state.entries(key)]
         case Ref() if is_list(ctx.type_of(subject)):
             raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
+        case Iter(kind="range") if (known := known_items(ctx, subject, node)) is not None:
+            return known
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]
         case External(value, text) if isinstance(value, tuple | list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import enum
 import operator
 from dataclasses import dataclass, replace
@@ -156,6 +157,8 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return load_sequence(ctx, owner, list(items), index_of(ctx, node), whole)
         case Obj(key) if key.kind == "list":
             content = ctx.state.heap[key]
+            if key.exact is collections.deque and "s" in index_of(ctx, node).spec:
+                raise UnsupportedSyntax("a deque has no slices: Python raises TypeError", ctx.loc(whole), "make it a list")
             if isinstance(content, Ref):
                 return load_list(ctx, content, index_of(ctx, node), whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
@@ -176,7 +179,10 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case Static(value) if is_enumeration(value):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
         case Static(value) if isinstance(value, str):
-            return Static(value[static_index(ctx, index_of(ctx, node), whole)])
+            key = static_index(ctx, index_of(ctx, node), whole)
+            if isinstance(key, int) and not -len(value) <= key < len(value):
+                return definite(ctx, MISSING, whole, IndexError, "string index out of range")
+            return Static(value[key])
         case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
             return item_of_closed(ctx, owner, node, whole)
         case Num(operand) if isinstance(operand.type, Unknown):
@@ -228,7 +234,7 @@ def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
 def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     if index.spec == "i":
         made = ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
-        return ctx.new_object("list", made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
+        return ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
     if index.spec == "s":
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(owner), *index.operands), owner)
     raise UnsupportedSyntax("a list takes one index", ctx.loc(node))
@@ -517,6 +523,9 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
 
 def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     """``del owner[...]`` on a list or dict of known structure."""
+    if isinstance(owner, Obj) and owner.key.kind == "record":
+        ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)
+        return
     if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
         raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]

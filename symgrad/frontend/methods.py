@@ -6,12 +6,13 @@ import ast
 import types
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import has_item
+from symgrad.frontend.absent import definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
@@ -171,11 +172,11 @@ def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: 
 def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Binding], node: ast.AST, ctx: Lowering) -> Binding:
     match name:
         case "items":
-            return Tup(tuple(Tup(p) for p in pairs))
+            return View(tuple(Tup(p) for p in pairs), pairs=True)
         case "keys":
-            return Tup(tuple(k for k, _ in pairs))
+            return View(tuple(k for k, _ in pairs), keys=True)
         case "values":
-            return Tup(tuple(v for _, v in pairs))
+            return View(tuple(v for _, v in pairs))
     key = unwrap(args[0])
     for k, v in pairs:
         if unwrap(k) == key:
@@ -193,8 +194,7 @@ def dict_method(name: str) -> Callable[..., Binding]:
             default = args[1] if len(args) > 1 else Static(None)
             return choose(ctx, test, node, lambda: settled(dict(content)[key], ctx.state), lambda: default)
         made = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
-        is_view = name in ("items", "values", "keys") and isinstance(made, Tup)
-        return View(made.items, None, owner.key, name == "items", name == "keys") if is_view and isinstance(made, Tup) else made
+        return replace(made, owner=owner.key) if name in ("items", "values", "keys") and isinstance(made, View) else made
 
     return run_
 
@@ -354,6 +354,8 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
         ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
         return item
     items = [b for _, b in content]
+    if not items:
+        return definite(ctx, MISSING, node, IndexError, "pop from empty list")
     made = items.pop(place)
     ctx.change(owner.key, tuple(enumerate(items)))
     return made
@@ -385,4 +387,4 @@ def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)), owner)
-    return ctx.new_object(owner.key.kind, content, owner.key.cls)
+    return ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)

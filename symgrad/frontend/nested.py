@@ -194,7 +194,7 @@ class Fresh:
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):
-                made = HeapKey(key.kind, key.cls)
+                made = HeapKey(key.kind, key.cls, exact=key.exact)
                 self.ctx.state.heap[made] = tuple((k, self.binding(b)) for k, b in self.ctx.state.entries(key))
                 return Obj(made)
             case Maybe(present, inner, absent):

@@ -12,6 +12,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.numba_kinds import REFUSED, VECTORIZED, declared_types, refused
 from symgrad.frontend.vectorize import Vectorized
 from symgrad.ir.types import Array, Scalar
+from symgrad.text import is_name
 
 #: numba's types of numbers that Python's numbers of a kind are converted to without loss
 WIDE = {
@@ -54,7 +55,7 @@ def check_conversions(ctx: Lowering, value: Any, name: str, args: list[Binding],
     for position, binding in passed:
         declared = {signature[position] for signature in signatures if position < len(signature)}
         held = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
-        if isinstance(held, Array) and held.rank or not any(map(str.isidentifier, declared)):  # arrays are never converted
+        if isinstance(held, Array) and held.rank or not any(is_name(word) for word in declared):  # arrays are never converted
             continue
         kind = held.kind if isinstance(held, Scalar | Array) else type(binding.value).__name__ if isinstance(binding, Static) else None
         if not declared & {*WIDE.get(kind or "", ()), EXACT.get(getattr(held, "dtype", None) or "")}:

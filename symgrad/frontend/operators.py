@@ -10,21 +10,40 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
-from symgrad.frontend.bindings import ABSENT, Binding, Bound, External, Fun, Generator, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup, View
+from symgrad.frontend.bindings import (
+    ABSENT,
+    Binding,
+    Bound,
+    External,
+    Fun,
+    Generator,
+    HeapKey,
+    Iter,
+    Maybe,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Tup,
+    View,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
+from symgrad.frontend.exact import never_equal
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
+from symgrad.frontend.printed import shown
 from symgrad.frontend.several import asked, each
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand
+from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
@@ -61,8 +80,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
     match a, b:
-        case (View(), _) | (_, View()) if kind in (ast.Add, ast.Mult):
-            raise UnsupportedSyntax("a view of a dict cannot be added or repeated", ctx.loc(node), "make it a list")
+        case (View(), _) | (_, View()) if kind in OWN_OPERATORS:
+            raise UnsupportedSyntax("a view of a dict takes no such operator: Python raises TypeError", ctx.loc(node), "make it a list")
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
@@ -79,7 +98,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             except (KeyError, TypeError) as error:
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
-            return Num(ctx.call("format_percent", Const(text), ctx.read(b, node)))
+            return Num(ctx.call("format_percent", Const(text), shown(ctx, b, node)))
         case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and kind is not ast.Div:
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
@@ -88,6 +107,9 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
     p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
+    whole = getattr(p.type, "kind", None) in ("int", "bool") and getattr(p.type, "dtype", "") is None
+    if kind is ast.Pow and whole and isinstance(q, Const) and type(q.value) is int and q.value < 0:
+        p = ctx.call("number", p, kind="float")  # an integer to a negative power is a float
     if kind is ast.Pow:
         check_real(ctx, p, q, node)
     if isinstance(p.type, List) and kind is ast.Mult:
@@ -309,6 +331,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case External(value, text) if isinstance(value, dict | list | tuple):
             ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
+        case View(owner=HeapKey() as key):
+            return truth(ctx, Obj(key), node)
         case Tup(items):
             return Const(bool(items))
         case Obj(key):
@@ -385,6 +409,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         known = identical(ctx, a, b)
         if known is not None:
             return Num(Const(known == isinstance(op, ast.Is)))
+        if not any(is_passed_on(ctx, x) for x in (a, b)):
+            raise UnknownType("whether these are one object is not known", ctx.loc(node), "compare with ==")
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
@@ -393,6 +419,11 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     special = own_comparison(ctx, op, a, b, node)
     if special is not None:
         return special
+    if isinstance(a, View) or isinstance(b, View):
+        return views_compared(ctx, op, a, b, node)
+    if isinstance(op, ast.Eq | ast.NotEq) and any(isinstance(x, Tup | Obj) for x in (a, b)) and never_equal(ctx, a, b, node):
+        return Num(Const(isinstance(op, ast.NotEq)))
+    a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
     if is_set(a) and is_set(b):
         return sets_compared(ctx, op, a, b, node)
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
@@ -412,6 +443,36 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         ):
             return Num(Const(isinstance(op, ast.NotEq)))
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
+
+
+def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
+    """A list or tuple that is compared with a scalar of NumPy's is an array; with a number of Python's it is not."""
+    type_ = ctx.type_of(other) if isinstance(other, Num) else None
+    is_sequence = isinstance(one, Tup) or isinstance(one, Obj) and one.key.kind == "list"
+    if not is_sequence or not isinstance(type_, Scalar) or type_.dtype is None:
+        return one
+    if type_.dtype == "any":
+        what = "whether this number is Python's or NumPy's depends on the path taken"
+        raise UnknownType(what, ctx.loc(node), "convert it with float(...)")
+    return ctx.make(ctx.array_of(ctx.read(one, node), None))
+
+
+def is_passed_on(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a value of which the identity is that of the object at run time: None, a bool, what the program only hands on?"""
+    if isinstance(binding, Static | External):
+        return True
+    type_ = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
+    return isinstance(type_, Unknown | Undefined | Object) or isinstance(type_, Scalar) and type_.kind == "bool" and type_.dtype is None
+
+
+def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """A comparison of views of dicts: keys and items compare as sets do, values as objects."""
+    if not isinstance(a, View) or not isinstance(b, View) or not isinstance(op, ast.Eq | ast.NotEq) or not (a.keys and b.keys):
+        raise UnsupportedSyntax("this comparison of a view of a dict is not followed", ctx.loc(node), "make it a list or a set")
+    one, two = ({static_key(ctx, item, node) for item in view.items} for view in (a, b))
+    if not (a.is_current(ctx.state) and b.is_current(ctx.state)):
+        raise UnsupportedSyntax("the dict has changed since its keys were asked for", ctx.loc(node), "ask for them where they are used")
+    return Num(Const((one == two) == isinstance(op, ast.Eq)))
 
 
 def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tuple[Binding, ...], node: ast.AST) -> Binding:
@@ -454,6 +515,8 @@ def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, no
 
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     """``a is b`` where it is known while compiling."""
+    if a is b and not isinstance(a, Num | Bound):
+        return True
     if isinstance(a, Static) and isinstance(b, Static):
         return a.value is b.value
     for x, y in ((a, b), (b, a)):
@@ -462,12 +525,22 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
             if isinstance(type_, Unknown | Undefined | Object) or type_ is not None and ctx.holes and x.value is None:
                 return None
             return False
+    if isinstance(a, Tup) and isinstance(b, Tup) and not isinstance(a, View):
+        return False if len(a.items) != len(b.items) or a.kind is not b.kind else True if not a.items else None
+    if isinstance(a, Num) and isinstance(b, Num):
+        known = [o.value for o in (a.operand, b.operand) if isinstance(o, Const)]
+        if len(known) == 2 and all(type(v) is int and -5 <= v <= 256 or type(v) is bool for v in known):
+            return known[0] is known[1]
+        return True if a.operand is b.operand and isinstance(a.operand, Value) else None
+    if isinstance(a, Ref) and isinstance(b, Ref) and (a.path or b.path):
+        return False  # each subscript gives a view of its own
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
         sure = b.location not in ctx.state.partners.get(a.location, ())
         return a.location is b.location if a.location is b.location or sure else None
     if any(is_iterator(x) and not isinstance(x, Obj) for x in (a, b)):
         return a == b
     if isinstance(a, Obj) and isinstance(b, Obj):
+        ctx.compared(a.key, b.key)
         sure = not {a.key, b.key} & ctx.state.twins and b.key not in ctx.state.kin.get(a.key, ())
         return a == b if a == b or sure else None
     return None
@@ -502,6 +575,11 @@ def negated(ctx: Lowering, test: Operand) -> Operand:
     return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
 
 
+def same_object(ctx: Lowering, a: Binding, b: Binding) -> bool:
+    """Are two values surely one object?  What holds an object holds what equals it, whatever ``==`` says."""
+    return not isinstance(a, Maybe | OneOf) and not isinstance(b, Maybe | OneOf) and identical(ctx, a, b) is True
+
+
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(b, "__contains__") is not None:
@@ -531,6 +609,8 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
     made: Operand = Const(False)
     for item in items:
+        if same_object(ctx, a, item):
+            return Num(Const(not negate))
         test = truth(ctx, comparison(ctx, ast.Eq(), a, item, node), node)
         if isinstance(test, Const):
             if test.value:

@@ -15,11 +15,14 @@ from symgrad.frontend.bindings import (
     Generator,
     HeapKey,
     Iter,
+    Location,
     Maybe,
+    Num,
     Obj,
     Partial,
     Ref,
     State,
+    Static,
     Tup,
     View,
 )
@@ -47,6 +50,15 @@ def parts_of(binding: Any) -> Iterator[Any]:
             yield inner
         case Choice(then=one, orelse=two):
             yield from (one, two)
+
+
+def memory_in(binding: Any) -> Iterator[Location]:
+    """The memory of every array that a binding reaches, other than through objects."""
+    if isinstance(binding, Ref):
+        yield binding.location
+    elif not isinstance(binding, Num | Static | Obj):
+        for part in parts_of(binding):
+            yield from memory_in(part)
 
 
 def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:

@@ -11,6 +11,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 
 AT = "%at"  #: where a generator stands: 0 running, or not begun; the number of a ``yield``; -1 at its end
@@ -38,9 +39,8 @@ class Resuming:
     """The work on one generator; ``names`` are the variables that it has besides its own, ``numbers`` those of its ``yield`` statements."""
 
     names: set[str] = field(default_factory=lambda: {AT})
-    numbers: dict[int, int] = field(default_factory=dict)
-    held: dict[int, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
-    kept: list[ast.AST] = field(default_factory=list)  #: nodes whose identity is in ``numbers`` or ``held``
+    numbers: dict[Same, int] = field(default_factory=dict)
+    held: dict[Same, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
 
     def whole(self, function: ast.FunctionDef) -> list[ast.stmt]:
         """The body, to be run each time that the generator is gone on with."""
@@ -48,11 +48,9 @@ class Resuming:
         for statement in body:
             for inner in ast.walk(statement):
                 if isinstance(inner, ast.Yield):
-                    self.numbers[id(inner)] = len(self.numbers) + 1
-                    self.kept.append(inner)
+                    self.numbers[Same(inner)] = len(self.numbers) + 1
                 elif isinstance(inner, ast.For):
-                    self.held[id(inner)] = f"%it{len(self.held)}"
-                    self.kept.append(inner)
+                    self.held[Same(inner)] = f"%it{len(self.held)}"
         self.names |= set(self.held.values())
         ended = ast.If(is_at(-1), [ast.Return(None)], [])
         made = [ended, *self.entered(body), store(AT, -1)]
@@ -65,7 +63,7 @@ class Resuming:
     def inside(self, node: ast.AST | list[ast.stmt]) -> list[int]:
         """The ``yield`` statements in some text."""
         nodes = node if isinstance(node, list) else [node]
-        return [self.numbers[id(n)] for whole in nodes for n in ast.walk(whole) if id(n) in self.numbers]
+        return [self.numbers[Same(n)] for whole in nodes for n in ast.walk(whole) if Same(n) in self.numbers]
 
     def entered(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Statements that begin where ``AT`` is 0, or in the middle: until that is reached nothing is done."""
@@ -110,7 +108,7 @@ class Resuming:
         within = self.inside(statement) if targets is None else targets
         match statement:
             case ast.Expr(value=ast.Yield()):
-                number = self.numbers[id(statement.value)]
+                number = self.numbers[Same(statement.value)]
                 if targets is not None:
                     return [store(AT, 0)]
                 yielding = [store(AT, number), copied(statement, self), ast.If(is_at(-1), [ast.Return(None)], []), store(AT, 0)]
@@ -133,7 +131,7 @@ class Resuming:
         made: list[ast.stmt] = []
         again: ast.stmt
         if isinstance(statement, ast.For):
-            name = self.held[id(statement)]
+            name = self.held[Same(statement)]
             if begins:
                 call = ast.Call(ast.Constant(positioned), [statement.iter], [])  # type: ignore[arg-type]
                 made.append(ast.If(is_at(0), [store(name, call)], []))
@@ -161,12 +159,10 @@ def copied_all(statements: list[ast.stmt], work: Resuming) -> list[ast.stmt]:
     made = copy.deepcopy(statements)
     for one, two in zip(statements, made, strict=True):
         for old, new in zip(ast.walk(one), ast.walk(two), strict=True):
-            if id(old) in work.numbers:
-                work.numbers[id(new)] = work.numbers[id(old)]
-                work.kept.append(new)
-            if id(old) in work.held:
-                work.held[id(new)] = work.held[id(old)]
-                work.kept.append(new)
+            if Same(old) in work.numbers:
+                work.numbers[Same(new)] = work.numbers[Same(old)]
+            if Same(old) in work.held:
+                work.held[Same(new)] = work.held[Same(old)]
     return made
 
 

@@ -92,9 +92,9 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
     if content is None or key.kind not in ("list", "dict", "record") or key.doubtful or key in above:
         return None
     if isinstance(content, Ref):
-        return Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None))
+        return Skeleton("object", items=(skeleton(content, state, type_of),), same=(key.kind, key.cls, None, key.exact))
     items = tuple(skeleton(b, state, type_of, (*above, key)) for _, b in content)
-    return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content)))
+    return Skeleton("object", items=items, same=(key.kind, key.cls, tuple(k for k, _ in content), key.exact))
 
 
 def decided(operand: Operand, state: State) -> bool | None:
@@ -212,7 +212,7 @@ def or_missing(form: Skeleton) -> Skeleton:
 def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
     """The form of an object that is one or the other; None where they are not alike."""
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
-    if one is None or two is None or one.same[:2] != two.same[:2]:
+    if one is None or two is None or (*one.same[:2], one.same[3]) != (*two.same[:2], two.same[3]):
         return None
     if one.same[0] == "list" and one.same[2] != two.same[2]:
         one, two = _of_any_length(one), _of_any_length(two)
@@ -225,13 +225,13 @@ def _merged_objects(a: Skeleton, b: Skeleton) -> Skeleton | None:
 
 def _of_any_length(form: Skeleton) -> Skeleton | None:
     """The form of a list of numbers, whatever its length."""
-    kind, cls, keys = form.same
+    kind, cls, keys, exact = form.same
     if keys is None:
         return form
     if cls is not None or any(i.form != "num" for i in form.items):
         return None
     item: Type = functools.reduce(join, [UNDEFINED, *(i.type for i in form.items)])
-    return Skeleton("object", items=(Skeleton("array", List(item)),), same=(kind, cls, None))
+    return Skeleton("object", items=(Skeleton("array", List(item)),), same=(kind, cls, None, exact))
 
 
 def leaves(form: Skeleton) -> list[Skeleton]:
@@ -249,7 +249,7 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
     match form.form, form.same:
         case "tuple", _:
             return [n for item in form.items for n in leaf_names(item, name)]
-        case "object", (_, _, keys):
+        case "object", (_, _, keys, _):
             words = [name] if keys is None else [f"{name}_{k}" if is_name(k) else name for k in keys]
             return [n for item, word in zip(form.items, words, strict=True) for n in leaf_names(item, word)]
         case "maybe", _:
@@ -292,8 +292,8 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
         case "tuple":
             return Tup(tuple(rebuild(item, values, state, name, loc) for item in form.items), form.same)
         case "object":
-            kind, cls, keys = form.same
-            made = HeapKey(kind, cls)
+            kind, cls, keys, exact = form.same
+            made = HeapKey(kind, cls, exact=exact)
             items = [rebuild(item, values, state, name, loc) for item in form.items]
             state.heap[made] = tuple(zip(keys, items, strict=True)) if keys is not None else items[0]  # type: ignore[assignment]
             return Obj(made)

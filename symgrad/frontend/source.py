@@ -28,6 +28,7 @@ from symgrad.frontend.kept_texts import KEPT, texts_elsewhere, texts_of_file
 from symgrad.frontend.matching import Place, copy_tree, locate, parsed
 from symgrad.frontend.numba_kinds import COMPILED, converts, numba_kind
 from symgrad.location import Loc
+from symgrad.text import is_dotted, is_name
 from symgrad.tracebacks import boundary
 
 #: file names that unrelated texts go by
@@ -123,8 +124,7 @@ def plain_function(function: Any) -> types.FunctionType:
 def not_python(value: Any) -> SourceNotFound:
     """The refusal of what is not a Python function."""
     name = describe(value)
-    dotted = all(part.isidentifier() for part in name.split("."))
-    hint = f"write lambda x: {name}(x)" if dotted else "pass a function that is written in Python"
+    hint = f"write lambda x: {name}(x)" if is_dotted(name) else "pass a function that is written in Python"
     return SourceNotFound(f"{name} is not a Python function", hint=hint)
 
 
@@ -183,7 +183,7 @@ def stale(function: types.FunctionType, where: Loc) -> StaleSource:
         return StaleSource(f"{what}: another text is kept under its name", where, "run the cell again")
     module = function.__module__
     hint = "run the program again" if module == "__main__" else None
-    if module in sys.modules and module != "__main__" and all(map(str.isidentifier, module.split("."))):
+    if module in sys.modules and module != "__main__" and is_dotted(module):
         hint = f"write import importlib, {module}; importlib.reload({module})"
     return StaleSource(f"{what}: the file has changed since", where, hint)
 
@@ -200,7 +200,7 @@ def header(function: types.FunctionType) -> str:
         literal = default is None or type(default) in (bool, int, float) and math.isfinite(default)
         default = default if literal or default is parameter.empty else ...
         shown.append(parameter.replace(annotation=parameter.empty, default=default))
-    name = function.__name__ if function.__name__.isidentifier() else "f"
+    name = function.__name__ if is_name(function.__name__) else "f"
     return f"def {name}{inspect.Signature(shown)}:"
 
 

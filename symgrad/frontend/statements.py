@@ -165,6 +165,8 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 held = ctx.evaluate(owner)
                 if not (isinstance(held, Obj) and held.key.kind == "record"):
                     raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
+                if own_method(held, "__delattr__") is not None:
+                    raise UnsupportedSyntax("an attribute is deleted of an instance that defines __delattr__", ctx.loc(target))
                 ctx.change(held.key, tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name))  # type: ignore[union-attr]
 
 

@@ -137,7 +137,7 @@ def read_type(scan: Scanner) -> Type:
         return UNDEFINED
     if opens and word in DTYPES:
         return read_array(scan, word)
-    if opens and word in ("shape", "list", "tape", "slots", "box", "object"):
+    if opens and word in ("shape", "list", "tuple", "either", "tape", "slots", "box", "object"):
         scan.at += 1
         return read_bracketed(scan, word)
     if word in NUMBERS:
@@ -154,10 +154,10 @@ def read_bracketed(scan: Scanner, word: str) -> Type:
         return Box(scan.balanced("]"))
     if word == "shape":
         return ShapeOf(read_shape(scan))
-    if word == "list":
+    if word in ("list", "tuple", "either"):
         item = read_type(scan)
         scan.want("]")
-        return List(item)
+        return List(item, word)  # type: ignore[arg-type]
     items: list[Type] = []
     while not scan.has("]"):
         if items:

@@ -107,12 +107,16 @@ class ShapeOf(Type):
 
 @dataclass(frozen=True, slots=True)
 class List(Type):
-    """A Python list of like items, of any length (also what iterating at run time makes)."""
+    """A Python list of like items, of any length (also what iterating at run time makes).
+
+    ``of`` says what the user's program has in its place: a ``list``, a ``tuple``, or ``either`` of them, by path.
+    """
 
     item: Type
+    of: Literal["list", "tuple", "either"] = "list"
 
     def __str__(self) -> str:
-        return f"list[{self.item}]"
+        return f"{self.of}[{self.item}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,7 @@ def join(a: Type, b: Type) -> Type:
         keeps = array.kind is not None and KINDS.index(array.kind) >= KINDS.index(scalar.kind)
         return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
     if isinstance(a, List) and isinstance(b, List):
-        return List(join(a.item, b.item))
+        return List(join(a.item, b.item), a.of if a.of == b.of else "either")
     if isinstance(a, Tape) and isinstance(b, Tape) and a.indexed == b.indexed:
         longer = a if len(a.items) >= len(b.items) else b
         return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)), a.indexed)

@@ -10,6 +10,7 @@ from symgrad.ir.core import Apply, Call, Value
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, ShapeOf, Tape, Type
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
+from symgrad.text import is_name
 
 
 class OutOfReach(Exception):  # not an error: what the caller asked for runs, as NumPy code
@@ -80,7 +81,7 @@ def named(value: Value) -> str:
     >>> named(Value(Scalar("int"), "total")), named(Value(Scalar("int")))
     ('total', 'a variable')
     """
-    return value.name if value.name is not None and value.name.isidentifier() else "a variable"
+    return value.name if is_name(value.name) else "a variable"
 
 
 def plural(words: str) -> str:

@@ -86,7 +86,7 @@ def narrowed(build: Builder, op: Call, args: Args) -> Args:
     if named == {"f32", "f64"}:  # the wider one is what both compute in
         return [build.call("cast", a, dtype="f64") if isinstance(a.type, Scalar) and a.type.dtype == "f32" else a for a in args]
     if len(named) > 1 or any(isinstance(a.type, Scalar) and a.type.dtype == "any" for a in args):
-        raise OutOfReach(f"numbers of {' and '.join(sorted(map(dtype_in_words, named)))} in one operation", op.loc)
+        raise OutOfReach(f"numbers of {' and '.join(sorted(dtype_in_words(dtype) for dtype in named))} in one operation", op.loc)
     (dtype,) = narrow
     kind = {"f": "float", "i": "int", "u": "int"}[dtype[0]]
     made = []

@@ -26,6 +26,7 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
 from symgrad.frontend.lower import Lowered, Result
+from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.passes.aggregates import aggregates
@@ -43,7 +44,7 @@ from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
-from symgrad.text import docstring
+from symgrad.text import docstring, root_of
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
@@ -100,7 +101,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     primal = job.stage("simplified", primal)
     active = list(range(job.output.count))
     wrt = job.wanted()
-    check(primal, wrt, active, {id(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
+    check(primal, wrt, active, {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
     check_active(job, primal, wrt, active)
     primal = checked_when_run(primal, wrt, active)
     if asks_result(job, primal):
@@ -173,13 +174,20 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
 
 
 def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
-    """Note the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused."""
+    """Note the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused.
+
+    Refused too is one object in two places of an argument, where it matters that it is one: what is a step of one place?
+    """
+    for one, other in job.lowered.aliases.items():
+        if root_of(one) == root_of(other) and root_of(one) in job.request.wrt:
+            what = f"{one} and {other} are one object, and the function changes it or asks for that"
+            raise UnsureAlias(what, job.parameter_loc(root_of(one)), "pass a copy in one of the two places")
     if job.request.allow_unused or job.lowered.raises:
         return
     for group in () if job.request.pullback else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
-            what = f"{both[0]} and {both[1]} are one array, and the function writes to it"
+            what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
             raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
     relevant = matters(func, wrt, active)
     for name in job.request.wrt:
@@ -284,7 +292,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.caught, relied=lowered.relied, fresh=False)  # fmt: skip
+                   lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities, aliases=lowered.aliases)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

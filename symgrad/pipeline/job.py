@@ -95,7 +95,8 @@ class Job:
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
         """Parameters of the program that belong to an argument, with their paths."""
         found = []
-        for k, (_, text) in enumerate(self.lowered.inputs):
+        places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
+        for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
             if root_of(text) == name:
                 found.append((k, text))
         return found

@@ -176,7 +176,7 @@ def plain_job(job: Job) -> Plain:
     ]  # fmt: skip
     return [
         main, faithful.plain(), inputs, captured, quoted, asked,
-        [plain_result(lowered.result), list(lowered.mutated), lowered.raises, plain_objects(job)],
+        [plain_result(lowered.result), list(lowered.mutated), lowered.raises, plain_objects(job), list(map(list, lowered.aliases.items()))],
         [job.source.name, where, parameter_text(job), passed_text(job)],
         [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same),
          plain_data(job.signature.converted)],

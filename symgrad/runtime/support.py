@@ -245,6 +245,39 @@ def in_form(g: Any, x: Any) -> Any:
     return zeros_as(x) if isinstance(x, list | tuple) and not isinstance(g, list | tuple) else g
 
 
+def refill(owner: Any, content: Any) -> None:
+    """Give a list or dict, which stays the object that it is, another content.
+
+    >>> refill(owner := [1.0], [2.0, 3.0])
+    >>> owner
+    [2.0, 3.0]
+    """
+    if isinstance(owner, dict):
+        owner.clear()
+        owner.update(content)
+    else:
+        owner[:] = content
+
+
+def with_tuples(items: list[Any], kinds: str) -> Any:
+    """Lists in lists with a tuple on each level that is one: ``kinds`` says ``list`` or ``tuple`` for each.
+
+    >>> with_tuples([[1, 2], [3, 4]], "list tuple")
+    [(1, 2), (3, 4)]
+    """
+    kind, _, rest = kinds.partition(" ")
+    inside = [with_tuples(item, rest) for item in items] if rest else items
+    return tuple(inside) if kind == "tuple" else list(inside)
+
+
+def instance_of(cls: type, names: list[str], *values: Any) -> Any:
+    """An instance with these attributes, made without a call of ``__init__``."""
+    made: Any = object.__new__(cls)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(made, name, value)
+    return made
+
+
 def list_add(a: Any, b: Any) -> Any:
     """The sum of two lists item by item, of lists in lists all the way down; a new list.  The number 0 stands for a list of zeros.
 

@@ -31,7 +31,6 @@ ALLOWED = {
     ("frontend/opaque.py", "hash"): "a builtin that users call",
     ("frontend/operands.py", "below"): ONE,
     ("frontend/reach.py", "seen"): "ways are counted, and asked for by object",
-    ("frontend/source.py", "{c.co_firstlineno for c in again}"): "integers stand in the same order in every process",
     ("identity.py", "id"): "it is what __hash__ gives",
     ("ir/core.py", "id"): "the functions are held by the one that is walked through",
     ("ir/unbound.py", "sides"): "all of them are put into a set, or the answer is None whichever comes first",

@@ -1,0 +1,153 @@
+"""Exact classes: which Python classes a value may have, and the questions that are answered from them.
+
+An IR type serves several classes of numbers: a value that is 1 on one path and 1.5 on another is a ``float`` of the IR. Such values are
+noted where paths meet (``mixed``); an answer is given only where it is the same for all classes that a value may have.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Partial, Ref, Static, Tup, View
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.stepping import class_of_iterator
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import DTYPES, Array, List, Scalar
+
+NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
+#: the classes of objects that say themselves what they are
+VIEWS: dict[tuple[bool, bool], type] = {
+    (True, False): type({}.items()), (False, True): type({}.keys()), (False, False): type({}.values()),
+}  # fmt: skip
+OF_RANGE = {"range": range, "slice": slice, "enumerate": enumerate, "zip": zip, "zip_strict": zip}
+
+
+def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ...]:
+    """The classes that a value may have, on all paths."""
+    ctx.mixed.asked += 1
+    if (held := class_of_iterator(binding, lambda inner: exact_class(ctx, inner, node))) is not None:
+        return (held,)
+    match binding:
+        case View(pairs=pairs, keys=keys):
+            return (VIEWS[pairs, keys],)
+        case Tup(kind=kind):
+            return (kind or tuple,)
+        case Obj(key):
+            return (key.exact or (key.cls if isinstance(key.cls, type) else {"list": list, "dict": dict}[key.kind]),)
+        case External(value, text):
+            ctx.rely(text, type(value), "type")
+            return (type(value),)
+        case Static(value):
+            return (type(value),)
+        case Fun():
+            return (types.FunctionType,)
+        case Iter(kind=kind) if kind in OF_RANGE:
+            return (OF_RANGE[kind],)
+        case Num(operand) if operand not in ctx.mixed.unsure:
+            if made := classes_of_number(operand, operand in ctx.mixed.values):
+                return made
+        case Ref():
+            match ctx.type_of(binding):
+                case Array():
+                    return (np.ndarray,)
+                case List(of=of):
+                    return {"list": (list,), "tuple": (tuple,)}.get(of, (list, tuple))
+                case Scalar() as type_:
+                    return classes_of_scalar(type_, False)
+    raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
+
+
+def classes_of_number(operand: Operand, mixed: bool) -> tuple[type, ...]:
+    """The classes of a number; none where its type says nothing."""
+    if isinstance(operand, Const) and operand.name is None:
+        return (type(operand.value),)
+    return classes_of_scalar(operand.type, mixed) if isinstance(operand.type, Scalar) else ()
+
+
+def classes_of_scalar(type_: Scalar, mixed: bool) -> tuple[type, ...]:
+    """The classes of numbers of a type; ``mixed`` ones may be of a narrower kind too."""
+    python = NUMBERS[type_.kind]
+    if type_.dtype not in (None, "any"):
+        return (np.dtype(DTYPES[type_.dtype]).type,)
+    kinds = list(NUMBERS.values())
+    narrower = kinds[: kinds.index(python)] if mixed else []
+    if type_.dtype is None:
+        return (python, *narrower)
+    numpy = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+    return (python, numpy[python], *narrower, *(numpy[kind] for kind in narrower))
+
+
+def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
+    """The class that a value has on every path."""
+    first, *others = classes_of(ctx, binding, node)
+    if others:
+        names = " or ".join(sorted(c.__name__ for c in (first, *others)))
+        raise UnknownType(f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, as in float(...)")
+    return first
+
+
+def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast.AST) -> bool:
+    """``isinstance(binding, kinds)``."""
+    kinds = list(kinds)
+    for kind in kinds:
+        if isinstance(getattr(type(kind), "__instancecheck__", None), types.FunctionType) and type(kind).__module__ not in (
+            "abc",
+            "typing",
+        ):
+            what = f"{type(kind).__name__}, the metaclass of {kind.__name__}, says itself what is an instance"
+            raise UnsupportedSyntax(what, ctx.loc(node))
+    answers = {any(issubclass(held, kind) for kind in kinds) for held in classes_of(ctx, binding, node)}
+    if len(answers) > 1:
+        raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, as in float(...)")
+    return True in answers
+
+
+def is_callable(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
+    """``callable(binding)``."""
+    match binding:
+        case Fun() | Bound() | Partial():
+            return True
+        case Static(value):
+            return callable(value)
+        case External(value, text):
+            ctx.rely(text, type(value), "type")
+            return callable(value)
+    return all(any("__call__" in vars(base) for base in kind.__mro__) for kind in classes_of(ctx, binding, node))
+
+
+#: what equals what: of two families that are not the same nothing is equal
+FAMILIES: tuple[tuple[type, ...], ...] = (
+    (bool, int, float, complex, np.generic, np.ndarray), (str,), (list,), (tuple,), (dict,), (set, frozenset), (type(None),),
+)  # fmt: skip
+
+
+def never_equal(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool:
+    """Are two values of classes of which Python never calls two instances equal?"""
+    try:
+        one, two = (classes_of(ctx, x, node) for x in (a, b))
+    except UnknownType:
+        return False
+    if any(issubclass(kind, np.generic | np.ndarray) for kind in (*one, *two)):
+        return False  # NumPy compares element by element
+    return bool(families_of(one) and families_of(two) and not families_of(one) & families_of(two))
+
+
+def families_of(classes: tuple[type, ...]) -> set[int]:
+    """The families of some classes; none where one of the classes is in no family."""
+    made = [next((k for k, family in enumerate(FAMILIES) if issubclass(kind, family)), other_family(kind)) for kind in classes]
+    return set() if None in made else {k for k in made if k is not None}
+
+
+def other_family(kind: type) -> int | None:
+    """That of a class which compares with its own kind alone."""
+    return -1 if kind is collections.deque else None
+
+
+__all__ = ["classes_of", "exact_class", "is_callable", "is_instance", "never_equal"]

@@ -1,0 +1,62 @@
+"""Numbers that may be of several Python classes: 1 on one path and 1.5 on another is a ``float`` of the IR, and may be an ``int``.
+
+They are noted where paths meet, and what is computed of them is noted too, so that nobody takes an IR type for a class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.types import List, Scalar, Type
+
+#: operators whose result is of the widest class of their operands, as Python and NumPy have it
+ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs"})
+#: of rows that hand numbers on, the operands which the result may be or hold
+HOLDING: dict[str, slice] = {
+    "list_of": slice(None), "list_append": slice(None), "list_join": slice(None), "list_set": slice(0, None, 2), "list_take": slice(1),
+    "list_slice": slice(1), "list_drop": slice(1), "stop_gradient": slice(1),
+}  # fmt: skip
+#: rows that ``Mixed.computed`` knows
+MIXING = ARITHMETIC | HOLDING.keys() | {"power"}
+
+
+@dataclass(slots=True)
+class Mixed:
+    """The values of several classes, and how often a class has been asked for."""
+
+    values: set[Operand] = field(default_factory=set)
+    unsure: set[Operand] = field(default_factory=set)  #: those that may be of a wider class: an integer to a negative power
+    asked: int = 0
+
+    def joined(self, out: Value, operands: tuple[Operand, ...]) -> None:
+        """A value is one of several, or holds them."""
+        if any(self.is_narrower(operand, out.type) for operand in operands):
+            self.values.add(out)
+
+    def is_narrower(self, operand: Operand, type_: Type) -> bool:
+        """May a number, or those in a list, be of a narrower kind than a type says in which it is held?"""
+        own, wide = kind_in(operand.type), kind_in(type_)
+        return operand in self.values or own is not None and wide is not None and own != wide
+
+    def computed(self, name: str, args: tuple[Operand, ...], out: Value) -> None:
+        """A value is computed of others."""
+        if name in HOLDING:
+            self.joined(out, args[HOLDING[name]])
+        elif name == "power":
+            exponent = args[1]
+            whole = isinstance(exponent, Const) and exponent.value >= 0
+            if kind_in(out.type) in ("int", "bool") and not whole:
+                self.unsure.add(out)
+        elif name in ARITHMETIC and kind_in(out.type) in ("int", "bool") and any(a in self.unsure for a in args):
+            self.unsure.add(out)
+        elif kind_in(out.type) is not None and any(a in self.values for a in args):
+            if not any(a not in self.values and kind_in(a.type) == kind_in(out.type) for a in args):
+                self.values.add(out)
+
+
+def kind_in(type_: Type) -> str | None:
+    """The kind of the numbers in a type."""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return type_.kind if isinstance(type_, Scalar) else None

@@ -1,0 +1,74 @@
+"""Arguments that are one object: one code for one object in two places, another for two objects, whatever was called first."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+
+import symgrad
+from symgrad.errors import UnsureAlias
+from tests.plainly import function_of
+
+
+@dataclass
+class Held:
+    k: float
+
+
+#: an object, how it is changed through ``p``, and what is read of ``q``
+KINDS: dict[str, tuple[Any, str, str]] = {
+    "dict": ({"k": 2.0, "n": 1}, "p['k'] = p['k'] * 3", "q['k']"),
+    "mixed list": ([2.0, "s"], "p[0] = p[0] * 3", "q[0]"),
+    "list of floats": ([2.0, 1.0], "p[0] = p[0] * 3", "q[0]"),
+    "instance": (Held(2.0), "p.k = p.k * 3", "q.k"),
+    "nested": ({"in": {"k": 2.0}}, "p['in']['k'] = p['in']['k'] * 3", "q['in']['k']"),
+}
+QUESTIONS = {
+    "stored": "    {store}\n    return {read} ** 2\n",
+    "stored in a loop": "    for i in range(2):\n        {store}\n    return {read} ** 2\n",
+    "identity": "    return {read} * (2 if p is q else 3)\n",
+    "read": "    return {read} ** 2\n",
+}
+
+
+def pair(held: Any, shared: bool) -> tuple[Any, Any]:
+    """A new object twice, or two."""
+    one = copy.deepcopy(held)
+    return one, one if shared else copy.deepcopy(held)
+
+
+@pytest.mark.parametrize(("kind", "question"), list(product(KINDS, QUESTIONS)))
+def test_one_object_in_two_places(kind: str, question: str) -> None:
+    held, store, read = KINDS[kind]
+    text = "def f(p, q, w):\n" + QUESTIONS[question].format(store=store, read=read).replace("return ", "return w * ")
+    for order in permutations((True, False, True)):
+        f = function_of(text)
+        derived = symgrad.value_and_grad(f, wrt="w")
+        for shared in order:
+            value, slope = derived(*pair(held, shared), 0.5)
+            assert (value, slope) == pytest.approx((f(*pair(held, shared), 0.5), f(*pair(held, shared), 1.0)))
+
+
+def test_the_gradient_of_one_object_is_that_of_both_names() -> None:
+    f = function_of("def f(p, q):\n    p['k'] = p['k'] * 3\n    return q['k'] ** 2\n")
+    held = {"k": 2.0}
+
+    assert symgrad.value_and_grad(f, wrt=("p", "q"), allow_unused=True)(held, held) == (36.0, ({"k": 36.0}, {"k": 36.0}))
+    with pytest.raises(UnsureAlias, match="p and q are one object"):
+        symgrad.grad(f, wrt=("p", "q"))(held, held)
+
+
+def test_one_object_in_two_places_of_an_argument_is_refused_where_it_matters() -> None:
+    f = function_of("def f(d):\n    d['p']['v'] = d['p']['v'] * 3\n    return d['q']['v'] ** 2\n")
+    g = function_of("def g(d):\n    return d['p']['v'] * d['q']['v']\nf = g\n")
+    held = {"v": 2.0}
+
+    with pytest.raises(UnsureAlias, match="are one object"):
+        symgrad.grad(f)({"p": held, "q": held})
+
+    assert symgrad.grad(f)({"p": {"v": 2.0}, "q": {"v": 2.0}}) == {"p": {"v": 0.0}, "q": {"v": 4.0}}
+    assert symgrad.grad(g)({"p": held, "q": held}) == {"p": {"v": 2.0}, "q": {"v": 2.0}}
