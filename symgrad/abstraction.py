@@ -191,6 +191,8 @@ def conversions(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, st
 
 def mutable_parts(path: str, value: Any, depth: int = 8) -> Iterator[tuple[str, Any]]:
     """Every array, list, dict and instance in a value, itself included, with the expression that reaches it."""
+    if type(value) in PYTHON_NUMBERS or is_closed(value):
+        return
     if isinstance(value, np.ndarray | list | dict) or not isinstance(value, tuple) and is_record(value):
         yield path, value
     if depth and not isinstance(value, np.ndarray) and not (type(value) is list and is_plain_list(value)):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,6 +46,21 @@ def test_a_path_reads_what_it_was_made_for(steps: list[tuple[bool, str, Any]], r
     assert eval(spelled, {"other": [whole], "reader": getattr}) is value
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(text.copy_of("p.w"), [1.0, 2.0]), ("p.x.astype('float64')", [3.0]), ("getattr(p, 'a b').__array__().astype('float64')", [4.0])],
+)
+def test_copies_and_conversions_are_paths(path: str, value: list[float]) -> None:
+    whole = SimpleNamespace(w=[1.0, 2.0], x=np.array([3.0], ">f8"), **{"a b": np.array([4.0], ">f4")})
+
+    assert list(text.value_of(path, {"p": whole}.__getitem__)) == value
+    assert text.value_of(path, {"p": whole}.__getitem__) is not whole.w
+    assert text.names_in(path) == {"p"}
+    assert text.root_of(path) == ("" if path == "[*p.w]" else "p")
+    spelled = text.respelled(path, {"p": "other[0]"}.__getitem__, "reader")
+    assert list(eval(spelled, {"other": [whole], "reader": getattr})) == value
+
+
 @given(st.text(max_size=12))
 def test_an_identifier_is_a_name(word: str) -> None:
     assert text.is_name(text.identifier(word))
@@ -60,7 +76,7 @@ def test_a_docstring_is_one_statement_and_a_comment_one_line(words: str) -> None
     assert len(ast.parse(f"x = 1  # {text.one_line(words)}").body) == 1
 
 
-@pytest.mark.parametrize("path", ["f()", "p.w()", "getattr(p)", "getattr(p, name)", "getattr(p, 'a', 1)", "p[f()]", "lambda: 0", "[p][0]", "p if q else r",
+@pytest.mark.parametrize("path", ["f()", "p.w()", "getattr(p)", "getattr(p, name)", "getattr(p, 'a', 1)", "p[f()]", "p.astype(f())", "p.astype('f8', p)", "[*f()]", "[p]", "[*p, p]", "lambda: 0", "[p][0]", "p if q else r",
                                   "p['a' 'b' + f()]", "p / q", "x := 1", "1 .real.f()", "f'{p}'", "(p, q)", "p[0:f()]"])  # fmt: skip
 def test_what_is_no_path_is_not_evaluated(path: str) -> None:
     def read_name(name: str) -> Any:

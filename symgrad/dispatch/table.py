@@ -120,8 +120,9 @@ class Table:
                 self.put(entry, replace(entry, compiled=numpy))
 
     def guard(self) -> None:
-        """Install a guard that knows the newest entries."""
-        recent = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None][-GUARDED:]
+        """Install a guard that knows the newest entries, but for those of which something is still to be told."""
+        ready = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None]
+        recent = [e for e in ready if not any(e is untold for untold in self.untold)][-GUARDED:]
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
@@ -219,17 +220,19 @@ class Table:
                 if not entries[oldest]:
                     del entries[oldest]
             self.entries, self.latest = entries, entry
-            self.guard()
             if entry.compiled.inactive and len(entries[signature]) == 1:
                 self.untold.append(entry)
+            self.guard()
         return entry
 
     def tell(self, entry: Entry) -> Entry:
         """Tell once which gradients are zero, of code that is used: code for distinct objects may prove not to be that for one object."""
         if any(held is entry for held in self.untold):
             with LOCK:
+                inactive = entry.compiled.inactive if any(held is entry for held in self.untold) else ()
                 self.untold = [held for held in self.untold if held is not entry]
-            for told in entry.compiled.inactive:
+                self.guard()
+            for told in inactive:
                 NotActiveWarning(told.what, told.loc).give()
         return entry
 

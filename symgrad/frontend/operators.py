@@ -81,7 +81,9 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         return special
     match a, b:
         case (View(), _) | (_, View()) if kind in OWN_OPERATORS:
-            raise UnsupportedSyntax("a view of a dict cannot be added, repeated or computed with: Python raises TypeError", ctx.loc(node), "make it a list")
+            raise UnsupportedSyntax(
+                "a view of a dict cannot be added or multiplied: Python raises TypeError", ctx.loc(node), "make it a list"
+            )
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import symgrad
-from symgrad.errors import UnsureAlias
+from symgrad.errors import NotActiveWarning, UnsureAlias
 from tests.plainly import function_of
 
 
@@ -60,6 +60,17 @@ def test_the_gradient_of_one_object_is_that_of_both_names() -> None:
     assert symgrad.value_and_grad(f, wrt=("p", "q"), allow_unused=True)(held, held) == (36.0, ({"k": 36.0}, {"k": 36.0}))
     with pytest.raises(UnsureAlias, match="p and q are one object"):
         symgrad.grad(f, wrt=("p", "q"))(held, held)
+
+
+def test_that_a_gradient_is_zero_is_told_of_the_code_that_is_used() -> None:
+    f = function_of("def f(p, q):\n    p['k'] = p['k'] * 3\n    return q['k'] ** 2\n")
+    held = {"k": 2.0}
+
+    assert symgrad.grad(f, wrt="p")(held, held) == {"k": 36.0}
+    told_of_others = symgrad.grad(f, wrt="p")
+    with pytest.warns(NotActiveWarning, match="does not depend on p") as told:
+        assert [told_of_others({"k": 2.0}, {"k": 1.0}) for _ in range(2)] == [{"k": 0.0}] * 2
+    assert len(told) == 1
 
 
 def test_one_object_in_two_places_of_an_argument_is_refused_where_it_matters() -> None:

@@ -49,6 +49,13 @@ def test_what_is_stored_is_there(held: str) -> None:
         assert verdict(text, [copy.deepcopy(given), 0.7, 2]) in (("right", "refused") if refusable else ("right",)), place
 
 
+@pytest.mark.parametrize("name", ["list", "tuple", "setattr", "dict", "getattr", "refill", "operator", "setitem"])
+def test_names_of_parameters_and_attributes_are_whatever_the_user_likes(name: str) -> None:
+    text = f"def f({name}, a):\n    {name}['it\\'s'].append(a)\n    {name}['class'] = (a, {{'k': a}})\n    return {name}['it\\'s'][0] * a\n"
+
+    assert verdict(text, [{"it's": [1.5, 2.5], "class": 0.5}, 0.7]) == "right"
+
+
 @dataclass
 class Meter:
     step: int = 0
