@@ -10,7 +10,7 @@ import inspect
 import itertools
 import re
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,9 +114,10 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 TESTING = ("np", "isinstance", "len", "list", "getattr", "TypeError", *PYTHON_NAMES.values())
 
 
-def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]]) -> str:
+def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]], identities: Collection[str]) -> str:
     """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another.
 
+    ``identities`` are paths of objects of which it matters whether they are one object with another.
     Where a parameter has the name of something that the test uses, that has another name, which stands before the function.
     """
     tree = ast.parse(text)
@@ -128,6 +129,7 @@ def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str,
     tests = [test for path, item in signature.params for test in tests_of(path, item, words)]
     tests += [f"{spelled(path, words)} == {scalar_text(value)}" for path, value in pins]
     tests += [f"{spelled(group[0], words)} is {spelled(other, words)}" for group in signature.same for other in group[1:]]
+    tests += [f"{spelled(one, words)} is not {spelled(other, words)}" for one, other in signature.distinct(identities)]
     lines = text.splitlines()
     first = definition.body[0]
     described = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
@@ -306,10 +308,10 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
 
 
 def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
-           examples: Sequence[str] | None, kernel: Emitted | None = None) -> str:  # fmt: skip
+           examples: Sequence[str] | None, kernel: Emitted | None = None, identities: Collection[str] = ()) -> str:  # fmt: skip
     """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
     compiled = [] if kernel is None else [kernel]
-    derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins), {"np": np, **pieces[-1].namespace})
+    derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins, identities), {"np": np, **pieces[-1].namespace})
     doc = (f"The derivative {name} of {one_line(function.__qualname__)}, {WRITTEN}\n\n"
            f"It was made for {one_line(str(signature))}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)

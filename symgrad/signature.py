@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -88,6 +89,16 @@ class Signature:
         """Every list, dict and instance with the expression that reaches it."""
         for name, item in self.params:
             yield from containers_of(name, item)
+
+    def distinct(self, matters: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of paths of lists, dicts and instances that are two objects and could be one; one of each pair is in ``matters``."""
+        containers = list(self.containers()) if matters else []
+        together = [set(group) for group in self.same]
+        return [
+            (one, other)
+            for (one, first), (other, second) in combinations(containers, 2)
+            if (one in matters or other in matters) and may_be_one(first, second) and not any({one, other} <= group for group in together)
+        ]
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {item}" for name, item in self.params)
@@ -286,6 +297,13 @@ def containers_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract
         yield path, abstract
     for spelled, inner in parts_of(path, abstract) if isinstance(abstract, Tree) else ():
         yield from containers_of(spelled, inner)
+
+
+def may_be_one(one: Abstract, other: Abstract) -> bool:
+    """Could two containers of these descriptions be one object?"""
+    if isinstance(one, Tree) and isinstance(other, Tree):
+        return one.kind is other.kind and one.names == other.names
+    return type(one) is type(other)
 
 
 def parts_of(path: str, tree: Tree) -> Iterator[tuple[str, Abstract]]:

@@ -233,29 +233,11 @@ def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> l
     return tests
 
 
-def _distinct(entry: Entry, names: Names) -> list[str]:
-    """Tests that lists, dicts and instances are not one object."""
-    matters = set(entry.compiled.identities)
-    containers = list(entry.signature.containers()) if matters else []
-    together = [set(group) for group in entry.signature.same]
-    return [
-        f"{spelled(one, names)} is not {spelled(other, names)}"
-        for (one, first), (other, second) in combinations(containers, 2)
-        if (one in matters or other in matters) and _may_be_one(first, second) and not any({one, other} <= group for group in together)
-    ]
-
-
-def _may_be_one(one: Any, other: Any) -> bool:
-    """Could two containers of these descriptions be one object?"""
-    if isinstance(one, Tree) and isinstance(other, Tree):
-        return one.kind is other.kind and one.names == other.names
-    return type(one) is type(other)
-
-
 def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[str]:
     """Tests of which arrays, lists, dicts and instances are one object; needed only where that matters to the function."""
     tests = [f"{spelled(group[0], names)} is {spelled(other, names)}" for group in entry.signature.same for other in group[1:]]
-    tests += _distinct(entry, names)
+    pairs = entry.signature.distinct(entry.compiled.identities)
+    tests += [f"{spelled(one, names)} is not {spelled(other, names)}" for one, other in pairs]
     if not entry.compiled.mutated:
         return tests
     together = [set(group) for group in entry.signature.same]

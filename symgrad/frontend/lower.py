@@ -254,7 +254,8 @@ class Attempt:
     def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
         """The binding of an argument or a part of one; a list, dict or instance that stands in two places is one object."""
         if (first := self.first_place(path)) is not None:
-            self.aliases |= {spelled: first + spelled.removeprefix(path) for spelled, _ in leaves_of(path, item)}
+            places = zip(leaves_of(path, item), leaves_of(first, item), strict=True)
+            self.aliases |= {spelled: there for (spelled, _), (there, _) in places}
             return self.objects[first]
         made = self.new_argument(ctx, name, path, item)
         if isinstance(made, Obj):

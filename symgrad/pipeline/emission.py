@@ -89,12 +89,14 @@ def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | Non
     primal = job.stages["simplified"]
     own_name = primal.name if primal.name not in TAKEN else f"{primal.name}_function"
     own = emitted_for(inner, primal, own_name, numbered(job.lowered.result, itertools.count()), "The function itself.")
+    identities = job.lowered.identities
     pieces = [mentioned(own, objects), mentioned(emission(inner), objects)]
     piece = None
     if kernel is not None:
         with suppress(OutOfReach):
-            piece = kernel_piece(kernel(inner), partial(tested, name=name, signature=job.signature, pins=job.request.pins))
-    return module(pieces, name, own_name, function, job.signature, job.request, examples, piece)
+            of_arguments = partial(tested, name=name, signature=job.signature, pins=job.request.pins, identities=identities)
+            piece = kernel_piece(kernel(inner), of_arguments)
+    return module(pieces, name, own_name, function, job.signature, job.request, examples, piece, identities)
 
 
 def mentioned(emitted: Emitted, objects: Mapping[str, Any]) -> Emitted:

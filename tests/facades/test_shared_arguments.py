@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import runpy
 from dataclasses import dataclass
 from itertools import permutations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +62,34 @@ def test_the_gradient_of_one_object_is_that_of_both_names() -> None:
     assert symgrad.value_and_grad(f, wrt=("p", "q"), allow_unused=True)(held, held) == (36.0, ({"k": 36.0}, {"k": 36.0}))
     with pytest.raises(UnsureAlias, match="p and q are one object"):
         symgrad.grad(f, wrt=("p", "q"))(held, held)
+
+
+def test_a_saved_derivative_is_of_objects_that_are_two(tmp_path: Path) -> None:
+    f = function_of("def f(p, q):\n    p.append(q[0])\n    return p[0] * q[1] + len(q)\n")
+    derivative = symgrad.grad(f, wrt=("p", "q"))
+    symgrad.save(derivative, tmp_path / "saved.py", [1.0, 2.0], [3.0, 4.0])
+    space: dict[str, Any] = runpy.run_path(str(tmp_path / "saved.py"))
+    held = [3.0, 4.0]
+
+    assert space["f_grad"]([1.0, 2.0], held) == ([4.0, 0.0], [0.0, 1.0])
+    with pytest.raises(TypeError, match="was made for"):
+        space["f_grad"](held, held)
+
+
+class Attributes:
+    """An instance that has whatever attributes it is given."""
+
+
+def test_an_object_is_found_in_two_places_whatever_its_attributes_are_called() -> None:
+    f = function_of("def f(p, q):\n    setattr(p, 'a b', getattr(p, 'a b') * 3)\n    return getattr(q, 'a b') ** 2\n")
+    one, other = Attributes(), Attributes()
+    vars(one)["a b"], vars(other)["a b"] = 2.0, 5.0
+    both = symgrad.value_and_grad(f, wrt=("p", "q"), allow_unused=True)
+
+    value, gradients = both(one, other)
+    assert (value, *(vars(g)["a b"] for g in gradients)) == (25.0, 0.0, 10.0)
+    value, gradients = both(other, other)
+    assert (value, *(vars(g)["a b"] for g in gradients)) == (225.0, 90.0, 90.0)
 
 
 def test_that_a_gradient_is_zero_is_told_of_the_code_that_is_used() -> None:
