@@ -103,12 +103,12 @@ class Pending:
             return CompilerFailed(f"numba cannot compile it ({first_line(fault)})")
         return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
 
-    def give_up(self, fault: BaseException | None) -> None:
+    def give_up(self, raised: type[Exception]) -> None:
         """Run the NumPy code from here on: the kernel raises where that does not."""
         self.done = self.numpy
         for leave in self.given_up:
             leave()
-        reason = f"its kernel has raised {type(fault).__name__} in two calls in a row"
+        reason = f"its kernel has raised {raised.__name__} in two calls in a row"
         self.notify(NotCompiled(self.function.__qualname__, reason, self.loc))
 
     def tell(self, refusal: OutOfReach) -> None:
@@ -127,7 +127,7 @@ class Pending:
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]
-GiveUp = Callable[[BaseException | None], None]
+GiveUp = Callable[[type[Exception]], None]
 
 
 def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
@@ -180,7 +180,7 @@ class Attempts:
     give_up: GiveUp
     callers: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)  #: each with its namespace and its name for the kernel
     failures: int = 0
-    raised: bool = False  #: by the kernel, called through ``probe``
+    raised: type[Exception] | None = None  #: by the kernel, called through ``probe``
 
     def called_from(self, caller: str, namespace: dict[str, Any], name: str) -> None:
         """Note where the kernel is called by that name."""
@@ -193,25 +193,29 @@ class Attempts:
 
     def settle(self, failures: int) -> None:
         """Give the callers what is to be called after so many failures."""
-        self.failures, self.raised = failures, False
+        self.failures, self.raised = failures, None
         for namespace, name in self.callers.values():
             namespace[name] = self.callee()
 
-    def failed(self, fault: BaseException | None) -> None:
-        """Note that a caller could not use the kernel for this reason, and that the NumPy code has not raised.
+    def failed(self) -> None:
+        """Note that a caller could not use the kernel, and that the NumPy code has not raised.
 
         The second time the kernel itself must have raised: what is made of a seed before may not be what it takes.
         """
         if self.failures == 0:
             self.settle(1)
-        elif self.failures == 1 and self.raised:
+        elif self.failures == 1 and self.raised is not None:
+            raised = self.raised
             self.settle(2)
-            self.give_up(fault)
+            self.give_up(raised)
 
     def probe(self, *arguments: Any) -> Any:
         """The kernel, after one failure."""
-        self.raised = True
-        result = self.kernel(*arguments)
+        try:
+            result = self.kernel(*arguments)
+        except Exception as error:
+            self.raised = type(error)
+            raise
         if self.failures < 2:
             self.settle(0)
         return result
@@ -230,8 +234,7 @@ class Fallback:
     layouts: Layouts | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        fault = sys.exception()
-        if self.layouts is None or isinstance(fault, Left):
+        if self.layouts is None or self.attempts.failures == 2:
             result = self.numpy(*arguments, **named)
         else:
             kinds = self.layouts.kinds(arguments)
@@ -240,7 +243,7 @@ class Fallback:
             result = self.numpy(*arguments)
             if kinds not in self.layouts.kernel.overloads:
                 return result  # numba has no code for these, which says nothing about others
-        self.attempts.failed(fault)
+        self.attempts.failed()
         return result
 
 

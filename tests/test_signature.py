@@ -49,7 +49,7 @@ class Record:
         (np, "object[module]"),
         (np.array(["a"]), "object[ndarray]"),
         (np.ma.ones(3), "object[MaskedArray]"),
-        (np.ones(3, ">f8"), "object[ndarray]"),
+        (np.ones(3, ">f8"), "f64[!x0]"),
     ],
 )
 def test_values(value: Any, text: str) -> None:

@@ -200,7 +200,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
 def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:
     """A field of a table or an item of another library's array: whatever that gives when the program runs."""
     if isinstance(node, ast.Slice) or isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts):
-        raise UnsupportedSyntax("a slice of this cannot be taken here", ctx.loc(whole), "make it an array first, with np.asarray(...)")
+        raise UnsupportedSyntax("a slice of this cannot be taken here", ctx.loc(whole), "make it an array first, with np.asarray")
     place = ctx.read(ctx.evaluate(node), node)
     return Num(ctx.call("opaque_pure", Const(operator.getitem, owner_name(ctx, operator.getitem)), ctx.read(owner, whole), place))
 

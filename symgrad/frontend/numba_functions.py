@@ -53,12 +53,12 @@ def check_conversions(ctx: Lowering, value: Any, name: str, args: list[Binding],
     names = value.__wrapped__.__code__.co_varnames
     passed = [*enumerate(args), *((names.index(keyword), binding) for keyword, binding in kwargs.items() if keyword in names)]
     for position, binding in passed:
-        declared = {signature[position] for signature in signatures if position < len(signature)}
+        declared = dict.fromkeys(signature[position] for signature in signatures if position < len(signature))
         held = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
         if isinstance(held, Array) and held.rank or not any(is_name(word) for word in declared):  # arrays are never converted
             continue
         kind = held.kind if isinstance(held, Scalar | Array) else type(binding.value).__name__ if isinstance(binding, Static) else None
-        if not declared & {*WIDE.get(kind or "", ()), EXACT.get(getattr(held, "dtype", None) or "")}:
+        if not declared.keys() & {*WIDE.get(kind or "", ()), EXACT.get(getattr(held, "dtype", None) or "")}:
             types_ = " or ".join(sorted(declared))
             what = f"{name} is declared with {names[position]} as {types_}, to which numba converts the {held or kind or 'object'} passed"
             raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave the types out of its decorator")

@@ -279,7 +279,9 @@ def instance_of(cls: type, names: list[str], *values: Any) -> Any:
 
 
 def list_add(a: Any, b: Any) -> Any:
-    """The sum of two lists item by item, of lists in lists all the way down; a new list.  The number 0 stands for a list of zeros.
+    """The sum of two lists item by item, of lists in lists all the way down; a new list.
+
+    The number 0 stands for a list of zeros, and so does an empty list: the residuals of a call that recursion never made.
 
     >>> list_add([1.0, [2.0]], [0.5, [1.0]])
     [1.5, [3.0]]
@@ -287,6 +289,8 @@ def list_add(a: Any, b: Any) -> Any:
     [1.0]
     """
     if isinstance(a, list) and isinstance(b, list):
+        if not a or not b:
+            return a or b
         return [list_add(p, q) for p, q in zip(a, b, strict=True)]
     if isinstance(a, list) or isinstance(b, list):
         return a if isinstance(a, list) else b
