@@ -144,10 +144,20 @@ def by_columns(places: list[Place], code: types.CodeType) -> Place:
         around = [p for p in places if _start(body_of(p.node)[0]) <= span[0] and span[1] <= _end(body_of(p.node)[-1])]
         if around:
             return max(around, key=lambda p: _start(body_of(p.node)[0]))
+    places = [place for place in places if same_alone(place, code)] or places  # before 3.13 a constant has no columns
     if len({ast.dump(place.node) for place in places}) > 1:
         what = "several functions begin on this line, and Python keeps no columns (-X no_debug_ranges) that tell them apart"
         raise SourceNotFound(what, hint="write them on lines of their own")
     return places[0]
+
+
+def same_alone(place: Place, code: types.CodeType) -> bool:
+    """Is the code that of a lambda which stands by itself, with no variables of functions around it?"""
+    if not isinstance(place.node, ast.Lambda):
+        return False
+    whole = compile(ast.Expression(place.node), code.co_filename, "eval", dont_inherit=True)
+    inside = [inner for inner in whole.co_consts if isinstance(inner, types.CodeType)]
+    return any(same_code(inner.replace(co_flags=inner.co_flags | code.co_flags & inspect.CO_NESTED), code) for inner in inside)
 
 
 def body_of(node: FunctionNode) -> list[ast.AST]:

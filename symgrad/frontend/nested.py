@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
+from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised, is_float
 from symgrad.frontend.memory_groups import copy_written
@@ -168,7 +169,7 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
         case Fun(node=function):
             return parameters(function.args)
         case Static(value) if callable(value):
-            return list(inspect.signature(value).parameters)
+            return list(inspect.signature(adapted(value) if is_adapted(value) else value).parameters)
         case Derivative(of=inner) | Seeded(of=inner):
             return names_of(ctx, inner, node)
         case External(value):

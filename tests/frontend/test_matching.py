@@ -137,12 +137,13 @@ def test_lambdas_without_columns(tmp_path: Path) -> None:
     program = (
         "from symgrad.frontend.source import read\nfrom symgrad.errors import SymgradError\n"
         "same = (lambda x: x + 1), (lambda x: x + 1)\nprint(read(same[1]).name)\n"
-        "f, g = (lambda x: (lambda y: y)(x)), (lambda x: (lambda y: y)(x) + 1)\n"
-        "try: read(g)\nexcept SymgradError as e: print(e.hint)\nalone = lambda x: x * 2\nprint(read(alone).name)\n"
+        "f, g = (lambda x: (lambda y: y)(x)), (lambda x: (lambda y: y)(x) + 1)\nprint(len(read(g).node.body._fields))\n"
+        "def h(k): return (lambda x: x * k), (lambda x: x + k)\n"
+        "try: read(h(1)[1])\nexcept SymgradError as e: print(e.hint)\nalone = lambda x: x * 2\nprint(read(alone).name)\n"
     )
     path = tmp_path / "program.py"
     path.write_text(program)
-    assert run("-X", "no_debug_ranges", str(path)).splitlines() == ["lambda_", "write them on lines of their own", "lambda_"]
+    assert run("-X", "no_debug_ranges", str(path)).splitlines() == ["lambda_", "3", "write them on lines of their own", "lambda_"]
 
 
 # ------------------------------------------------------------------ what is wrong is not believed
