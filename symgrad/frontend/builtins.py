@@ -223,7 +223,9 @@ def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
     items = items_of(ctx, over, node)
     if isinstance(start, Static) and isinstance(start.value, str | bytes):
-        raise UnsupportedSyntax("sum does not join texts: Python raises TypeError", ctx.loc(node), "use ''.join(...)")
+        raise UnsupportedSyntax(
+            "sum does not join texts: Python raises TypeError", ctx.loc(node), "join them with the method join of a text"
+        )
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
     return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
@@ -511,8 +513,10 @@ def _array(copies: bool, any_class: bool = False) -> Any:
         given = dict(kwargs)
         if any_class and isinstance(args[0], Static) and isinstance(args[0].value, np.ndarray):
             return args[0]  # of a subclass, which it keeps
-        if len(args) > 1:
-            given["dtype"] = args[1]
+        given.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
+        order = unwrap(given.pop("order", Static("K")))
+        if order not in ("K", None) and (copies or order not in ("C", "F")):
+            raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
         copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
         dtype = unwrap(given.pop("dtype", Static(None)))
         if given:
@@ -521,9 +525,28 @@ def _array(copies: bool, any_class: bool = False) -> Any:
             name = None if dtype is None else named_dtype(dtype)
         except (ValueError, TypeError):
             raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
-        return make_array(ctx, args[0], name, copy, node)
+        made = make_array(ctx, args[0], name, copy, node)
+        return in_order(ctx, made, order, node) if order in ("C", "F") else made
 
     return lower
+
+
+def in_order(ctx: Lowering, made: Binding, order: str, node: ast.AST) -> Binding:
+    """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
+    type_ = ctx.type_of(made)
+    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape is None:
+        raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node))
+    if type_.shape == ():
+        return made
+    if order == "F" and len(type_.shape) > 1:
+        turned = in_order(ctx, Ref(made.location, (*made.path, Step(".T"))), "C", node)
+        assert isinstance(turned, Ref)
+        return Ref(turned.location, (*turned.path, Step(".T")))
+    if type_.layout in ("C", "CF"):
+        return made
+    if is_surely_copied(type_):
+        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
+    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
 
 
 def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
@@ -564,11 +587,7 @@ def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     type_ = ctx.type_of(made)
     if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
         raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
-    if type_.layout in ("C", "CF"):
-        return made
-    if is_surely_copied(type_):
-        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
-    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
+    return in_order(ctx, made, "C", node)
 
 
 @special(np.where)

@@ -29,7 +29,7 @@ from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
-from symgrad.frontend.operands import are_complex
+from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
@@ -41,7 +41,7 @@ from symgrad.frontend.vectorize import from_outside
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
-from symgrad.ops.composed import composed
+from symgrad.ops.composed import composed, defaults, parameters_of, positional
 
 #: what can be called with None as well
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
@@ -196,7 +196,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:
-        return call_function(ctx, saying, args, kwargs, node)
+        return call_function(ctx, saying, *placed(value, saying, args, kwargs), node)
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):
@@ -215,6 +215,18 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:
+    """Arguments for a composition: by name from the first that it takes at another place, without those that are the defaults it lacks."""
+    own, theirs = positional(saying), positional(function)
+    if own is None or theirs is None:
+        return args, kwargs
+    count = next((k for k, name in enumerate(theirs) if k >= len(own) or own[k] != name and own[k] in theirs), len(args))
+    named = {**dict(zip(theirs[count:], args[count:], strict=False)), **kwargs}
+    usual, taken = defaults(function), parameters_of(saying)
+    left = {name: b for name, b in named.items() if name in taken or name not in usual or known_value(b) != [usual[name]]}
+    return [*args[:count], *args[max(count, len(theirs)) :]], left
 
 
 def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

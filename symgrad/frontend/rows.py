@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ops import spelling
-from symgrad.ops.composed import WIDER
+from symgrad.ops.composed import WIDER, products
 from symgrad.ops.declare import ROWS
 
 #: rows of which the other forms of a call hold for complex numbers too
@@ -57,7 +58,31 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
-    return apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
+    if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
+        made = ctx.apply(Static(form), bound.args, {}, node)
+        return Tup(made.items, RESULTS[bound.row]) if isinstance(made, Tup) else made
+    made = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
+    if bound.row == "tensordot" and isinstance(made, Num):  # the row gives a number, NumPy an array without axes
+        return ctx.make(ctx.call("to_array", made.operand, dtype=None))
+    return made
+
+
+def overlap(sections: Any) -> bool:
+    """May the parts of a split between these places overlap?  They do where a place stands before the one in front of it."""
+    if not isinstance(sections, tuple | list) or not all(isinstance(k, int) for k in sections):
+        return False
+    return list(sections) != sorted(sections) or len(sections) > 1 and min(sections) < 0
+
+
+def form_by_shape(ctx: Lowering, name: str, args: list[Any]) -> Callable[..., Any] | None:
+    """The composition that says a call of a row for operands of these shapes, where the derivative of the row does not hold for them."""
+    if name == "solve" and len(args) == 2:
+        matrices, vector = (getattr(ctx.type_of(a), "rank", None) if isinstance(a, Binding) else None for a in args)
+        return products.solve_columns if vector == 1 and matrices is not None and matrices > 2 else None
+    if name == "qr" and args and isinstance(args[0], Ref):
+        rows, columns = (getattr(ctx.type_of(args[0]), "shape", None) or (None, None))[-2:]
+        return products.wide_qr if isinstance(rows, int) and isinstance(columns, int) and columns > rows else None
+    return None
 
 
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
@@ -71,7 +96,7 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     path = view_step(ctx, name, args, settings)
     if path is not None:
         return path
-    apart = name in ("split", "array_split") and (ctx.unroll or node is ctx.unpacked)
+    apart = name in ("split", "array_split") and (ctx.unroll or node is ctx.unpacked or overlap(settings["sections"]))
     if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]

@@ -14,8 +14,9 @@ from symgrad.frontend.context import Lowering, Raised
 from symgrad.frontend.outside import owner_name
 from symgrad.frontend.tables import callee, special
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
-from symgrad.ir.types import FLOAT
+from symgrad.ir.types import FLOAT, Array, Scalar, Type, kind_of
 from symgrad.ops.composed import applying
+from symgrad.ops.shapes import dtype_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,21 +47,32 @@ def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs
     if kwargs or not args:
         raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node))
     if not held.as_float:
-        check_kinds(ctx, held.function, len(args), node)
+        check_kinds(ctx, held.function, args, node)
     function = Static(applying.vectorized_as_float if held.as_float else applying.vectorized)
     return ctx.apply(function, [held.function, Tup(tuple(args))], {}, node)
 
 
-def check_kinds(ctx: Lowering, function: Binding, count: int, node: ast.AST) -> None:
+def element_of(of: Type) -> Type:
+    """The type of an element of an argument."""
+    match of:
+        case Array(dtype=str() as dtype):
+            return Scalar(kind_of(dtype), dtype)
+        case Scalar():
+            return of
+    return FLOAT
+
+
+def check_kinds(ctx: Lowering, function: Binding, args: list[Binding], node: ast.AST) -> None:
     """NumPy makes all results what the first one is: an integer first would cut the others."""
     entry = ctx.state
     ctx.state = entry.copy()
     refusals = len(ctx.refusals)
     try:
         with ctx.inside(Block()) as scratch:
-            made = ctx.apply(function, [Num(Value(FLOAT)) for _ in range(count)], {}, node)
+            made = ctx.apply(function, [Num(Value(element_of(ctx.type_of(a)))) for a in args], {}, node)
             pure = not changed(entry, ctx.state)
             kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num) else set()
+            several = isinstance(made, Tup)
     except Raised:
         return
     finally:
@@ -69,8 +81,10 @@ def check_kinds(ctx: Lowering, function: Binding, count: int, node: ast.AST) -> 
     if not pure:
         what = "np.vectorize calls the function twice for the first element, and this one changes what is outside of it"
         raise UnsupportedArgument(what, ctx.loc(node), "write a loop, or give otypes=[float]")
+    if several:
+        raise UnsupportedArgument("np.vectorize of a function that returns several values is not supported", ctx.loc(node), "write a loop")
     if len(kinds) > 1:
-        what = "np.vectorize makes all results what the first one is, and this function returns integers and floats"
+        what = "np.vectorize makes all results what the first one is, and this function returns numbers of several dtypes"
         raise UnsupportedArgument(what, ctx.loc(node), "return floats only, 0.0 instead of 0")
 
 
@@ -82,7 +96,7 @@ def changed(entry: State, after: State) -> bool:
 
 
 def kinds_of(operand: Operand, block: Block) -> set[Any]:
-    """The kinds of number that a value may be: those on each path to it."""
+    """The dtypes that a number may have as an array: those on each path to it."""
     sources: dict[Value, list[Operand]] = {}
     for op in walk(block):
         match op:
@@ -99,5 +113,5 @@ def kinds_of(operand: Operand, block: Block) -> set[Any]:
                 seen.add(value)
                 pending += sources[value]
         else:
-            kinds.add(getattr(value.type, "kind", None))
+            kinds.add(dtype_of(value.type))
     return kinds - {None}

@@ -284,6 +284,13 @@ def _items_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return array_or_scalar(dtype, (*shape[: axes[0]], *places, *shape[axes[0] + 1 :]))
 
 
+def _sums_from_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Sums of items, in the dtype that sums have."""
+    of = types[0]
+    summed = Array(array_dtype(np.sum, [of]), of.shape, of.layout) if isinstance(of, Array) else of
+    return _items_law([summed, *types[1:]], settings, dim)
+
+
 def _fewer_law(position: int) -> Any:
     """The operand at ``position`` with an axis of another length."""
 
@@ -346,7 +353,7 @@ rule("take_items(x, places, axis=None)", _items_law, linear="x", places_grad=Non
 rule("take_items_back(g, places, shape, axis=None)", into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
      g_grad="take_items(out_grad, places, axis=axis)", places_grad=None, shape_grad=None)  # fmt: skip
 # the sums of what stands between places
-rule("sum_from(x, starts, axis=0)", _items_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
+rule("sum_from(x, starts, axis=0)", _sums_from_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
      x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)")  # fmt: skip
 rule("sum_from_back(g, starts, shape, axis=0)", into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
      g_grad="sum_from(out_grad, starts, axis=axis)", starts_grad=None, shape_grad=None)  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import (
     UNKNOWN,
     Array,
@@ -237,6 +238,10 @@ def _tile_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     shape = shape_of(types[0])
     if shape is None:
         return Array(dtype_of(types[0]), None)
+    if any(isinstance(t, Array) and t.kind == "int" for t in types[1:]):
+        raise UnsupportedArgument(
+            "np.tile with an array of repetitions is not supported", hint="give the repetitions as a tuple of integers"
+        )
     reps: Shape = tuple(dim(k) for k in range(1, len(types)))
     rank = max(len(shape), len(reps))
     long: Shape = (1,) * (rank - len(shape)) + shape

@@ -26,6 +26,12 @@ def _product_dtype(types: list[Type]) -> str | None:
     return array_dtype(np.multiply, types) if all(t.is_number for t in types) else None
 
 
+def _joined_product_dtype(types: list[Type]) -> str | None:
+    """The dtype of a product that first makes an array of each operand, of a Python number too."""
+    arrays = [Array(dtype_of(t), (1,)) if isinstance(t, Scalar) and t.dtype is None else t for t in types]
+    return array_dtype(np.multiply, arrays) if all(t.is_number for t in types) else None
+
+
 def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
     dtype = _product_dtype(types)
@@ -41,7 +47,7 @@ def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 
 def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
-    dtype = _product_dtype(types)
+    dtype = _joined_product_dtype(types)
     if a is None or b is None:
         return Array(dtype, None)
     if not a or not b:
@@ -66,7 +72,7 @@ def contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, .
 
 def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
-    dtype = _product_dtype(types)
+    dtype = _joined_product_dtype(types)
     found = None if a is None or b is None else contracted(settings["axes"], len(a), len(b))
     if a is None or b is None or found is None:
         return Array(dtype, None)
@@ -120,7 +126,7 @@ rule("dot_right(g, a, shape)", _factor_law, emit=_factor_text(RIGHT, "dot_right(
      g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
 rule(
     "outer(a, b)",
-    lambda types, settings, dim: Array(_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
+    lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
     emit="np.outer(a, b)",
     a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))",
     b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))",
@@ -297,7 +303,9 @@ def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[
     shape, dtype = shape_of(types[0]), _float_dtype(types)
     if shape is None or len(shape) < 2:
         return Array(dtype, None), Array(dtype, None)
-    return Array(dtype, shape), Array(dtype, (*shape[:-2], shape[-1], shape[-1]))
+    *stack, rows, columns = shape
+    least = _least(shape)
+    return Array(dtype, (*stack, rows, least)), Array(dtype, (*stack, least, columns))
 
 
 def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:

@@ -38,9 +38,10 @@ from symgrad.ir.types import (
 from symgrad.ops.declare import Law
 from symgrad.ops.indexing import Extents, broadcast
 
-#: what a sample stands for: a Python number of a kind, or a NumPy scalar or an array of a dtype
-Sample = tuple[Literal["python", "numpy", "array"], str]
-Outcome = tuple[Literal["python", "numpy"], str]
+#: what a sample stands for: a Python number of a kind, or a NumPy scalar, an array without axes, or another array of a dtype
+Sample = tuple[Literal["python", "numpy", "point", "array"], str]
+#: a Python number, an array without axes, or another result of NumPy's, with its dtype
+Outcome = tuple[Literal["python", "numpy", "point"], str]
 Result = Type | tuple[Type, ...]
 
 CODES = {np.dtype(code): name for name, code in DTYPES.items()}
@@ -78,7 +79,7 @@ def _sample(of: Sample, half: bool) -> Any:
     if where == "python":
         return 0.5 * PYTHON[name] if half and name in ("float", "complex") else PYTHON[name]
     one = np.ones(1, np.dtype(DTYPES[name]))
-    return one if where == "array" else one[0]
+    return one if where == "array" else one.reshape(()) if where == "point" else one[0]
 
 
 @cache
@@ -95,7 +96,7 @@ def outcome(function: Callable[..., Any], samples: tuple[Sample, ...]) -> Outcom
             continue
     if isinstance(made, np.generic | np.ndarray):
         name = dtype_name(made.dtype)
-        return None if name is None else ("numpy", name)
+        return None if name is None else ("point" if isinstance(made, np.ndarray) and made.ndim == 0 else "numpy", name)
     return ("python", type(made).__name__) if type(made).__name__ in PYTHON else None
 
 
@@ -108,10 +109,8 @@ def samples_of(of: Type) -> tuple[Sample, ...]:
             return (("python", kind), *[("numpy", name) for name in OF_KIND[kind]])
         case Scalar(dtype=str() as name):
             return (("numpy", name),)
-        case Array(dtype=None):
-            return tuple([("array", name) for name in DTYPES])
-        case Array(dtype=str() as name):
-            return (("array", name),)
+        case Array(dtype=dtype, shape=shape):
+            return tuple([("point" if shape == () else "array", name) for name in (DTYPES if dtype is None else (dtype,))])
     return ()
 
 
@@ -136,7 +135,11 @@ def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:
         return UNKNOWN
     if len(made) == 1:
         where, name = made[0]
+        if where == "point":
+            return Array(name, ())
         return Scalar(name) if where == "python" else scalar_of(name)  # type: ignore[arg-type]
+    if any(where == "point" for where, _ in made):
+        return UNKNOWN
     kind: Kind = "bool"
     for where, name in made:
         kind = join_kind(kind, name if where == "python" else kind_of(name))  # type: ignore[arg-type]
@@ -203,6 +206,8 @@ def elementwise_law(choose: Callable[[dict[str, Any]], Callable[..., Any]]) -> L
         made = outcomes(function, types)
         if made and all(where == "python" for where, _ in made):
             return number_type(function, types)
+        if made and all(where == "point" for where, _ in made):
+            return Array(array_dtype(function, types), ())
         return array_or_scalar(array_dtype(function, types), broadcast([shape_of(t) for t in types]), fresh_layout(types))
 
     return law
@@ -248,6 +253,8 @@ def reduced(shape: Shape | None, axis: Any, keepdims: bool) -> Shape | None:
     """The shape left by a reduction."""
     if shape is None:
         return () if axis is None and not keepdims else None
+    if shape == () and axis in (0, -1):  # NumPy takes a number for a vector of one
+        return ()
     axes = axes_of(axis, len(shape))
     if axes is None:
         return None

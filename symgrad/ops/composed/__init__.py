@@ -7,10 +7,12 @@ Each takes the parameters it supports; all others are refused by their absence.
 from __future__ import annotations
 
 import bisect
+import inspect
 import math
 import sys
 import typing
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -196,6 +198,34 @@ def composed(function: Any, of_complex: bool = False) -> Callable[..., Any] | No
     if found is None:
         found = composed_of_scipy(function)
     return found if found is None or not of_complex or found in ALIKE else OF_COMPLEX.get(function)
+
+
+@cache
+def positional(function: Any) -> tuple[str, ...] | None:
+    """The parameters of a function of a library that an argument by position goes to; None where these cannot be told."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+
+@cache
+def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of the parameters of a composition."""
+    return frozenset(inspect.signature(function).parameters)
+
+
+@cache
+def defaults(function: Any) -> dict[str, Any]:
+    """What the parameters of a function of a library are where they are not given."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (ValueError, TypeError):
+        return {}
+    return {name: p.default for name, p in parameters.items() if p.default is None or isinstance(p.default, bool | str | int | float)}
 
 
 def composed_of_scipy(function: Any) -> Callable[..., Any] | None:

@@ -17,7 +17,7 @@ def vectorized(function: Any, args: Any) -> Any:
     for a in args[1:]:
         whole = whole + a
     if np.ndim(whole) == 0:
-        return function(*args)
+        return np.asarray(function(*args))
     flat = [np.ravel(np.broadcast_to(a, np.shape(whole))) for a in args]
     made = [function(*items) for items in zip(*flat)]
     return np.reshape(np.array(made), np.shape(whole))
@@ -25,16 +25,16 @@ def vectorized(function: Any, args: Any) -> Any:
 
 def vectorized_as_float(function: Any, args: Any) -> Any:
     """The same with ``otypes=[float]``."""
-    return 1.0 * vectorized(function, args)
+    return np.asarray(vectorized(function, args), dtype=float)
 
 
 def apply_along_axis(func1d: Any, axis: Any, arr: Numbers) -> Any:
     """``np.apply_along_axis`` of vectors and matrices."""
     if np.ndim(arr) == 1:
-        return func1d(arr)
+        return np.asarray(func1d(arr))
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
     made = np.array([func1d(row) for row in (np.transpose(arr) if axis == 0 or axis == -2 else arr)])
-    return np.transpose(made) if np.ndim(made) == 2 and (axis == 0 or axis == -2) else made
+    return np.moveaxis(made, 0, -1) if np.ndim(made) > 1 and (axis == 0 or axis == -2) else made
 
 
 def apply_over_axes(func: Any, a: Numbers, axes: Any) -> Any:
@@ -60,6 +60,7 @@ def outer_of(function: Any, a: Any, b: Any) -> Any:
 def at_each(function: Any, a: Any, indices: Numbers, b: Numbers) -> None:
     """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice."""
     need(np.ndim(indices) == 1 and np.ndim(b) < 2 and np.ndim(a) == 1, "this method of a ufunc takes vectors")
+    indices = np.flatnonzero(indices) if indices.dtype.kind == "b" else indices
     if np.ndim(b) == 1:
         must(len(b) == len(indices), "there are as many values as places for this method of a ufunc")
         for k in range(len(indices)):

@@ -102,8 +102,11 @@ def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
     new = np.asarray(values, dtype=arr.dtype)
     if np.ndim(rows) == 1:
         return np.concatenate([rows[:obj], np.ravel(new), rows[obj:]])
-    one = np.expand_dims(np.broadcast_to(new, np.shape(rows[0])), 0)
-    return np.moveaxis(np.concatenate([rows[:obj], one, rows[obj:]]), 0, axis)
+    need(np.ndim(new) <= np.ndim(rows), "np.insert of values that have more axes than the array is not supported")
+    if np.ndim(new) < np.ndim(rows):
+        new = np.expand_dims(new, 0)
+    block = np.broadcast_to(new, (np.shape(new)[0], *rows.shape[1:]))
+    return np.moveaxis(np.concatenate([rows[:obj], block, rows[obj:]]), 0, axis)
 
 
 def block(arrays: Any) -> Any:
@@ -133,14 +136,29 @@ def dsplit(ary: Numbers, indices_or_sections: Any) -> Any:
 def resize(a: Numbers, new_shape: Any) -> Any:
     """``np.resize``: what is there, over and over."""
     own = flat(a)
+    if own.shape[0] == 0:
+        return np.zeros(new_shape, dtype=own.dtype)
     made = np.zeros(new_shape, dtype=int)
     return np.reshape(own[np.arange(np.size(made)) % own.shape[0]], np.shape(made))
 
 
-def trim_zeros(filt: Numbers) -> Any:
-    """``np.trim_zeros``: without the zeros at both ends."""
-    inside = np.flatnonzero(filt)
-    return filt[inside[0] : inside[-1] + 1] if inside.shape[0] > 0 else filt[:0]
+def trim_zeros(filt: Any) -> Any:
+    """``np.trim_zeros``: without the zeros at both ends, of a matrix without the rows and columns of zeros around it."""
+    if isinstance(filt, list):
+        return list(trimmed(np.asarray(filt)))
+    need(isinstance(filt, np.ndarray) and np.ndim(filt) in (1, 2), "np.trim_zeros is supported for vectors, lists and matrices")
+    if np.ndim(filt) == 1:
+        return trimmed(filt)
+    rows, columns = np.flatnonzero(np.any(filt != 0, axis=1)), np.flatnonzero(np.any(filt != 0, axis=0))
+    if rows.shape[0] == 0:
+        return filt[:0, :0]
+    return filt[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+
+
+def trimmed(vector: Any) -> Any:
+    """A vector without the zeros at both ends."""
+    inside = np.flatnonzero(vector)
+    return vector[inside[0] : inside[-1] + 1] if inside.shape[0] > 0 else vector[:0]
 
 
 def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> Any:
@@ -148,8 +166,8 @@ def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> A
     whole = flat(ary)
     made = whole[1:] - whole[:-1]
     if to_begin is not None:
-        made = np.concatenate([np.ravel(to_begin), made])
-    return made if to_end is None else np.concatenate([made, np.ravel(to_end)])
+        made = np.concatenate([np.asarray(np.ravel(to_begin), dtype=whole.dtype), made])
+    return made if to_end is None else np.concatenate([made, np.asarray(np.ravel(to_end), dtype=whole.dtype)])
 
 
 def union1d(ar1: Numbers, ar2: Numbers) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.shapes import flat
 
 
@@ -35,8 +35,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def piecewise(x: Numbers, condlist: Any, funclist: Any) -> Any:
     """``np.piecewise``: each function where its condition holds, the last one elsewhere."""
     if not isinstance(condlist, list | tuple):
-        need(np.ndim(condlist) == np.ndim(x), "the conditions of np.piecewise must be a list")
+        need(np.ndim(condlist) == 1 and np.ndim(x) == 1, "the conditions of np.piecewise must be a list")
         condlist = [condlist]
+    condlist = [np.asarray(condition, dtype=bool) for condition in condlist]
     made = np.zeros_like(x)
     if len(funclist) > len(condlist):
         rest = np.ones_like(x, dtype=bool)
@@ -55,35 +56,44 @@ def partition(a: Numbers, kth: Any, axis: int | None = -1) -> Any:
     return np.take_along_axis(parts, np.argpartition(parts, kth, axis=along), axis=along)
 
 
-def fill_diagonal(a: Any, val: Any) -> None:
+def in_turn(values: Any, count: Any) -> Any:
+    """So many numbers: the values one after the other, over and over."""
+    own = np.ravel(values)
+    must(own.shape[0] > 0 or count == 0, "there are no values to be stored")
+    return own[np.arange(count) % max(own.shape[0], 1)]
+
+
+def fill_diagonal(a: Any, val: Numbers) -> None:
     """``np.fill_diagonal`` of a matrix, in place."""
     need(np.ndim(a) == 2, "np.fill_diagonal is supported for matrices")
     places = np.arange(min(a.shape[0], a.shape[1]))
-    a[places, places] = val
+    a[places, places] = val if np.ndim(val) == 0 else in_turn(val, places.shape[0])
 
 
-def put(a: Any, ind: Any, v: Any) -> None:
-    """``np.put`` into a vector or matrix, counted by rows: one value, or as many as places."""
+def put(a: Any, ind: Numbers, v: Numbers) -> None:
+    """``np.put`` into a vector or matrix, counted by rows: the values in turn, over and over."""
+    places = np.asarray(ind, dtype=int)
+    values = v if np.ndim(v) == 0 else in_turn(v, np.size(places))
+    places = places if np.ndim(places) < 2 else np.ravel(places)
     if np.ndim(a) == 1:
-        a[np.asarray(ind)] = v
+        a[places] = values
     else:
         need(np.ndim(a) == 2, "np.put is supported for vectors and matrices; index the array")
-        places = np.asarray(ind)
-        a[places // a.shape[1], places % a.shape[1]] = v
+        a[places // a.shape[1], places % a.shape[1]] = values
 
 
-def putmask(a: Any, mask: Any, values: Numbers) -> None:
-    """``np.putmask``: one value, or an array of the same shape."""
-    a[mask] = values if np.ndim(values) == 0 else values[mask]
+def putmask(a: Any, mask: Numbers, values: Numbers) -> None:
+    """``np.putmask``: each place that is chosen takes the value that stands at it, the values counted over and over."""
+    chosen = np.asarray(mask, dtype=bool)
+    must(np.shape(chosen) == np.shape(a), "putmask: mask and data must be the same size")
+    a[chosen] = values if np.ndim(values) == 0 else np.reshape(in_turn(values, np.size(a)), np.shape(a))[chosen]
 
 
-def place(arr: Any, mask: Any, vals: Numbers) -> None:
+def place(arr: Any, mask: Numbers, vals: Numbers) -> None:
     """``np.place``: values in turn, over and over."""
-    if np.ndim(vals) == 0:
-        arr[mask] = vals
-    else:
-        values = np.ravel(vals)
-        arr[mask] = values[np.arange(np.count_nonzero(mask)) % values.shape[0]]
+    chosen = np.asarray(mask, dtype=bool)
+    must(np.shape(chosen) == np.shape(arr), "place: mask and data must be the same size")
+    arr[chosen] = vals if np.ndim(vals) == 0 else in_turn(vals, np.count_nonzero(chosen))
 
 
 def take_within(a: Numbers, indices: Numbers, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:

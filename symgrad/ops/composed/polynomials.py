@@ -17,7 +17,7 @@ def vander(x: Numbers, N: Any = None, increasing: Any = False) -> Any:
 
 def polyval(p: Numbers, x: Numbers) -> Any:
     """``np.polyval``: the highest power first."""
-    made = 0.0 if np.ndim(x) == 0 else np.zeros_like(x)
+    made = np.zeros_like(x)
     for coefficient in p:
         made = made * x + coefficient
     return made
@@ -57,7 +57,8 @@ def poly(seq_of_zeros: Numbers) -> Any:
 
 def polymul(a1: Numbers, a2: Numbers) -> Any:
     """``np.polymul`` of vectors."""
-    must(a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
+    both = a1.shape[0] > 0 and a2.shape[0] > 0
+    must(both and a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
     return np.convolve(a1, a2)
 
 

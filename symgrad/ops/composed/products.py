@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 from symgrad.ops.composed.shapes import kept
 
 #: the distance from 1 to the next number
@@ -29,31 +29,33 @@ def vdot(a: Numbers, b: Numbers) -> Any:
 
 
 def kron(a: Numbers, b: Numbers) -> Any:
-    """``np.kron`` of vectors and of matrices."""
+    """``np.kron``: the products of all pairs of elements, in blocks along every axis; axes that one operand lacks come first."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return np.multiply(a, b)
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
-        return np.reshape(np.expand_dims(a, 1) * b, (-1,))
-    left = np.reshape(a, (-1, np.shape(a)[-1]))
-    right = np.reshape(b, (-1, np.shape(b)[-1]))
-    rows, columns = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
-    return np.reshape(np.expand_dims(left, (1, 3)) * np.expand_dims(right, (0, 2)), (rows, columns))
+    rank = max(np.ndim(a), np.ndim(b))
+    left = a if np.ndim(a) == rank else np.expand_dims(a, tuple(range(rank - np.ndim(a))))
+    right = b if np.ndim(b) == rank else np.expand_dims(b, tuple(range(rank - np.ndim(b))))
+    pairs = np.expand_dims(left, tuple(range(1, 2 * rank, 2))) * np.expand_dims(right, tuple(range(0, 2 * rank, 2)))
+    return np.reshape(pairs, tuple([left.shape[k] * right.shape[k] for k in range(rank)]))
 
 
-def cross(a: Numbers, b: Numbers, axis: Any = -1) -> Any:
-    """``np.cross`` of three-vectors along an axis."""
+def cross(a: Numbers, b: Numbers, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    """``np.cross`` of three-vectors, each along an axis of its own, or all along one."""
     need(np.ndim(a) > 0 and np.ndim(b) > 0, "np.cross takes vectors")
-    p = a if axis == -1 else np.moveaxis(a, axis, -1)
-    q = b if axis == -1 else np.moveaxis(b, axis, -1)
+    if axis is not None:
+        axisa, axisb, axisc = axis, axis, axis
+    p = a if axisa == -1 else np.moveaxis(a, axisa, -1)
+    q = b if axisb == -1 else np.moveaxis(b, axisb, -1)
     must(p.shape[-1] == 3 and q.shape[-1] == 3, "np.cross is supported for vectors of three numbers")
     x = p[..., 1] * q[..., 2] - p[..., 2] * q[..., 1]
     y = p[..., 2] * q[..., 0] - p[..., 0] * q[..., 2]
     z = p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
-    return np.stack([x, y, z], axis=axis)
+    return np.stack([x, y, z], axis=axisc)
 
 
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.linalg.norm``: of vectors of any order, of one matrix, and of Frobenius along two axes."""
+    x = inexact(x)
     if axis is None and np.ndim(x) == 2:
         made = matrix_norm(x, ord)
     else:
@@ -70,12 +72,12 @@ def matrix_norm(x: Any, ord: Any) -> Any:
     if ord == "nuc":
         return np.sum(np.linalg.svd(x, compute_uv=False))
     if ord == 2:
-        return np.max(np.linalg.svd(x, compute_uv=False))
+        return np.max(np.linalg.svd(x, compute_uv=False), initial=0.0)
     if ord == -2:
         return np.min(np.linalg.svd(x, compute_uv=False))
     need(ord == 1 or ord == math.inf or ord == -1 or ord == -math.inf, "there is no such norm of a matrix")
     sums = np.sum(np.abs(x), axis=0 if ord == 1 or ord == -1 else 1)
-    return np.max(sums) if ord > 0 else np.min(sums)
+    return np.max(sums, initial=0.0) if ord > 0 else np.min(sums)
 
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
@@ -85,9 +87,11 @@ def norm_along(x: Any, ord: Any, axis: Any) -> Any:
     if ord == 1:
         return np.sum(np.abs(x), axis=axis)
     if ord == math.inf:
-        return np.max(np.abs(x), axis=axis)
+        return np.max(np.abs(x), axis=axis, initial=0.0)
     if ord == -math.inf:
         return np.min(np.abs(x), axis=axis)
+    if ord == 0:
+        return np.sum((x != 0).astype(x.real.dtype), axis=axis)
     return np.sum(np.abs(x) ** ord, axis=axis) ** (1.0 / ord)
 
 
@@ -95,6 +99,8 @@ def matrix_power(a: Numbers, n: int) -> Any:
     """``np.linalg.matrix_power`` with ``n`` known while compiling or not."""
     if n == 1:
         return a
+    if n == 0:
+        return np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype)
     base = a if n >= 0 else np.linalg.inv(a)
     made = np.eye(a.shape[-1], dtype=base.dtype)
     for _ in range(abs(n)):
@@ -110,6 +116,18 @@ def multi_dot(arrays: Any) -> Any:
     return made
 
 
+def solve_columns(a: Numbers, b: Numbers) -> Any:
+    """``np.linalg.solve`` of a stack of matrices and one vector: the vector is a matrix of one column."""
+    return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
+
+
+def wide_qr(a: Numbers) -> Any:
+    """``np.linalg.qr`` of matrices with more columns than rows: of the square part, and the other columns in its basis."""
+    rows = a.shape[-2]
+    q, r = np.linalg.qr(a[..., :rows])
+    return q, np.concatenate([r, np.matmul(np.swapaxes(q, -1, -2), a[..., rows:])], axis=-1)
+
+
 def eigvalsh(a: Numbers) -> Any:
     """``np.linalg.eigvalsh``."""
     return np.linalg.eigh(a)[0]
@@ -118,6 +136,7 @@ def eigvalsh(a: Numbers) -> Any:
 def cond(x: Numbers, p: Any = None) -> Any:
     """``np.linalg.cond`` of a matrix."""
     need(np.ndim(x) == 2, "np.linalg.cond of a stack of matrices is not supported")
+    x = inexact(x)
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(x, compute_uv=False)
         return np.max(values) / np.min(values) if p != -2 else np.min(values) / np.max(values)
@@ -138,6 +157,7 @@ def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``: of all elements, or along one axis."""
+    x = inexact(x)
     made = norm_along(np.ravel(x) if axis is None else x, ord, axis)
     return kept(made, x, axis) if keepdims else made
 
@@ -145,12 +165,15 @@ def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 
 def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:
     """``np.linalg.matrix_norm``: of Frobenius."""
     need(ord == "fro", "this norm of matrices is not supported")
+    x = inexact(x)
     return np.sqrt(np.sum(x * x, axis=(-2, -1), keepdims=keepdims))
 
 
 def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
-    """``np.vecdot`` of real arrays."""
-    return np.sum(x1 * x2, axis=axis)
+    """``np.vecdot`` of real arrays: the axis of each is counted before they are broadcast."""
+    if np.ndim(x1) == np.ndim(x2) or axis == -1:
+        return np.sum(x1 * x2, axis=axis)
+    return np.sum(np.moveaxis(x1, axis, -1) * np.moveaxis(x2, axis, -1), axis=-1)
 
 
 def matvec(x1: Numbers, x2: Numbers) -> Any:

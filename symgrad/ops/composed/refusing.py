@@ -10,6 +10,11 @@ from symgrad.errors import UnsupportedArgument
 Numbers = Any
 
 
+def inexact(x: Any) -> Any:
+    """Integers and bools as floats, so that nothing wraps; floats and complex numbers as they are."""
+    return x.astype(float) if x.dtype.kind in "iub" else x
+
+
 def refuse(what: str) -> None:
     """Refuse a call; while compiling where it is inlined, as it is a row."""
     raise UnsupportedArgument(what)

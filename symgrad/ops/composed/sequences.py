@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 
 
 def cumulative_sum(x: Numbers, axis: Any = None, include_initial: Any = False) -> Any:
@@ -27,7 +27,7 @@ def cumulative_prod(x: Numbers, axis: Any = None, include_initial: Any = False) 
 def begun_with(first: Any, made: Numbers, axis: Any) -> Any:
     """An array with one more number along an axis, before all others."""
     moved = np.moveaxis(made, axis, 0)
-    return np.moveaxis(np.concatenate([np.full_like(moved[:1], first), moved]), 0, axis)
+    return np.moveaxis(np.concatenate([np.full((1, *moved.shape[1:]), first, dtype=moved.dtype), moved]), 0, axis)
 
 
 def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, append: Numbers = None) -> Any:
@@ -40,24 +40,35 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
             a = np.concatenate([a, np.ravel(append)])
     last = np.ndim(a) == 1 or axis is None or axis == -1
     moved = a if last else np.moveaxis(a, axis, -1)
-    made = moved[..., 1:] - moved[..., :-1]
+    made = steps_between(moved)
     if n is not None:
         need(1 <= n <= 3, "np.diff is supported for n from 1 to 3")
         if n > 1:
-            made = made[..., 1:] - made[..., :-1]
+            made = steps_between(made)
         if n > 2:
-            made = made[..., 1:] - made[..., :-1]
+            made = steps_between(made)
     return made if last else np.moveaxis(made, -1, axis)
 
 
+def steps_between(a: Numbers) -> Any:
+    """The differences of neighbours along the last axis; of bools whether they differ."""
+    if a.dtype.kind == "b":
+        return a[..., 1:] != a[..., :-1]
+    return a[..., 1:] - a[..., :-1]
+
+
 def trapezoid(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = None) -> Any:
-    """``np.trapezoid``, ``x`` a vector."""
-    need(x is None or np.ndim(x) == 1, "np.trapezoid along x that is no vector is not supported")
+    """``np.trapezoid``: ``x`` a vector or of the rank of ``y``, ``dx`` a number or what the steps are multiplied with."""
+    if np.ndim(dx) > 0 and x is None or x is not None and np.ndim(x) != 1:
+        along = -1 if axis is None else axis
+        steps = dx if x is None else diff(x, axis=along)
+        front = np.moveaxis(y, along, 0)
+        return np.sum(steps * np.moveaxis(front[1:] + front[:-1], 0, along) / 2.0, axis=along)
     moved = y if np.ndim(y) == 1 or axis is None else np.moveaxis(y, axis, -1)
     pairs = moved[..., 1:] + moved[..., :-1]
     if x is None:
         return np.sum(pairs, axis=-1) * dx / 2.0
-    return np.sum(pairs * (x[1:] - x[:-1]), axis=-1) / 2.0
+    return np.sum(pairs * steps_between(x), axis=-1) / 2.0
 
 
 def simpson(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = -1) -> Any:
@@ -86,7 +97,8 @@ def fftconvolve(in1: Numbers, in2: Numbers, mode: str = "full") -> Any:
 
 
 def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """``np.interp``: linear between the points, constant outside; of points at the same place the last one counts."""
+    """``np.interp``: linear between the points, constant outside, in float64; of points at the same place the last one counts."""
+    x, xp, fp = in_double(x), in_double(xp), in_double(fp)
     if period is not None:
         return interp_around(x, xp, fp, period)
     made = interp_between(x, xp, fp)
@@ -95,12 +107,17 @@ def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = 
     return made if right is None else np.where(x > xp[-1], right, made)
 
 
+def in_double(x: Any) -> Any:
+    """Numbers as float64."""
+    return float(x) if np.ndim(x) == 0 else np.asarray(x, dtype=float)
+
+
 def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
-    """What stands between two points, on the line that joins them."""
-    must(xp.shape[0] > 1, "np.interp of one point is not supported")
-    above = np.clip(np.searchsorted(xp, x, side="right"), 1, xp.shape[0] - 1)
-    below = above - 1
-    part = np.clip((x - xp[below]) / (xp[above] - xp[below]), 0.0, 1.0)
+    """What stands between two points, on the line that joins them; outside the two are one, the first or the last."""
+    must(xp.shape[0] > 0, "array of sample points is empty")
+    place = np.searchsorted(xp, x, side="right")
+    below, above = np.maximum(place - 1, 0), np.minimum(place, xp.shape[0] - 1)
+    part = np.clip((x - xp[below]) / np.where(below == above, 1.0, xp[above] - xp[below]), 0.0, 1.0)
     return fp[below] + part * (fp[above] - fp[below])
 
 
@@ -127,7 +144,9 @@ def convolve_within(a: Numbers, v: Numbers, mode: str = "full") -> Any:
 
 
 def correlate(a: Numbers, v: Numbers, mode: str = "valid") -> Any:
-    """``np.correlate`` of real vectors, the first the longer."""
+    """``np.correlate`` of real vectors: where the second is the longer, the other way round."""
+    if mode == "same" and len(a) < len(v):
+        return np.convolve(v, a[::-1], "same")[::-1]
     return np.convolve(a, v[::-1], mode)  # type: ignore[call-overload]
 
 
@@ -142,7 +161,8 @@ def gradient(f: Numbers, *varargs: Any, axis: Any = None, edge_order: int = 1) -
 
 
 def slope_along(f: Numbers, spacing: Numbers, axis: int, edge_order: int) -> Any:
-    """The differences of ``np.gradient`` along one axis, in the precision of ``f``."""
+    """The differences of ``np.gradient`` along one axis, in the precision of ``f``; of integers in float64."""
+    f = inexact(f)
     moved = f if np.ndim(f) == 1 else np.moveaxis(f, axis, 0)
     must(moved.shape[0] > edge_order, "np.gradient needs at least edge_order + 1 elements")
     if np.ndim(spacing) == 0:
@@ -189,8 +209,9 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: Any = True, base: A
 
 
 def geomspace(start: Any, stop: Any, num: int = 50) -> Any:
-    """``np.geomspace`` between positive numbers."""
-    return np.exp(np.linspace(np.log(start), np.log(stop), num))
+    """``np.geomspace`` between numbers of the same sign."""
+    must(np.all(np.multiply(start, stop) > 0), "np.geomspace is supported between numbers that have the same sign, and are not zero")
+    return np.sign(start) * np.exp(np.linspace(np.log(np.abs(start)), np.log(np.abs(stop)), num))
 
 
 def modf(x: Numbers) -> Any:
@@ -275,7 +296,7 @@ def least_by(iterable: Any, key: Any) -> Any:
 
 def logaddexp_reduce(x: Numbers, axis: Any = 0) -> Any:
     """``np.logaddexp.reduce``."""
-    top = np.max(x, axis=axis, keepdims=True)
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     return np.log(np.sum(np.exp(x - top), axis=axis)) + np.squeeze(top, axis=axis)
 

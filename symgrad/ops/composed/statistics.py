@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 from symgrad.ops.composed.shapes import kept, rows_first
 
 
@@ -20,6 +20,7 @@ def ptp(a: Numbers, axis: Any = None, keepdims: Any = None) -> Any:
 
 def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any = False, keepdims: Any = False) -> Any:
     """``np.average``, weights of the shape of ``a`` or along one axis; with ``returned`` the sums of the weights too."""
+    a = inexact(a)
     if weights is None:
         made = np.mean(a, axis=axis, keepdims=keepdims)
         return (made, np.full_like(made, np.size(a) / np.size(made))) if returned else made
@@ -93,7 +94,7 @@ def histogram(a: Numbers, bins: Numbers = 10, range: Any = None, density: Any = 
         counts = np.bincount(places, np.ravel(weights)[inside], minlength=edges.shape[0] - 1)
         counts = counts if counts.dtype == weights.dtype else counts.astype(weights.dtype)
     if density:
-        counts = counts / (edges[1:] - edges[:-1]) / np.sum(counts)
+        counts = counts / np.asarray(edges[1:] - edges[:-1], dtype=float) / np.sum(counts)
     return counts, edges
 
 
@@ -130,6 +131,14 @@ def quantile_place(q: Any, count: Any, method: str) -> Any:
     return np.clip(count * q + (alpha + q * (1 - alpha - beta)) - 1, 0, count - 1)
 
 
+def weighted_mean(a: Any, b: Any, part: Any) -> Any:
+    """What stands between two numbers, counted from the nearer one, as NumPy computes it."""
+    step = b - a
+    if np.ndim(part):
+        return np.where(part >= 0.5, b - step * (1 - part), a + step * part)
+    return b - step * (1 - part) if part >= 0.5 else a + step * part
+
+
 def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
     """``np.quantile``: between the two that stand next to the place asked for."""
     ordered = np.sort(rows_first(a, axis), axis=0)
@@ -143,7 +152,8 @@ def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", k
     high = np.minimum(low + 1, ordered.shape[0] - 1) if np.ndim(q) else min(low + 1, ordered.shape[0] - 1)
     if np.ndim(q) and np.ndim(ordered) > 1:
         part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
-    made = np.where(np.isnan(ordered[-1]), np.nan, ordered[low] + part * (ordered[high] - ordered[low]))
+    made = np.where(np.isnan(ordered[-1]), np.nan, weighted_mean(ordered[low], ordered[high], part))
+    made = made[()] if np.ndim(made) == 0 else made
     if keepdims:
         need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
         return kept(made, a, axis)
@@ -180,7 +190,8 @@ def nanvar(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -
     middle = np.nanmean(a, axis=axis, keepdims=True)
     apart = np.where(np.isnan(a), middle, a) - middle
     count = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims)
-    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / (count - ddof)
+    freedom = count - ddof
+    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.where(freedom > 0, freedom, np.nan)
 
 
 def nanstd(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
@@ -207,14 +218,15 @@ def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, dd
     rows = np.asarray(rows, dtype=float)
     apart = rows - np.mean(rows, axis=1, keepdims=True)
     lost = (0 if bias else 1) if ddof is None else ddof
-    made = apart @ np.transpose(apart) / (rows.shape[1] - lost)
-    return np.reshape(made, ()) if np.ndim(m) == 1 and y is None else made
+    made = apart @ np.transpose(apart) / np.maximum(rows.shape[1] - lost, 0)
+    return np.reshape(made, ()) if y is None and rows.shape[0] == 1 else made
 
 
 def corrcoef(x: Numbers, y: Numbers = None, rowvar: Any = True) -> Any:
     """``np.corrcoef`` of several variables."""
-    need(np.ndim(x) == 2 or y is not None, "np.corrcoef of one variable is not supported")
     made = cov(x, y, rowvar)
+    if np.ndim(made) == 0:
+        return made / made
     scale = np.sqrt(np.diagonal(made))
     return np.clip(made / np.expand_dims(scale, 1) / scale, -1, 1)
 
