@@ -89,7 +89,9 @@ def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     first, *others = classes_of(ctx, binding, node)
     if others:
         names = " or ".join(sorted(c.__name__ for c in (first, *others)))
-        raise UnknownType(f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, as in float(...)")
+        raise UnknownType(
+            f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, with float for example"
+        )
     return first
 
 
@@ -105,7 +107,7 @@ def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast
             raise UnsupportedSyntax(what, ctx.loc(node))
     answers = {any(issubclass(held, kind) for kind in kinds) for held in classes_of(ctx, binding, node)}
     if len(answers) > 1:
-        raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, as in float(...)")
+        raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, with float for example")
     return True in answers
 
 

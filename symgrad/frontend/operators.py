@@ -455,7 +455,7 @@ def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) ->
         return one
     if type_.dtype == "any":
         what = "whether this number is Python's or NumPy's depends on the path taken"
-        raise UnknownType(what, ctx.loc(node), "convert it with float(...)")
+        raise UnknownType(what, ctx.loc(node), "convert it with float")
     return ctx.make(ctx.array_of(ctx.read(one, node), None))
 
 

@@ -266,7 +266,7 @@ def record(ctx: Lowering, binding: Binding, node: ast.AST) -> Obj:
             return new_record(ctx, stepping.Walk, [Tup(tuple(known(v) for v in value))], node)
         case External(value) if isinstance(value, list | tuple | dict):
             return new_record(ctx, stepping.Walk, [ctx.apply(Static(tuple), [binding], {}, node)], node)
-    raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list before iter(...)")
+    raise UnsupportedSyntax("this iterator is used in several places", ctx.loc(node), "make it a list before iter")
 
 
 @special(stepping.positioned)
