@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,15 @@ def no_texts_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def random() -> np.random.Generator:
     """A generator of random numbers that is the same in every run."""
     return np.random.default_rng(20240501)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked ``sweep(n)``, every n-th case is fast and the others are slow: which ones is decided by their names."""
+    for item in items:
+        sweep = item.get_closest_marker("sweep")
+        if sweep is not None and zlib.crc32(item.nodeid.encode()) % sweep.args[0]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

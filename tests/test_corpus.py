@@ -87,6 +87,7 @@ def test_value_and_gradient_agree_with_differences(program: Program) -> None:
             assert_close(inner(as_tuple(program, gradient), direction), expected, tolerance(chosen))
 
 
+@pytest.mark.sweep(2)
 @EVERY
 def test_gradient_alone_is_the_same(program: Program) -> None:
     arguments = program.arguments(program.sizes[0])
@@ -128,6 +129,7 @@ def test_pullback_may_be_called_twice(program: Program) -> None:
     assert_close(inner(as_tuple(program, first), direction), expected, tolerance(chosen))
 
 
+@pytest.mark.sweep(3)
 @SMOOTH
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")  # of a linear function it is zero
 def test_second_order_agrees_with_differences_of_the_gradient(program: Program) -> None:

@@ -158,6 +158,7 @@ def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> 
         assert np.iscomplexobj(g) == np.iscomplexobj(args[name])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("source", "args"), [case for case in CASES if "complex64" not in case.values[0]])
 def test_second_derivatives_agree_with_differences_of_gradients(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -202,6 +203,7 @@ def narrow(value: Any) -> Any:
     return value
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
