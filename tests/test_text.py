@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,12 +98,15 @@ RUNNING = {
 ASKING = {"text.py", "ops/declare.py", "ops/affine.py", "ir/sums.py"}
 
 
-TREES = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in FILES}
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax tree of each module of the package."""
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in FILES}
 
 
 def test_what_runs_text_is_known() -> None:
     found: dict[str, set[str]] = {}
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
                 found.setdefault(file, set()).add(node.func.id)
@@ -118,7 +122,7 @@ def test_names_are_judged_in_one_module() -> None:
 
 def test_keys_are_spelled_in_one_module() -> None:
     """No f-string puts between brackets what a key says of itself."""
-    for file, tree in TREES.items():
+    for file, tree in trees().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.JoinedStr) or file == "text.py":
                 continue
