@@ -54,7 +54,9 @@ def is_dotted(word: Any) -> TypeGuard[str]:
 
 @lru_cache(maxsize=4096)
 def _identifier(word: str) -> str:
-    word = unicodedata.normalize("NFKC", re.sub(r"\W", "_", unicodedata.normalize("NFKC", word)))
+    # what may stand in an identifier Python itself is asked: there are characters of identifiers that are not of words
+    parts = (letter if f"_{letter}".isidentifier() else "_" for letter in unicodedata.normalize("NFKC", word))
+    word = unicodedata.normalize("NFKC", "".join(parts))
     if not word.isidentifier():
         word = f"t_{re.sub(r'[^A-Za-z0-9_]', '_', word)}"
     return f"{word}_" if keyword.iskeyword(word) or word == "__debug__" else word

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symgrad import text
@@ -63,6 +63,7 @@ def test_copies_and_conversions_are_paths(path: str, value: list[float]) -> None
 
 
 @given(st.text(max_size=12))
+@example("A\u00b7")  # a character of identifiers, not of words
 def test_an_identifier_is_a_name(word: str) -> None:
     assert text.is_name(text.identifier(word))
     assert not text.is_name(word) or text.identifier(word) == word
