@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from symgrad.ir.core import Operand, Value
-from symgrad.ir.types import UNKNOWN, Array, List, Type
+from symgrad.ir.core import FALSE, TRUE, Operand
+from symgrad.ir.types import Array, List, Type
 from symgrad.location import NOWHERE, Loc
 
 
@@ -250,10 +250,9 @@ Name = tuple[Any, str]
 #: a set of locations in the order in which they were entered; it is replaced, never changed
 Locations = Mapping["Location", None]
 NO_LOCATIONS: Locations = MappingProxyType({})
-#: a set of objects in the order in which they were entered; it is replaced, never changed
-Keys = Mapping["HeapKey", None]
+#: the objects that another one may be, each with the bool that says whether it is; it is replaced, never changed
+Keys = Mapping["HeapKey", Operand]
 NO_KEYS: Keys = MappingProxyType({})
-UNDEF_LIST = Value(List(UNKNOWN))  #: what a list holds that cannot be read
 
 #: what is known on a path: of bools, and of places of constants, whether they are these
 Known = Mapping[Operand | tuple[Operand, int], bool]
@@ -267,9 +266,9 @@ class State:
     ``operands`` are the values that the statements being lowered have evaluated and not used yet, outermost first: arguments while
     others are evaluated, owners of stores, what a loop goes over, managers of ``with``. They are roots, as names are.
     ``partners`` are pairs of locations that may share memory; ``stale`` are those whose partner was
-    written to, with the place of the store; ``twins`` are objects that may or may not be the same as
-    another one, which must not be changed; ``kin`` are those that may be the same too: what one of them holds cannot be read any
-    more once another one was changed. ``known``: bools that tests on this path have decided. ``dead``: this path has raised.
+    written to, with the place of the store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
+    whether they are: what is stored in one of them is stored in the others where they are it. ``known``: bools that tests on this path
+    have decided. ``dead``: this path has raised.
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -304,34 +303,16 @@ class State:
             self.partners[one] = {**self.partners.get(one, NO_LOCATIONS), other: None}
             self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
 
-    def pair_objects(self, new: HeapKey, old: HeapKey) -> None:
-        """Note that two objects may be the same; what ``old`` may be, ``new`` may be too."""
-        for other in (old, *self.kin.get(old, NO_KEYS)):
-            if other is not new:
-                self.kin[new] = {**self.kin.get(new, NO_KEYS), other: None}
-                self.kin[other] = {**self.kin.get(other, NO_KEYS), new: None}
+    def relate(self, one: HeapKey, other: HeapKey, same: Operand) -> None:
+        """Note that two objects may be one: a bool says whether they are."""
+        self.kin[one] = MappingProxyType({**self.kin.get(one, NO_KEYS), other: same})
+        self.kin[other] = MappingProxyType({**self.kin.get(other, NO_KEYS), one: same})
 
-    def changed(self, key: HeapKey, loc: Loc) -> None:
-        """Note that an object is changed: what objects hold that may be the same cannot be read from here on."""
-        for other in self.kin.get(key, NO_KEYS):
-            self.lose(other, loc)
-
-    def lose(self, key: HeapKey, loc: Loc) -> None:
-        """What an object holds cannot be read any more."""
-        content = self.heap.get(key)
-        if isinstance(content, tuple) and key.kind == "list":
-            content = self.heap[key] = Ref(Location(None, loc))
-            self.memory[content.location] = UNDEF_LIST
-        if isinstance(content, Ref):
-            self.stale[content.location] = loc
-        elif content is not None:
-            why = f"it may or may not be in the object that was changed at line {loc.line}"
-            self.heap[key] = tuple((name, Broken(why, "take a copy of one of the two")) for name, _ in content)
-
-    def is_lost(self, key: HeapKey) -> bool:
-        """Is it a list that cannot be read any more?"""
-        content = self.heap.get(key)
-        return isinstance(content, Ref) and content.location in self.stale
+    def sameness(self, one: HeapKey | None, other: HeapKey | None) -> Operand:
+        """A bool that says whether two objects are one; None is no object."""
+        if one is None or other is None:
+            return FALSE
+        return TRUE if one is other else self.kin.get(one, NO_KEYS).get(other, FALSE)
 
     def stored(self, location: Location, loc: Loc) -> None:
         """Note that a location was written to: what may share its memory is doubtful from here on.

@@ -24,11 +24,10 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.reach import memory_in, reached_twice
+from symgrad.frontend.reach import memory_in, reached, reached_twice
 from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
-from symgrad.ir.core import UNDEF, Block, Operand, Value
-from symgrad.ir.types import Type, join
-from symgrad.location import Loc
+from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
+from symgrad.ir.types import BOOL, Type, join
 from symgrad.text import is_name
 
 TRIALS = 16
@@ -47,10 +46,9 @@ class Plan:
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
     twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
     stale: dict[Any, None] = field(default_factory=dict)
-    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be the same
+    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
-    lost: dict[HeapKey, Loc] = field(default_factory=dict)  #: lists of before the loop that cannot be read any more
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
         """Enter a form; True if that is news."""
@@ -78,6 +76,13 @@ class Head:
         self.places |= {(place, n): x for n, x in enumerate(places_in(made, form, self.state.heap)) if x is not None}
         self.objects |= {(place, n): x for n, x in enumerate(objects_of(made, form, self.state.heap)) if x is not None}
 
+    def first(self, held: Any) -> HeapKey | None:
+        """What an object, by place or of before the loop, is in the first round."""
+        if isinstance(held, HeapKey):
+            return held
+        made = self.objects.get(held)
+        return None if made is None else self.firsts.get(made)
+
     def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
         """A block argument for what is carried."""
         self.types.append(type_)
@@ -102,9 +107,7 @@ def loop(
     for _ in range(TRIALS):
         ctx.state = entry
         head = make_head(ctx, entry, plan)
-        ctx.compared(*(first for first in head.firsts.values() if first in head.gone))
-        for made, first in head.firsts.items():
-            ctx.stands_for(made, [first])
+        ctx.compared(*head.firsts.values())
         ctx.state = head.state
         top = head.state.copy()
         asked = ctx.mixed.asked
@@ -149,12 +152,13 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         state.memory[location] = head.slot(ctx, type_, location.name)
     for key, form in plan.heap.items():
         head_object(ctx, entry, state, key, form, head)
-    for key, loc in plan.lost.items():
-        state.lose(key, loc)
-    replace_objects(entry, plan, head)
+    replace_objects(ctx, entry, plan, head)
     if plan.heap.keys() & head.gone:
         plan.heap = {key: form for key, form in plan.heap.items() if key not in head.gone}
         return make_head(ctx, entry, plan)
+    for pair in plan.kin:
+        head.inits.append(entry.sameness(*(head.first(x) for x in pair)))
+        relate_objects(head, pair, head.slot(ctx, BOOL, None))
     relate(ctx, entry, plan, head)
     for place, (init, arg) in enumerate(zip(head.inits, head.args, strict=True)):
         if place in plan.mixed or ctx.mixed.is_narrower(init, arg.type):
@@ -213,33 +217,27 @@ def leave(state: State, key: HeapKey) -> None:
         state.heap[key] = tuple((k, Broken("it is another object from round to round")) for k, _ in content)
 
 
-def replace_objects(entry: State, plan: Plan, head: Head) -> None:
-    """Objects that are others from round to round: the first ones are reached by their new names alone.
-
-    One that another name is bound to as well is told to be a twin, as its new self is: neither may be changed.
-    """
-    twice = reached_twice(entry) if head.objects else set()
+def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
+    """Objects that are others from round to round: the first ones are reached by their new names alone, or stay what they are."""
+    twice = reached_twice(entry) | ctx.arguments.keys() if head.objects else set()
     twins = {x for x in plan.twins if isinstance(x, HeapKey)}
     for (place, n), made in head.objects.items():
         first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
-        if (place, n) in plan.twins or first in twice or first in entry.twins:
+        if (place, n) in plan.twins or first in entry.twins:
             twins.add(made)
-        if first in twice:
-            twins.add(first)
-        elif first is not None:
-            leave(head.state, first)
-            head.gone.add(first)
-    head.state.twins |= twins
-    for (place, n), made in head.objects.items():
-        first = objects_of(*held_before(entry, plan, place), entry.heap)[n]
         if first is not None:
             head.firsts[made] = first
-        for other in () if first is None else entry.kin.get(first, NO_KEYS):
-            head.state.pair_objects(made, other)
-    for a, b in plan.kin:
-        one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in (a, b))
-        if one is not None and two is not None:
-            head.state.pair_objects(one, two)
+            if first not in twice:
+                leave(head.state, first)
+                head.gone.add(first)
+    head.state.twins |= twins
+
+
+def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
+    """Say of two objects, by place or of before the loop, whether they are one."""
+    one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in pair)
+    if one is not None and two is not None:
+        head.state.relate(one, two, same)
 
 
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
@@ -325,13 +323,9 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
             plan.stale[location] = None
             news = True
     for key in entry.heap:
-        if end.is_lost(key) and not entry.is_lost(key) and key not in head.gone:
-            news |= key not in plan.lost
-            plan.lost.setdefault(key, end.stale[end.heap[key].location])  # type: ignore[union-attr]
-            plan.heap.pop(key, None)
-        elif key not in head.gone and key not in plan.lost:
+        if key not in head.gone:
             news |= learn_object(ctx, entry, plan, head, end, key)
-    return learn_sharing(entry, plan, head, end) or news
+    return learn_sharing(ctx, entry, plan, head, end) or news
 
 
 def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, key: HeapKey) -> bool:
@@ -380,7 +374,7 @@ def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
             yield from (((key, k), held.get(k, MISSING), form) for k, form in parts)
 
 
-def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
+def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State) -> bool:
     """Which carried arrays may share memory with each other, or with what is reached otherwise, in the next round."""
     news = False
     ends: dict[Any, Location] = {}
@@ -388,13 +382,12 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
     for place, held, form in ends_of(plan, end):
         ends |= {(place, n): x for n, x in enumerate(places_in(held, form, end.heap)) if x is not None}
         objects |= {(place, n): x for n, x in enumerate(objects_of(held, form, end.heap)) if x is not None}
-    twice = reached_twice(end) if objects else set()
-    doubtful = {place: key for place, key in objects.items() if key in twice or key in end.twins}
+    doubtful = {place: key for place, key in objects.items() if key in end.twins}
     marks = [*doubtful, *(key for key in doubtful.values() if key in entry.heap), *(key for key in entry.heap if key in end.twins)]
     for mark in marks:
         news = news or mark not in plan.twins
         plan.twins[mark] = None
-    for pair in related_objects(entry, objects, end):
+    for pair in related_objects(ctx, entry, plan, head, objects, end):
         news = news or pair not in plan.kin
         plan.kin[pair] = None
     items = list(ends.items())
@@ -414,16 +407,22 @@ def learn_sharing(entry: State, plan: Plan, head: Head, end: State) -> bool:
     return news
 
 
-def related_objects(entry: State, objects: dict[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
-    """Which objects of carried places, and of before the loop, may be the same in the next round."""
-    if not end.kin:
-        return []
-    named = [*objects.items(), *((key, key) for key in entry.heap if key in end.kin)]
+def related_objects(ctx: Lowering, entry: State, plan: Plan, head: Head, objects: dict[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
+    """Which objects of carried places, and of before the loop, may be one in the next round."""
     related: list[tuple[Any, Any]] = []
-    for n, (a, one) in enumerate(named):
-        others = end.kin.get(one, NO_KEYS)
-        related += [(a, b) for b, two in named[:n] if two in others]
-    return [(a, b) for a, b in related if not (isinstance(a, HeapKey) and isinstance(b, HeapKey) and b in entry.kin.get(a, NO_KEYS))]
+    live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
+    places = list(dict.fromkeys([*objects, *head.objects]))
+    for n, place in enumerate(places):
+        first, last = head.first(place), objects.get(place)
+        near: dict[HeapKey, None] = {}
+        for state, key in ((entry, first), (end, last)):
+            if key is not None:
+                near |= dict.fromkeys([key, *state.kin.get(key, NO_KEYS)])
+        related += [(place, key) for key in near if key in entry.heap and key in live]
+        for other in places[:n]:
+            if entry.sameness(first, head.first(other)) != FALSE or end.sameness(last, objects.get(other)) != FALSE:
+                related.append((place, other))
+    return related
 
 
 def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Operand]:
@@ -444,6 +443,9 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:
                     made += operands_of(ctx, content.get(k, MISSING), part)
+        objects = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(objects_of(held, form, end.heap))}
+        for pair in plan.kin:
+            made.append(UNDEF if end.dead else end.sameness(*(x if isinstance(x, HeapKey) else objects.get(x) for x in pair)))
     ctx.state = kept
     return made
 
@@ -472,11 +474,9 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
                 items[k] = made = rebuild(part, values, state, None, ctx.builder.loc)
                 head.enter((key, k), made, part)
             state.heap[key] = tuple(items.items())
-    for key, loc in plan.lost.items():
-        state.lose(key, loc)
-    replace_objects(entry, plan, head)
-    for key, first in head.firsts.items():
-        ctx.stands_for(key, [first])
+    replace_objects(ctx, entry, plan, head)
+    for pair in plan.kin:
+        relate_objects(head, pair, values.pop(0))
     relate(ctx, entry, plan, head)
     ctx.state = state
 

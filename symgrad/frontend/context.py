@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,6 +41,7 @@ from symgrad.frontend.tables import (
     EXPRESSIONS,
     METHODS,
     SPECIAL,
+    SPREAD,
     STATEMENTS,
     callee,
     expression,
@@ -519,28 +520,34 @@ class Lowering:
         """Give a location its next content."""
         self.state.memory[location] = value
         self.state.stored(location, self.builder.loc)
+        for key in list(self.state.kin):
+            content = self.state.heap.get(key)
+            if isinstance(content, Ref) and content.location is location:
+                self.spread(key, None)
 
     # -------------------------------------------------------------- objects
 
     def change(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...] | Ref) -> None:
-        """Give an object its next content."""
+        """Give an object its next content; what may be the same object has it where it is."""
         self.check_alone(key)
-        self.state.heap[key] = content
+        before, self.state.heap[key] = self.state.heap.get(key, ()), content
+        self.spread(key, before)
+
+    def spread(self, key: HeapKey, before: Any) -> None:
+        """Let objects that may be one that was changed hold what it holds now, where they are it."""
+        if key in self.state.kin:
+            SPREAD["changed"](self, key, before)
 
     def check_alone(self, key: HeapKey) -> None:
-        """Refuse to change an object that another name may or may not be bound to; others that may be the same are read no more."""
+        """Refuse to change an object that another name may or may not be bound to."""
         if key in self.state.twins:
             raise UnsureAlias(f"{_kind_word(Obj(key))} that another name may or may not be bound to is changed", self.builder.loc)
-        self.state.changed(key, self.builder.loc)
+        if key in self.state.kin and isinstance(held := self.state.heap.get(key), Ref):  # the others have theirs in memory of their own
+            copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
+            self.state.memory[held.location] = copy
         self.compared(key)
         if key in self.arguments:
             self.stored.add(self.arguments[key])
-
-    def stands_for(self, made: HeapKey, keys: Iterable[HeapKey]) -> None:
-        """Note that an object is, on some path, one that was given."""
-        for key in keys:
-            if key in self.arguments:
-                self.arguments[made] = self.arguments[key]
 
     def compared(self, *keys: HeapKey) -> None:
         """Note that it matters whether objects are one with others that were given."""

@@ -33,8 +33,20 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import CODE, Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import objects_in
-from symgrad.frontend.skeletons import DIFFERENT, Skeleton, array_leaves, leaf_names, leaves, merge, or_missing, places_in, rebuild, settled
+from symgrad.frontend.reach import reached
+from symgrad.frontend.skeletons import (
+    DIFFERENT,
+    Skeleton,
+    array_leaves,
+    leaf_names,
+    leaves,
+    merge,
+    objects_of,
+    or_missing,
+    places_in,
+    rebuild,
+    settled,
+)
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
@@ -55,6 +67,8 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
     joining = Joining(ctx, entry, then, orelse, op)
     ctx.state = joining.joined()
     ctx.builder.append(op)
+    for location in joining.apart:
+        ctx.state.memory[location] = ctx.call("list_slice", ctx.state.memory[location], Const(None), Const(None), Const(None))
 
 
 def can_be_called(binding: Binding) -> bool:
@@ -73,7 +87,8 @@ class Joining:
     op: If
     state: State = field(default_factory=State)
     done: dict[Any, Binding] = field(default_factory=dict)
-    together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
+    chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
+    apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -91,8 +106,7 @@ class Joining:
                 state.partners[location] = {**state.partners.get(location, NO_LOCATIONS), **others}
             state.stale = {**side.stale, **state.stale}
             state.twins |= side.twins
-            for key, same in side.kin.items():
-                state.kin[key] = {**state.kin.get(key, NO_KEYS), **same}
+        state.kin = dict(self.entry.kin)
         for location in self.entry.memory:
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
@@ -101,6 +115,7 @@ class Joining:
             made = self.binding(self.of(a, b, name), self.of(b, a, name), name[1])
             if made != MISSING:
                 state.names[name] = made
+        self.relate()
         state.codes = frozenset().union(*(s.codes for s in alive))
         if len(state.codes) == 1:
             state.names[CODE] = Num(Const(next(iter(state.codes))))
@@ -154,6 +169,43 @@ class Joining:
         form = or_missing(merge(self.form(self.then, a), self.form(self.orelse, b)))
         return self.of_form(a, b, name, form)
 
+    def relate(self) -> None:
+        """Say of each new object whether it is one of the others that can be reached, from what each side says."""
+        live = reached(self.state) | self.ctx.arguments.keys() if self.chosen else set()
+        made = {key: sides for key, sides in self.chosen.items() if key in live}
+        for n, (key, sides) in enumerate(made.items()):
+            near: dict[HeapKey, None] = {}
+            for own, side in zip(sides, (self.then.state, self.orelse.state), strict=True):
+                if own is not None:
+                    near |= dict.fromkeys([own, *side.kin.get(own, NO_KEYS)])
+            others = {k: (k, k) for k in near if k in self.entry.heap and k in live}
+            for other, theirs in [*others.items(), *list(made.items())[:n]]:
+                same = self.same(sides, theirs)
+                if same != FALSE:
+                    self.state.relate(key, other, same)
+                    contents = [self.state.heap[k] for k in (key, other)]
+                    if isinstance(contents[0], Ref) and isinstance(contents[1], Ref):
+                        self.apart[contents[0].location] = None
+
+    def same(self, one: tuple[HeapKey | None, HeapKey | None], other: tuple[HeapKey | None, HeapKey | None]) -> Operand:
+        """A bool that says whether two objects are one, after the join."""
+        alive = [(side.state, a, b) for side, a, b in zip((self.then, self.orelse), one, other, strict=True) if not side.state.dead]
+        answers = [state.sameness(a, b) for state, a, b in alive]
+        if len({*answers}) == 1:
+            return answers[0]
+        if answers == [TRUE, FALSE]:
+            return self.op.test
+        if answers == [FALSE, TRUE]:
+            return self.ctx.call("not_", self.op.test)
+        return self.out(answers[0], answers[1], BOOL, None)
+
+    def stand(self, made: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
+        """Note what the new objects in a binding are on each side."""
+        sides = [self.alive(side).heap for side in (self.then, self.orelse)]
+        for key, *own in zip(*(objects_of(x, form, h) for x, h in zip((made, a, b), (self.state.heap, *sides), strict=True)), strict=True):
+            if key is not None:
+                self.chosen[key] = (own[0], own[1])
+
     def read(self, side: Side, binding: Binding) -> Operand:
         kept, self.ctx.state = self.ctx.state, side.state
         try:
@@ -206,6 +258,7 @@ class Joining:
                     self.state.pair(location, source)
                     if source in side.stale:
                         self.state.stale[location] = side.stale[source]
+        self.stand(made, a, b, form)
         return made
 
     def anew(self, form: Skeleton) -> Skeleton:
@@ -234,40 +287,6 @@ class Joining:
         finally:
             self.ctx.state = kept
 
-    def held_elsewhere(self, a: Binding, b: Binding) -> bool:
-        """Is one of two objects that become one reached otherwise too?  What is done to the new one would not be seen there."""
-        for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
-            if side.dead or not isinstance(held := inner_of(own), Obj):
-                continue
-            others = self.orelse.state if first else self.then.state
-            seen: set[HeapKey] = set()
-            for name, binding in side.names.items():
-                there = settled(others.names.get(name, MISSING), others)
-                self.reach(settled(binding, side), there, own, b if first else a, first, seen)
-            for binding in side.operands:
-                objects_in(binding, side, seen)
-            if held.key in seen:
-                return True
-        return False
-
-    def reach(self, here: Binding, there: Binding, own: Binding, other: Binding, first: bool, seen: set[HeapKey]) -> None:
-        """The objects that a binding reaches on one path, but for the way by which the other path reaches what becomes one with ``own``."""
-        if here == own and there == other:
-            return
-        pair = (here, there) if first else (there, here)
-        if pair not in self.together or not isinstance(here, Obj) or not isinstance(there, Obj):
-            objects_in(here, self.state_of(first), seen)
-            return
-        contents = [state.heap.get(x.key, ()) for state, x in ((self.state_of(first), here), (self.state_of(not first), there))]
-        if not any(isinstance(content, Ref) for content in contents):
-            one, two = (dict(content) for content in contents)  # type: ignore[arg-type]
-            seen.add(here.key)
-            for name, item in one.items():
-                self.reach(item, two.get(name, MISSING), own, other, first, seen)
-
-    def state_of(self, first: bool) -> State:
-        return self.then.state if first else self.orelse.state
-
     def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
         """Join objects that may be None on one path, or are on the other."""
         one, two = inner_of(a), inner_of(b)
@@ -275,8 +294,10 @@ class Joining:
         if len(keys) == 1 and keys <= self.entry.heap.keys() and all(isinstance(x, Obj) or x == ABSENT for x in (one, two)):
             first, second = (TRUE if isinstance(x, Obj) else x.present if isinstance(x, Maybe) else FALSE for x in (a, b))
             return Maybe(self.out(first, second, BOOL, f"has_{name}"), Obj(*keys), ABSENT)
-        if self.held_elsewhere(a, b):
-            return Broken("it is bound to different objects on different paths")
+        if isinstance(one, Obj) and isinstance(two, Obj):
+            inner = self.binding(one, two, name)
+            tests = [x.present if isinstance(x, Maybe) else TRUE for x in (a, b)]
+            return inner if isinstance(inner, Broken) else Maybe(self.out(tests[0], tests[1], BOOL, f"has_{name}"), inner, ABSENT)
         form = merge(self.form(self.then, a), self.form(self.orelse, b), anew=True)
         return self.of_form(a, b, name, form)
 
@@ -286,21 +307,16 @@ class Joining:
         held = [x.key if isinstance(x, Obj) else None for x in (a, b)]
         keys = [k for k in held if k is not None]
         alone = len(keys) == 1 and MISSING in (a, b)
-        is_held = self.held_elsewhere(a, b)
         alike = len({(k.kind, Same(k.cls), k.exact) for k in keys}) == 1
-        if is_held and alone or not (alone or len(keys) == 2 and alike):
+        if not (alone or len(keys) == 2 and alike):
             return Broken("it is bound to different objects on different paths")
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
         made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {made}
         self.ctx.compared(*keys)
-        self.ctx.stands_for(made, keys)
-        for key in keys:
-            if is_held:
-                self.state.pair_objects(made, key)
-            for other in self.state.kin.get(key, NO_KEYS):
-                self.state.pair_objects(made, other)
+        self.chosen[made] = (held[0], held[1])
+        self.done[a, b] = Obj(made)
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
         whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
         if whole and alone or None in contents:
@@ -309,7 +325,6 @@ class Joining:
             self.state.heap[made] = self.whole_list(held, contents)
             return Obj(made)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
-        self.together.add((a, b))
         if alone:
             keys_ = dict.fromkeys([*first, *second])
             self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)

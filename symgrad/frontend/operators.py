@@ -40,10 +40,11 @@ from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
+from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import ONE, TRUE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
@@ -411,6 +412,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         known = identical(ctx, a, b)
         if known is not None:
             return Num(Const(known == isinstance(op, ast.Is)))
+        if (same := are_one(ctx.state, a, b)) is not None:
+            return Num(same if isinstance(op, ast.Is) else negated(ctx, same))
         if not any(is_passed_on(ctx, x) for x in (a, b)):
             raise UnknownType("whether these are one object is not known", ctx.loc(node), "compare with ==")
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
@@ -543,8 +546,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
         return a == b
     if isinstance(a, Obj) and isinstance(b, Obj):
         ctx.compared(a.key, b.key)
-        sure = not {a.key, b.key} & ctx.state.twins and b.key not in ctx.state.kin.get(a.key, ())
-        return a == b if a == b or sure else None
+        same = are_one(ctx.state, a, b)
+        return bool(same.value) if isinstance(same, Const) else None
     return None
 
 
@@ -577,9 +580,12 @@ def negated(ctx: Lowering, test: Operand) -> Operand:
     return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
 
 
-def same_object(ctx: Lowering, a: Binding, b: Binding) -> bool:
-    """Are two values surely one object?  What holds an object holds what equals it, whatever ``==`` says."""
-    return not isinstance(a, Maybe | OneOf) and not isinstance(b, Maybe | OneOf) and identical(ctx, a, b) is True
+def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
+    """Are two values one object, as far as is known?  What holds an object holds what equals it, whatever ``==`` says."""
+    if isinstance(a, Maybe | OneOf) or isinstance(b, Maybe | OneOf):
+        return FALSE
+    known = identical(ctx, a, b)
+    return Const(known) if known is not None else are_one(ctx.state, a, b) or FALSE
 
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
@@ -611,9 +617,11 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
     made: Operand = Const(False)
     for item in items:
-        if same_object(ctx, a, item):
+        same = same_object(ctx, a, item)
+        if same == TRUE:
             return Num(Const(not negate))
         test = truth(ctx, comparison(ctx, ast.Eq(), a, item, node), node)
+        test = test if same == FALSE else same if test == FALSE else ctx.call("logical_or", same, test)
         if isinstance(test, Const):
             if test.value:
                 return Num(Const(not negate))

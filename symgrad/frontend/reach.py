@@ -86,3 +86,11 @@ def reached_twice(state: State) -> set[HeapKey]:
     for binding in state.roots():
         count_ways(binding, state, ways)
     return {key for key, count in ways.items() if count > 1}
+
+
+def reached(state: State) -> set[HeapKey]:
+    """The objects that a program can still reach."""
+    seen: set[HeapKey] = set()
+    for binding in state.roots():
+        objects_in(binding, state, seen)
+    return seen

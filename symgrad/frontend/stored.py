@@ -57,7 +57,7 @@ class Storing:
         for key, path in list(self.ctx.arguments.items()):
             if path in self.ctx.stored and key in self.before:
                 content = state.heap[key]
-                if state.is_lost(key) or isinstance(content, tuple) and any(isinstance(b, Broken) for _, b in content):
+                if isinstance(content, tuple) and any(isinstance(b, Broken) for _, b in content):
                     what = f"what is stored in {path} depends on the path taken, or on which of two objects it is"
                     raise UnsupportedSyntax(what, self.ctx.loc(self.node), "store it in a new object and return that")
                 self.store(key, content)

@@ -1,0 +1,79 @@
+"""Objects that may be one: a name that is one of two objects by path, by round or by an index that is computed.
+
+Such a name is bound to an object of its own, which holds what the chosen one holds; ``State.kin`` has a bool for each pair of objects
+that may be one, which says whether they are. Reading asks nothing. A store to one of them is a store to each of the others where the
+bool is true. ``is`` is the bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.flow import branch
+from symgrad.frontend.reach import reached
+from symgrad.frontend.skeletons import decided
+from symgrad.frontend.tables import SPREAD, entered
+from symgrad.ir.core import Const, Operand
+
+
+@entered(SPREAD, "changed")
+def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
+    """Let objects that may be one that was changed hold what it holds now, where they are it."""
+    live = reached(ctx.state) | ctx.arguments.keys()
+    related = [(other, same) for other, same in ctx.state.kin[key].items() if other in live]
+    for other, same in related:
+        known = decided(same, ctx.state)
+        if known is False:
+            continue
+        if other in ctx.arguments:
+            ctx.stored.add(ctx.arguments[other])
+            ctx.compared(key, other)
+        if known:
+            hold_the_same(ctx, key, before, other)
+        else:
+            branch(ctx, same, held_by(ctx, key, before, other), lambda: None, [], ctx.builder.loc)
+
+
+def held_by(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> Callable[[], None]:
+    return lambda: hold_the_same(ctx, key, before, other)
+
+
+def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> None:
+    """Give an object what another one, which it is here, has been given."""
+    content, own = ctx.state.heap[key], ctx.state.heap[other]
+    if isinstance(content, Ref):
+        copy = ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)))
+        assert isinstance(copy, Ref)
+        for location in (content.location, *ctx.state.partners.get(content.location, ())):
+            ctx.state.pair(copy.location, location)
+        ctx.state.heap[other] = copy
+        return
+    changes_length = key.kind == "list" and not isinstance(before, Ref) and len(content) != len(before)
+    if isinstance(own, Ref) or isinstance(before, Ref) or changes_length:
+        ctx.state.heap[other] = content
+        return
+    old, new = dict(before), dict(content)
+    held = dict(own)
+    for name in dict.fromkeys([*old, *new]):
+        if name not in new:
+            held.pop(name, None)
+        elif old.get(name, MISSING) != new[name]:
+            held[name] = new[name]
+    ctx.state.heap[other] = tuple(held.items())
+
+
+def are_one(state: State, a: Binding, b: Binding) -> Operand | None:
+    """A bool that says whether two objects of the heap are one; None where nobody knows."""
+    if not isinstance(a, Obj) or not isinstance(b, Obj):
+        return None
+    if a.key is not b.key and {a.key, b.key} & state.twins:
+        return None
+    same = state.sameness(a.key, b.key)
+    known = decided(same, state)
+    return same if known is None else Const(known)
+
+
+__all__ = ["are_one"]
