@@ -29,6 +29,7 @@ from symgrad.frontend.bindings import (
     State,
     Static,
     Tup,
+    View,
 )
 from symgrad.frontend.context import CODE, Lowering
 from symgrad.frontend.filling import operands_of
@@ -49,7 +50,7 @@ from symgrad.frontend.skeletons import (
 )
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import BOOL, Type, join
+from symgrad.ir.types import BOOL, List, Scalar, Type, join
 from symgrad.location import Loc
 
 
@@ -232,10 +233,17 @@ class Joining:
             return Broken(DIFFERENT, "make each a list", sites | others)
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
+        if isinstance(a, Tup) and isinstance(b, Tup) and self.are_joined_item_by_item(a, b):
+            return Tup(tuple(self.binding(x, y, name) for x, y in zip(a.items, b.items, strict=True)), a.kind)
         if can_be_called(a) and can_be_called(b):
             return Choice(self.op.test, a, b)
         form = merge(self.form(self.then, a), self.form(self.orelse, b))
         return self.of_form(a, b, name, self.in_places(form) if form.form == "oneof" else form)
+
+    def are_joined_item_by_item(self, a: Tup, b: Tup) -> bool:
+        """Are two tuples alike, and is there an object in them?"""
+        views = isinstance(a, View) or isinstance(b, View)
+        return not views and a.kind is b.kind and len(a.items) == len(b.items) and (holds_object(a) or holds_object(b))
 
     def in_places(self, form: Skeleton) -> Skeleton:
         """The form of one of several constants, in the places that they had before the branch."""
@@ -341,6 +349,8 @@ class Joining:
         known = [v.type for v, side in zip(values, sides, strict=True) if not side.state.dead]
         location = Location(None, self.op.loc)
         self.state.memory[location] = self.out(values[0], values[1], functools.reduce(join, known), None)
+        if is_of_numbers(self.state.memory[location].type):
+            return Ref(location)
         for content in contents:
             for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
                 for source in array_leaves(item):
@@ -349,11 +359,22 @@ class Joining:
         return Ref(location)
 
 
+def is_of_numbers(type_: Type) -> bool:
+    """Does a list hold nothing but numbers, which share no memory with where they come from?"""
+    return isinstance(type_, List) and isinstance(type_.item, Scalar)
+
+
 def sites_of(binding: Binding) -> frozenset[Any]:
     """Where an iterator without a position is made, or those that something may be."""
     if isinstance(binding, Broken):
         return binding.sites
     return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()
+
+
+def holds_object(binding: Binding) -> bool:
+    """Is it a list, dict or instance, or a tuple with one in it?"""
+    binding = inner_of(binding)
+    return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
 
 
 def inner_of(binding: Binding) -> Binding:

@@ -13,7 +13,24 @@ import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite, definite_item, has_item
-from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Iter, Missing, Num, Obj, OneOf, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import (
+    ABSENT,
+    MISSING,
+    Binding,
+    External,
+    Iter,
+    Maybe,
+    Missing,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Step,
+    Tup,
+    View,
+)
+from symgrad.frontend.chosen import one_of_items, store_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.flow import choose
@@ -260,6 +277,8 @@ def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Ope
         columns = zip(*(i.items for i in items if isinstance(i, Tup)), strict=True)
         kind = items[0].kind if isinstance(items[0], Tup) else None
         return Tup(tuple(list_item_at(ctx, owner, list(column), index, node) for column in columns), kind)
+    if kinds == {Obj}:
+        return one_of_items(ctx, items, index, node)
     if not kinds <= {Num, Ref} or not items:
         raise UnsupportedSyntax("an index that is computed needs items that are all numbers or all arrays", ctx.loc(node))
     return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)
@@ -496,6 +515,9 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
                 raise UnsupportedSyntax(f"index {key!r} is out of range for {len(content)} items", ctx.loc(node))
             place = key % len(content)
             ctx.change(owner.key, tuple((k, value if k == place else b) for k, b in content))
+            return
+        if any(isinstance(b, Obj | Tup | Maybe) for b in (value, *(b for _, b in content))) and index.spec == "i":
+            store_at(ctx, owner, content, index.operands[0], value, node)
             return
         made = ctx.make(ctx.list_of([b for _, b in content], node))
         assert isinstance(made, Ref)

@@ -78,7 +78,7 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
         whole = args[0] if len(args) == 1 else Tup(tuple(args))
         items = known_items(ctx, whole, node)
         keys = [ctx.apply(key, [item], {}, node) for item in items or ()]
-        if items and any(isinstance(k, Tup) for k in keys):
+        if items and (any(isinstance(k, Tup) for k in keys) or not all(isinstance(x, Num | Ref) for x in items)):
             return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
         if items:
             return ctx.apply(Static(least_of if smaller else most_of), [Tup(tuple(items)), Tup(tuple(keys))], {}, node)

@@ -13,6 +13,7 @@ from typing import Any
 from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch
+from symgrad.frontend.joins import is_of_numbers
 from symgrad.frontend.reach import reached
 from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
@@ -47,8 +48,8 @@ def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> N
     if isinstance(content, Ref):
         copy = ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)))
         assert isinstance(copy, Ref)
-        for location in (content.location, *ctx.state.partners.get(content.location, ())):
-            ctx.state.pair(copy.location, location)
+        if not is_of_numbers(ctx.type_of(copy)):
+            ctx.state.pair(copy.location, content.location)
         ctx.state.heap[other] = copy
         return
     changes_length = key.kind == "list" and not isinstance(before, Ref) and len(content) != len(before)
