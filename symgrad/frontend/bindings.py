@@ -279,13 +279,16 @@ class State:
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     kin: dict[HeapKey, Keys] = field(default_factory=dict)
+    bases: dict[Location, Mapping[Location, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
 
     def copy(self) -> State:
         memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
-        return State(dict(self.names), self.operands, *memory, self.twins, dict(self.kin), self.codes, self.known, self.dead)
+        return State(
+            dict(self.names), self.operands, *memory, self.twins, dict(self.kin), dict(self.bases), self.codes, self.known, self.dead
+        )
 
     def roots(self) -> Iterator[Binding]:
         """What the program can reach objects and memory from."""
@@ -294,7 +297,8 @@ class State:
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
-        for other in (old, *self.partners.get(old, NO_LOCATIONS)):
+        several = [made for made, bases in self.bases.items() if old in bases]
+        for other in (old, *self.partners.get(old, NO_LOCATIONS), *self.bases.get(old, NO_LOCATIONS), *several):
             self.share(new, other)
 
     def share(self, one: Location, other: Location) -> None:
@@ -333,7 +337,7 @@ class State:
     def become(self, other: State) -> None:
         """Take over another state."""
         self.names, self.operands, self.memory, self.heap = other.names, other.operands, other.memory, other.heap
-        self.partners, self.stale, self.twins, self.kin = other.partners, other.stale, other.twins, other.kin
+        self.partners, self.stale, self.twins, self.kin, self.bases = other.partners, other.stale, other.twins, other.kin, other.bases
         self.codes, self.known, self.dead = other.codes, other.known, other.dead
 
 

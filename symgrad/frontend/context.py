@@ -162,6 +162,8 @@ class Lowering:
     handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
+    tagged: bool = False  #: of arrays that are one of several it is asked which
+    unsure: bool = False  #: that would have helped
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
@@ -304,6 +306,7 @@ class Lowering:
         """Refuse to read memory that a store through another name may have changed."""
         stored = self.state.stale.get(ref.location)
         if stored is not None:
+            self.unsure = True
             name = ref.location.name or "this array"
             raise UnsureAlias(
                 f"{name} may or may not share memory with what was written to at line {stored.line}",
@@ -477,6 +480,9 @@ class Lowering:
         if not path or path[-1].spec.startswith("."):
             path = (*path, Step("e"))
         self.check_fresh(ref)
+        if ref.location in self.state.bases:
+            SPREAD["stored"](self, ref, value, last)
+            return
         if ref.location.read_only or any(step.read_only for step in ref.path):
             raise UnsupportedSyntax("NumPy gives this view read-only, and it is written to", self.builder.loc, "write to a copy")
         base = self.state.memory[ref.location]
@@ -486,6 +492,12 @@ class Lowering:
         hint = ref.location.name or (base.name if isinstance(base, Value) else None)
         self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
         self.state.stored(ref.location, self.builder.loc)
+        self.renew(ref.location)
+
+    def renew(self, location: Location) -> None:
+        """Let arrays that may be one that was written to have what it holds now."""
+        if any(location in bases for bases in self.state.bases.values()):
+            SPREAD["renewed"](self, location)
 
     def write_out(self, node: ast.AST) -> None:
         """Count one more round that is written out; there is an end to that."""
@@ -518,7 +530,11 @@ class Lowering:
 
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""
+        if location in self.state.bases:
+            what = "an array that is one of several is changed in a way that is not followed"
+            raise UnsureAlias(what, self.builder.loc)
         self.state.memory[location] = value
+        self.renew(location)
         self.state.stored(location, self.builder.loc)
         for key in list(self.state.kin):
             content = self.state.heap.get(key)

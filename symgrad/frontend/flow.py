@@ -327,4 +327,5 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
     state.memory = {k: new(v) for k, v in state.memory.items()}
     state.names = {k: binding(v) for k, v in state.names.items()}
     state.heap = {k: v if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
+    state.bases = {made: {base: new(test) for base, test in held.items()} for made, held in state.bases.items()}
     state.kin = {one: {other: new(same) for other, same in others.items()} for one, others in state.kin.items()}

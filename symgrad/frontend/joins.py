@@ -32,7 +32,7 @@ from symgrad.frontend.bindings import (
     View,
 )
 from symgrad.frontend.context import CODE, Lowering
-from symgrad.frontend.filling import operands_of
+from symgrad.frontend.filling import filled, operands_of
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import reached
 from symgrad.frontend.skeletons import (
@@ -50,7 +50,7 @@ from symgrad.frontend.skeletons import (
 )
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import BOOL, List, Scalar, Type, join
+from symgrad.ir.types import BOOL, Array, List, Scalar, Type, join
 from symgrad.location import Loc
 
 
@@ -89,6 +89,7 @@ class Joining:
     state: State = field(default_factory=State)
     done: dict[Any, Binding] = field(default_factory=dict)
     chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
+    promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
 
     def joined(self) -> State:
@@ -107,7 +108,7 @@ class Joining:
                 state.partners[location] = {**state.partners.get(location, NO_LOCATIONS), **others}
             state.stale = {**side.stale, **state.stale}
             state.twins |= side.twins
-        state.kin = dict(self.entry.kin)
+        state.kin, state.bases = dict(self.entry.kin), dict(self.entry.bases)
         for location in self.entry.memory:
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
@@ -192,13 +193,7 @@ class Joining:
         """A bool that says whether two objects are one, after the join."""
         alive = [(side.state, a, b) for side, a, b in zip((self.then, self.orelse), one, other, strict=True) if not side.state.dead]
         answers = [state.sameness(a, b) for state, a, b in alive]
-        if len({*answers}) == 1:
-            return answers[0]
-        if answers == [TRUE, FALSE]:
-            return self.op.test
-        if answers == [FALSE, TRUE]:
-            return self.ctx.call("not_", self.op.test)
-        return self.out(answers[0], answers[1], BOOL, None)
+        return self.of_both(answers[0], answers[-1])
 
     def stand(self, made: Binding, a: Binding, b: Binding, form: Skeleton) -> None:
         """Note what the new objects in a binding are on each side."""
@@ -260,7 +255,10 @@ class Joining:
         values = [self.out(p, q, leaf.type, word) for p, q, leaf, word in zip(*operands, leaves(form), words, strict=True)]
         made = rebuild(form, list(values), self.state, name if not name.startswith("%") else None, self.op.loc)
         heaps = self.state.heap, *(self.alive(side).heap for side in (self.then, self.orelse))
+        wholes = zip(*(places_in(x, form, heap, True) for x, heap in zip((a, b), heaps[1:], strict=True)), strict=True)
         for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
+            if self.is_one_of(location, *next(wholes)):
+                continue
             for side, source in zip((self.then.state, self.orelse.state), sources, strict=True):
                 if location is not None and source is not None and not side.dead:
                     self.state.pair(location, source)
@@ -268,6 +266,61 @@ class Joining:
                         self.state.stale[location] = side.stale[source]
         self.stand(made, a, b, form)
         return made
+
+    def is_one_of(self, made: Location | None, one: Location | None, two: Location | None) -> bool:
+        """Note which arrays a new one may be; False where that is not asked, or not known."""
+        states = [(side, x) for side, x in ((self.then, one), (self.orelse, two)) if not side.state.dead]
+        if not self.ctx.tagged or made is None or not isinstance(self.state.memory[made].type, Array) or len(states) < 2:
+            return False
+        held = [self.bases_of(side, x) for side, x in states]
+        if None in held or all(x not in self.entry.memory and x not in side.state.bases for side, x in states):
+            return False
+        first, second = (x or {} for x in held)
+        self.state.bases[made] = {x: self.of_both(first.get(x, FALSE), second.get(x, FALSE)) for x in (*first, *second)}
+        for side, x in states:
+            for other in side.state.partners.get(x, NO_LOCATIONS) if x is not None else ():
+                self.state.share(made, other)
+        return True
+
+    def bases_of(self, side: Side, location: Location | None) -> dict[Location, Operand] | None:
+        """The arrays of after the join that an array of one side may be."""
+        if location is None or location in side.state.stale:
+            return None
+        if location in side.state.bases:
+            held = dict(side.state.bases[location])
+            return held if held.keys() <= self.state.memory.keys() else None
+        if location in self.entry.memory:
+            return {location: TRUE}
+        if (side.block, location) not in self.promoted:
+            self.promoted[side.block, location] = self.promote(side, location)
+        return {self.promoted[side.block, location]: TRUE}
+
+    def promote(self, side: Side, location: Location) -> Location:
+        """An array that is made on one side has memory after the join, zeros on the other side."""
+        version = side.state.memory[location]
+        made = Location(location.name, location.owner)
+        other = self.other(side)
+        kept, self.ctx.state = self.ctx.state, other.state
+        try:
+            with self.ctx.inside(other.block):
+                empty = filled(self.ctx, version.type)
+        finally:
+            self.ctx.state = kept
+        ends = (version, empty) if side is self.then else (empty, version)
+        self.state.memory[made] = self.out(*ends, version.type, location.name)
+        for partner in side.state.partners.get(location, NO_LOCATIONS):
+            self.state.share(made, partner)
+        return made
+
+    def of_both(self, one: Operand, two: Operand) -> Operand:
+        """A bool of both sides, after the join."""
+        if one == two:
+            return one
+        if (one, two) == (TRUE, FALSE):
+            return self.op.test
+        if (one, two) == (FALSE, TRUE):
+            return self.ctx.call("not_", self.op.test)
+        return self.out(one, two, BOOL, None)
 
     def anew(self, form: Skeleton) -> Skeleton:
         """A form in which objects that were made on one path, inside of others, are made of what they hold."""

@@ -113,12 +113,12 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     captured: list[Captured] = []
     refused: SymgradError | None = None
     stateful: frozenset[Any] = frozenset()
+    tagged = False
     for _ in range(RESTARTS):
         told = None if notes is None else Notes()
+        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told, stateful, tagged)
         try:
-            made = Attempt(
-                source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told, stateful
-            ).lowered()
+            made = attempt.lowered()
         except Recapture as found:
             captured.append(found.captured)
         except NeedsState as found:
@@ -126,6 +126,9 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
             stateful |= found.sites
         except SymgradError as error:
+            if attempt.unsure and not tagged:
+                tagged = True  # it may be known which of several arrays is written to
+                continue
             if refused is not None:
                 raise refused from None
             refused = error  # with its loops written out the function may still be followed
@@ -167,6 +170,8 @@ class Attempt:
     unroll: bool
     notes: Notes | None = None
     stateful: frozenset[Any] = frozenset()
+    tagged: bool = False
+    unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
@@ -189,7 +194,16 @@ class Attempt:
             unroll=self.unroll,
             notes=self.notes,
             stateful=self.stateful,
+            tagged=self.tagged,
         )
+        try:
+            return self.lowered_by(ctx, frame, body)
+        finally:
+            self.unsure = ctx.unsure
+
+    def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
+        """The function by a state that knows nothing yet."""
+        node = self.source.node
         ctx.reserved |= set(self.signature.names) | set(dir(python_builtins))
         ctx.stack.append((self.source.function.__code__, node))
         for name, item in self.signature.params:

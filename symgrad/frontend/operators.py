@@ -12,6 +12,7 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
+from symgrad.frontend.aliases import one_array
 from symgrad.frontend.bindings import (
     ABSENT,
     Binding,
@@ -412,7 +413,11 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         known = identical(ctx, a, b)
         if known is not None:
             return Num(Const(known == isinstance(op, ast.Is)))
-        if (same := are_one(ctx.state, a, b)) is not None:
+        if isinstance(a, Ref) and isinstance(b, Ref):
+            same = one_array(ctx, a.location, b.location)
+        else:
+            same = are_one(ctx.state, a, b)
+        if same is not None:
             return Num(same if isinstance(op, ast.Is) else negated(ctx, same))
         if not any(is_passed_on(ctx, x) for x in (a, b)):
             raise UnknownType("whether these are one object is not known", ctx.loc(node), "compare with ==")
@@ -540,7 +545,10 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if isinstance(a, Ref) and isinstance(b, Ref) and (a.path or b.path):
         return False  # each subscript gives a view of its own
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
+        if (same := one_array(ctx, a.location, b.location)) is not None:
+            return bool(same.value) if isinstance(same, Const) else None
         sure = b.location not in ctx.state.partners.get(a.location, ())
+        ctx.unsure = ctx.unsure or not sure
         return a.location is b.location if a.location is b.location or sure else None
     if any(is_iterator(x) and not isinstance(x, Obj) for x in (a, b)):
         return a == b

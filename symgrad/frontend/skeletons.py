@@ -324,13 +324,16 @@ def array_leaves(binding: Binding) -> list[Location | None]:
     return []
 
 
-def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Location | None]:
-    """The location behind each leaf of a form in a binding, None where there is none."""
+def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any], whole: bool = False) -> list[Location | None]:
+    """The location behind each leaf of a form in a binding, None where there is none; ``whole``: where it is no view of another array."""
     if form.form in ("tuple", "object", "maybe"):
         own = [None] if form.form == "maybe" else []
-        return own + [x for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for x in places_in(item, part, heap)]
+        parts = zip(item_of(binding, form, heap), form.items, strict=True)
+        return own + [x for item, part in parts for x in places_in(item, part, heap, whole)]
+    if form.form not in ("num", "array", "oneof"):
+        return []
     binding = _inner(binding)
-    return [binding.location if isinstance(binding, Ref) else None] if form.form in ("num", "array", "oneof") else []
+    return [binding.location if isinstance(binding, Ref) and not (whole and binding.path) else None]
 
 
 def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:

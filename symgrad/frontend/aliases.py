@@ -1,0 +1,85 @@
+"""Arrays that are one of several by path: a store to one of them is a store to the array that it is.
+
+``State.bases`` says of such an array, for each one that it may be, by a bool whether it is. It is asked only once lowering without it
+has been refused, for a function that stores to neither of two arrays afterwards needs no test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symgrad.frontend.bindings import Location, Ref, Step
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.flow import branch
+from symgrad.frontend.skeletons import decided
+from symgrad.frontend.tables import SPREAD, entered
+from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
+from symgrad.ir.types import join
+
+Bases = list[tuple[Location, Operand]]
+
+
+def possible(ctx: Lowering, location: Location) -> Bases:
+    """The arrays that one of several may be on this path, each with the bool that says whether it is."""
+    known = [(base, test, decided(test, ctx.state)) for base, test in ctx.state.bases[location].items()]
+    sure = [(base, test) for base, test, is_it in known if is_it]
+    return sure[:1] or [(base, test) for base, test, is_it in known if is_it is not False]
+
+
+@entered(SPREAD, "stored")
+def store_to_one(ctx: Lowering, ref: Ref, value: Operand, last: Step | None) -> None:
+    """Write to whichever array it is, through a view."""
+
+    def stored(left: Bases) -> Callable[[], None]:
+        (base, test), *others = left
+
+        def there() -> None:
+            ctx.store(Ref(base, ref.path), value, last)
+
+        if not others:
+            return there
+        return lambda: void(branch(ctx, test, there, stored(others), [], ctx.builder.loc))
+
+    stored(possible(ctx, ref.location))()
+
+
+def void(_: bool) -> None:
+    """Nothing follows a store in its branch."""
+
+
+@entered(SPREAD, "renewed")
+def renew(ctx: Lowering, location: Location) -> None:
+    """Let arrays that may be one that was written to have what it holds now."""
+    for made, bases in ctx.state.bases.items():
+        if location in bases and made in ctx.state.memory:
+            ctx.state.memory[made] = version_of_one(ctx, possible(ctx, made))
+            ctx.state.stored(made, ctx.builder.loc)
+
+
+def version_of_one(ctx: Lowering, left: Bases) -> Operand:
+    """The content of whichever array it is."""
+    (base, test), *others = left
+    own = ctx.state.memory[base]
+    if not others or isinstance(test, Const):
+        return own
+    inner = Block()
+    with ctx.inside(inner):
+        rest = version_of_one(ctx, others)
+    inner.yields = [rest]
+    out = Value(ctx.builder.freshen(join(own.type, rest.type)), base.name)
+    ctx.builder.append(If([out], ctx.builder.loc, test, Block([], [], [own]), inner))
+    return out
+
+
+def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
+    """A bool that says whether an array that is one of several is another one; None where nobody knows."""
+    if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
+        return None
+    first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {x: TRUE} for x in (one, other))
+    tests = [(first[base], second[base]) for base in first if base in second]
+    if len(tests) != 1 or all(test != TRUE for test in tests[0]):
+        return None if tests else FALSE
+    return next((test for test in tests[0] if test != TRUE), TRUE)
+
+
+__all__ = ["one_array"]
