@@ -10,7 +10,6 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import (
     MISSING,
-    NO_KEYS,
     NO_LOCATIONS,
     Binding,
     Broken,
@@ -24,7 +23,8 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import CODE, Loop, Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.reach import memory_in, reached, reached_twice
+from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
+from symgrad.frontend.reach import memory_in, reached_twice
 from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
@@ -47,6 +47,8 @@ class Plan:
     twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
     stale: dict[Any, None] = field(default_factory=dict)
     kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
+    #: places of arrays that are one of some from before the loop; None where they may be others
+    bases: dict[Any, dict[Location, None] | None] = field(default_factory=dict)
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
 
@@ -120,7 +122,7 @@ def loop(
                 for location in gone:  # it was stored to before it was known that the loop carries what holds it
                     del plan.memory[location]
                 continue
-            yields = end_operands(ctx, plan, ctx.state, block)
+            yields = end_operands(ctx, plan, head, ctx.state, block)
             pairs = enumerate(zip(yields, head.args, strict=True))
             mixed = {k: None for k, (end, arg) in pairs if arg not in ctx.mixed.values and ctx.mixed.is_narrower(end, arg.type)}
             if mixed and ctx.mixed.asked > asked:
@@ -159,6 +161,10 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     for pair in plan.kin:
         head.inits.append(entry.sameness(*(head.first(x) for x in pair)))
         relate_objects(head, pair, head.slot(ctx, BOOL, None))
+    for place, bases in chosen_arrays(plan, head):
+        held = bases_of(entry, source_of(entry, plan, *place)[0])
+        head.inits += [held.get(base, FALSE) for base in bases]
+        state.bases[head.places[place]] = {base: head.slot(ctx, BOOL, None) for base in bases}
     relate(ctx, entry, plan, head)
     for place, (init, arg) in enumerate(zip(head.inits, head.args, strict=True)):
         if place in plan.mixed or ctx.mixed.is_narrower(init, arg.type):
@@ -233,13 +239,6 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
     head.state.twins |= twins
 
 
-def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
-    """Say of two objects, by place or of before the loop, whether they are one."""
-    one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in pair)
-    if one is not None and two is not None:
-        head.state.relate(one, two, same)
-
-
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
     skip = set(carried)
@@ -276,7 +275,8 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
     state = head.state
     seen = reachable(ctx, state, plan.names)
     held: dict[Location, list[Location]] = {}  #: by what they are before the loop
-    pairs = [(location, source) for (name, k), location in head.places.items() for source in source_of(entry, plan, name, k)]
+    sources = [(place, location) for place, location in head.places.items() if not plan.bases.get(place)]
+    pairs = [(location, source) for (name, k), location in sources for source in source_of(entry, plan, name, k)]
     for location, source in pairs:
         if location is source:
             continue
@@ -289,6 +289,8 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
         if source in entry.stale:
             state.stale[location] = entry.stale[source]
     for a, b in plan.shares:
+        if plan.bases.get(a) or not isinstance(b, Location) and plan.bases.get(b):
+            continue  # what they may be is known
         one, two = head.places.get(a), b if isinstance(b, Location) else head.places.get(b)
         if one is not None and two is not None and (two in head.places.values() or two in seen):
             state.share(one, two)
@@ -377,6 +379,11 @@ def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
 def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State) -> bool:
     """Which carried arrays may share memory with each other, or with what is reached otherwise, in the next round."""
     news = False
+    if ctx.tagged:
+        wholes = [(name, places_in(*held_before(entry, plan, name), entry.heap, True), places_in(held, form, end.heap, True))
+                  for name, held, form in ends_of(plan, end) if name in plan.names]  # fmt: skip
+        carried = [((name, n), *both) for name, *sides in wholes for n, both in enumerate(zip(*sides, strict=True))]
+        news = learn_bases(entry, plan, head, end, reachable(ctx, head.state, plan.names), carried)
     ends: dict[Any, Location] = {}
     objects: dict[Any, HeapKey] = {}
     for place, held, form in ends_of(plan, end):
@@ -387,7 +394,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     for mark in marks:
         news = news or mark not in plan.twins
         plan.twins[mark] = None
-    for pair in related_objects(ctx, entry, plan, head, objects, end):
+    for pair in related_objects(ctx, entry, head, objects, end):
         news = news or pair not in plan.kin
         plan.kin[pair] = None
     items = list(ends.items())
@@ -407,25 +414,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     return news
 
 
-def related_objects(ctx: Lowering, entry: State, plan: Plan, head: Head, objects: dict[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
-    """Which objects of carried places, and of before the loop, may be one in the next round."""
-    related: list[tuple[Any, Any]] = []
-    live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
-    places = list(dict.fromkeys([*objects, *head.objects]))
-    for n, place in enumerate(places):
-        first, last = head.first(place), objects.get(place)
-        near: dict[HeapKey, None] = {}
-        for state, key in ((entry, first), (end, last)):
-            if key is not None:
-                near |= dict.fromkeys([key, *state.kin.get(key, NO_KEYS)])
-        related += [(place, key) for key in near if key in entry.heap and key in live]
-        for other in places[:n]:
-            if entry.sameness(first, head.first(other)) != FALSE or end.sameness(last, objects.get(other)) != FALSE:
-                related.append((place, other))
-    return related
-
-
-def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Operand]:
+def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block) -> list[Operand]:
     """What the body hands to its next round, in the order of the head."""
     made: list[Operand] = []
     kept, ctx.state = ctx.state, end
@@ -446,6 +435,10 @@ def end_operands(ctx: Lowering, plan: Plan, end: State, block: Block) -> list[Op
         objects = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(objects_of(held, form, end.heap))}
         for pair in plan.kin:
             made.append(UNDEF if end.dead else end.sameness(*(x if isinstance(x, HeapKey) else objects.get(x) for x in pair)))
+        ends = {(place, n): x for place, held, form in ends_of(plan, end) for n, x in enumerate(places_in(held, form, end.heap, True))}
+        for place, bases in chosen_arrays(plan, head):
+            held_now = bases_of(end, ends.get(place))
+            made += [UNDEF if end.dead else held_now.get(base, FALSE) for base in bases]
     ctx.state = kept
     return made
 
@@ -477,6 +470,8 @@ def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
     replace_objects(ctx, entry, plan, head)
     for pair in plan.kin:
         relate_objects(head, pair, values.pop(0))
+    for place, bases in chosen_arrays(plan, head):
+        state.bases[head.places[place]] = {base: values.pop(0) for base in bases}
     relate(ctx, entry, plan, head)
     ctx.state = state
 

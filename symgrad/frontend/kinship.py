@@ -1,0 +1,74 @@
+"""Which objects and arrays that a loop carries are one with others, in the next round: what of that is carried as bools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, State
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reach import reached
+from symgrad.ir.core import FALSE, TRUE, Operand
+
+if TYPE_CHECKING:
+    from symgrad.frontend.carried import Head, Plan
+
+
+def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
+    """Say of two objects, by place or of before the loop, whether they are one."""
+    one, two = (x if isinstance(x, HeapKey) else head.objects.get(x) for x in pair)
+    if one is not None and two is not None:
+        head.state.relate(one, two, same)
+
+
+def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
+    """Which objects of carried places, and of before the loop, may be one in the next round."""
+    related: list[tuple[Any, Any]] = []
+    live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
+    places = list(dict.fromkeys([*objects, *head.objects]))
+    for n, place in enumerate(places):
+        first, last = head.first(place), objects.get(place)
+        near: dict[HeapKey, None] = {}
+        for state, key in ((entry, first), (end, last)):
+            if key is not None:
+                near |= dict.fromkeys([key, *state.kin.get(key, NO_KEYS)])
+        related += [(place, key) for key in near if key in entry.heap and key in live]
+        for other in places[:n]:
+            if entry.sameness(first, head.first(other)) != FALSE or end.sameness(last, objects.get(other)) != FALSE:
+                related.append((place, other))
+    return related
+
+
+# ------------------------------------------------------------------ arrays
+
+
+def chosen_arrays(plan: Plan, head: Head) -> list[tuple[Any, dict[Location, None]]]:
+    """The carried places of arrays of which it is known which ones from before the loop they may be."""
+    return [(place, bases) for place, bases in plan.bases.items() if bases and place in head.places]
+
+
+def bases_of(state: State, location: Location | None) -> Mapping[Location, Operand]:
+    """The arrays that one may be, each with the bool that says whether it is; none where that is not known."""
+    if location is None or location in state.stale:
+        return {}
+    return state.bases.get(location, {location: TRUE})
+
+
+def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
+                carried: Iterable[tuple[Any, Location | None, Location | None]]) -> bool:  # fmt: skip
+    """Which arrays of before the loop the carried ones are: each place with what is there before the first round, and after one."""
+    news = False
+    for place, first, last in carried:
+        if plan.bases.get(place, {}) is None or place not in head.places:
+            continue
+        own = [bases_of(entry, first), bases_of(end, last)]
+        bases = dict.fromkeys([*own[0], *own[1]])
+        known = all(own) and all(base in entry.memory and base not in entry.bases for base in bases)
+        made = bases if known and any(base in stays for base in bases) else None
+        if (place in plan.bases or made is not None) and plan.bases.get(place) != made:
+            plan.bases[place] = made
+            news = True
+    return news
+
+
+__all__ = ["bases_of", "chosen_arrays", "learn_bases", "relate_objects", "related_objects"]
