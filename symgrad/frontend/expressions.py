@@ -93,7 +93,7 @@ def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Bin
 
 @expression(ast.JoinedStr)
 def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
-    template, values = "", []
+    template, values, conversions = "", [], []
     for part in node.values:
         match part:
             case ast.Constant(value=str(text)):
@@ -107,10 +107,14 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
                     form = f":{made.value}"
                 template += "{" + (f"!{chr(conversion)}" if conversion > 0 else "") + form + "}"
                 values.append(ctx.evaluate(value))
+                conversions.append(max(conversion, 0))
+                if form and isinstance(values[-1], Obj) and values[-1].key.kind == "record":
+                    raise UnsupportedSyntax("a format of an instance is not followed", ctx.loc(value), "format its attributes")
     plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):
         return Static(template.format(*plain))
-    return Num(ctx.call("format_text", Const(template), *[shown(ctx, v, node) for v in values]))
+    words = ["__repr__" if chr(c) in "ra" else "__str__" for c in conversions]
+    return Num(ctx.call("format_text", Const(template), *[shown(ctx, v, node, word) for v, word in zip(values, words, strict=True)]))
 
 
 @expression(ast.NamedExpr)

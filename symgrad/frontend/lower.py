@@ -27,6 +27,7 @@ from symgrad.frontend import (
     fourier,
     iterators,
     keyed,
+    lists,
     loops,
     match,
     operators,
@@ -55,8 +56,8 @@ from symgrad.signature import Static as StaticArgument
 from symgrad.text import copy_of, is_name, root_of
 
 #: they fill the tables
-CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, loops,
-              match, operators, ordering, statements)  # fmt: skip
+CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, lists,
+              loops, match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
 
 

@@ -11,6 +11,7 @@ from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, External, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import is_instance
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
@@ -24,6 +25,8 @@ from symgrad.text import key_word
 #: what a pattern asks, and what it binds if that holds
 Case = tuple[Operand, dict[str, Binding]]
 NEVER: Case = (FALSE, {})
+#: classes of which one pattern in brackets is about the value itself
+ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 @statement(ast.Match)
@@ -88,8 +91,6 @@ def matched(ctx: Lowering, pattern: ast.pattern, subject: Binding) -> Case:
 
 def equal(ctx: Lowering, subject: Binding, value: Binding, node: ast.AST) -> Operand:
     """``subject == value``, for a value that is a literal or has a dotted name."""
-    if isinstance(subject, Tup | Obj | External) and not isinstance(value, Tup):
-        return FALSE
     return truth(ctx, comparison(ctx, ast.Eq(), subject, value, node), node)
 
 
@@ -201,14 +202,23 @@ def mapping(ctx: Lowering, pattern: ast.MatchMapping, subject: Binding) -> Case:
 def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
     """``Circle(radius=r)``, ``Circle(r)``, for classes of the user's."""
     cls = ctx.evaluate(pattern.cls)
-    known = subject.key.cls if isinstance(subject, Obj) else subject.kind if isinstance(subject, Tup) else None
-    known = type(subject.value) if isinstance(subject, External) else known
-    if not (isinstance(cls, Static) and isinstance(cls.value, type) and cls.value.__module__ != "builtins"):
+    if not (isinstance(cls, Static) and isinstance(cls.value, type)):
         raise UnsupportedSyntax("this class cannot be matched here", ctx.loc(pattern.cls), "use isinstance")
-    if not (isinstance(known, type) and issubclass(known, cls.value)):
+    if not is_instance(ctx, subject, [cls.value], pattern):
         return NEVER
+    if issubclass(cls.value, ITSELF) and "__match_args__" not in vars(cls.value):
+        if len(pattern.patterns) > 1 or pattern.kwd_patterns:
+            raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than itself", ctx.loc(pattern), "use isinstance")
+        return all_of(ctx, [matched(ctx, p, subject) for p in pattern.patterns])
     names = [*getattr(cls.value, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
     inner = [*pattern.patterns, *pattern.kwd_patterns]
     if len(names) != len(inner):
         raise UnsupportedSyntax(f"{cls.value.__name__} has fewer positional patterns", ctx.loc(pattern))
+    if any(isinstance(test := has(ctx, subject, name, pattern), Const) and not test.value for name in names):
+        return NEVER
     return all_of(ctx, [matched(ctx, p, attribute_of(ctx, subject, name, pattern)) for p, name in zip(inner, names, strict=True)])
+
+
+def has(ctx: Lowering, subject: Binding, name: str, node: ast.AST) -> Operand:
+    """Does a value have an attribute?"""
+    return truth(ctx, ctx.apply(Static(hasattr), [subject, Static(name)], {}, node), node)

@@ -15,6 +15,7 @@ from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dataclass_methods import call_generated, generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
@@ -47,6 +48,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
         case Obj(key) if key.kind == "record":
             found = getattr(key.cls, name, None)
+            if (base := generated(key.cls, name)) is not None:
+                return call_generated(ctx, owner, base, name, args, node)
             if isinstance(found, types.FunctionType):
                 rely_on_class(ctx, owner, key.cls, name, found)
                 return call_function(ctx, found, [owner, *args], kwargs, node)
@@ -277,7 +280,7 @@ def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
 
 @method("list", "appendleft")
 def list_append_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    list_insert(ctx, owner, [Num(Const(0)), args[0]], node)
+    ctx.apply_method(owner, "insert", [Num(Const(0)), args[0]], node)
     if (most := longest(owner)) is not None:
         ctx.change(owner.key, tuple(ctx.state.entries(owner.key)[:most]))
     return Static(None)
@@ -301,22 +304,6 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, 
     return Static(None)
 
 
-def searched(ctx: Lowering, owner: Obj, args: list[Binding]) -> tuple[list[Any], Any] | None:
-    """The items of a list and what is looked for among them; None where not all of them are known while compiling."""
-    content = ctx.state.heap[owner.key]
-    wanted = known_value(args[0])
-    held = None if isinstance(content, Ref) else [known_value(b) for _, b in content]
-    return (held, wanted) if len(args) == 1 and wanted and held is not None and all(held) else None
-
-
-@method("list", "count")
-def list_count(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    found = searched(ctx, owner, args)
-    if found is not None:
-        return Num(Const(found[0].count(found[1])))
-    raise UnsupportedSyntax("how often an item stands in a list is not known while compiling", ctx.loc(node), "use np.count_nonzero")
-
-
 @method("list", "rotate")
 def deque_rotate(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content, steps = ctx.state.heap[owner.key], known_value(args[0]) if args else [1]
@@ -327,14 +314,6 @@ def deque_rotate(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) 
     items.rotate(steps[0])
     ctx.change(owner.key, tuple(enumerate(items)))
     return Static(None)
-
-
-@method("list", "index")
-def list_index(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    found = searched(ctx, owner, args)
-    if found is not None and found[1] in found[0]:
-        return Num(Const(found[0].index(found[1])))
-    raise UnsupportedSyntax("where an item stands in a list is not known while compiling", ctx.loc(node), "use np.argmax on an array")
 
 
 @method("list", "pop")
@@ -359,17 +338,6 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     made = items.pop(place)
     ctx.change(owner.key, tuple(enumerate(items)))
     return made
-
-
-@method("list", "insert")
-def list_insert(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    content = ctx.state.heap[owner.key]
-    if isinstance(content, Ref):
-        raise UnsupportedSyntax("nothing can be inserted into a list of unknown length", ctx.loc(node))
-    items = [b for _, b in content]
-    items.insert(unwrap(args[0]), args[1])
-    ctx.change(owner.key, tuple(enumerate(items)))
-    return Static(None)
 
 
 @method("list", "reverse")

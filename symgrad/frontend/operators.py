@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import enum
 import operator
 import types
@@ -45,11 +46,12 @@ from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
+from symgrad.ops.composed.lists import repeated
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
@@ -94,6 +96,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return merged(ctx, a, b)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
+        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
+            return ctx.apply(Static(repeated), [Obj(k), Num(n)], {}, node)
         case (Obj() | Tup(), Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup()) if kind is ast.Mult:
             return repeat(ctx, a if isinstance(a, Obj | Tup) else b, n)
         case Static(one), Static(two):
@@ -282,8 +286,14 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not (isinstance(a, Tup) and isinstance(b, Tup)):
         same = identical(ctx, a, b)
-        return None if same is None else Num(Const(same))
+        test = are_one(ctx.state, a, b) if same is None else Const(same)
+        return None if test is None else Num(test)
     return made
+
+
+def is_whole(operand: Operand) -> bool:
+    """Is it an integer of Python's?"""
+    return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool") and operand.type.dtype is None
 
 
 def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
@@ -436,6 +446,10 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
     if is_set(a) and is_set(b):
         return sets_compared(ctx, op, a, b, node)
+    if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
+        return dicts_compared(ctx, op, a, b, node)
+    if (items := items_compared(ctx, a, b)) is not None:
+        return tuples_compared(ctx, op, *items, node)
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
     if isinstance(a, Tup) and isinstance(b, Tup):
@@ -489,7 +503,7 @@ def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tup
     """A comparison of tuples: the first items that differ decide it."""
     if not a or not b or isinstance(op, ast.Eq | ast.NotEq) and len(a) != len(b):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](len(a), len(b)))))
-    same = truth(ctx, comparison(ctx, ast.Eq(), a[0], b[0], node), node)
+    same = held_as(ctx, a[0], b[0], node)
 
     def differing() -> Binding:
         return Num(Const(isinstance(op, ast.NotEq))) if isinstance(op, ast.Eq | ast.NotEq) else comparison(ctx, op, a[0], b[0], node)
@@ -500,6 +514,37 @@ def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tup
     if isinstance(same, Const):
         return others() if same.value else differing()
     return choose(ctx, same, node, others, differing)
+
+
+def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
+    """Does what is held in one place count as what is held in another: is it the same object, or equal to it?"""
+    same = same_object(ctx, a, b)
+    if same == TRUE:
+        return TRUE
+    test = truth(ctx, comparison(ctx, ast.Eq(), a, b, node), node)
+    return test if same == FALSE or test == TRUE else same if test == FALSE else ctx.call("logical_or", same, test)
+
+
+def items_compared(ctx: Lowering, a: Binding, b: Binding) -> list[tuple[Binding, ...]] | None:
+    """The items of two lists of known structure that hold more than numbers."""
+    if not all(isinstance(x, Obj) and x.key.kind == "list" for x in (a, b)):
+        return None
+    contents = [ctx.state.heap[x.key] for x in (a, b) if isinstance(x, Obj)]
+    items = [tuple(item for _, item in content) for content in contents if not isinstance(content, Ref)]
+    return items if len(items) == 2 and not all(isinstance(item, Num) for held in items for item in held) else None
+
+
+def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) -> Binding:
+    """``==`` and ``!=`` of two dicts: the same keys, in the same order if both are ordered, and equal items."""
+    for held in (a, b):
+        ctx.check_keys(held.key, node)
+    one, two = dict(ctx.state.entries(a.key)), dict(ctx.state.entries(b.key))
+    ordered = a.key.exact is b.key.exact is collections.OrderedDict
+    if collections.Counter in (a.key.exact, b.key.exact):
+        raise UnsupportedSyntax("a comparison of a Counter is not followed", ctx.loc(node), "make it a dict")
+    if one.keys() != two.keys() or ordered and list(one) != list(two):
+        return Num(Const(isinstance(op, ast.NotEq)))
+    return tuples_compared(ctx, op, tuple(one.values()), tuple(two[k] for k in one), node)
 
 
 def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
@@ -541,7 +586,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
         known = [o.value for o in (a.operand, b.operand) if isinstance(o, Const)]
         if len(known) == 2 and all(type(v) is int and -5 <= v <= 256 or type(v) is bool for v in known):
             return known[0] is known[1]
-        return True if a.operand is b.operand and isinstance(a.operand, Value) else None
+        return True if a.operand is b.operand else None
     if isinstance(a, Ref) and isinstance(b, Ref) and (a.path or b.path):
         return False  # each subscript gives a view of its own
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
@@ -625,11 +670,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
     made: Operand = Const(False)
     for item in items:
-        same = same_object(ctx, a, item)
-        if same == TRUE:
-            return Num(Const(not negate))
-        test = truth(ctx, comparison(ctx, ast.Eq(), a, item, node), node)
-        test = test if same == FALSE else same if test == FALSE else ctx.call("logical_or", same, test)
+        test = held_as(ctx, a, item, node)
         if isinstance(test, Const):
             if test.value:
                 return Num(Const(not negate))

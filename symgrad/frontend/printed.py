@@ -3,45 +3,91 @@
 from __future__ import annotations
 
 import ast
+import collections
+import enum
+import types
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Iter, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.dicts import in_order
 from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.operands import known_value
+from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.outside import owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List
-from symgrad.runtime.support import with_tuples
+from symgrad.runtime.support import ShownAs, with_tuples
 
 
-def shown(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
-    """A value for a call that makes text of it; in the IR a tuple is a list, here it is made a tuple again."""
+def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__") -> Operand:
+    """A value for a call that makes text of it; in the IR a tuple is a list, here it is made a tuple again.
+
+    ``word`` says how an instance is asked for its text: those that are held by others by ``__repr__``.
+    """
     match binding:
         case View() | Iter():
             raise UnsupportedSyntax("the text of a view or an iterator is not known", ctx.loc(node), "make it a list")
         case Tup(items, kind):
-            inside = [shown(ctx, item, node) for item in items]
+            inside = [shown(ctx, item, node, "__repr__") for item in items]
             if kind is not None:
                 return made_by(ctx, kind, owner_name(ctx, kind), inside)
             return made_by(ctx, tuple, "tuple", [ctx.call("list_of", *inside)])
-        case Obj(key) if key.exact is not None or key.kind == "record":
-            word = getattr(key.exact or key.cls, "__name__", "this")
-            raise UnsupportedSyntax(f"the text of an instance of {word} is not known", ctx.loc(node), "show what it holds")
+        case Obj(key) if key.kind == "record":
+            return of_instance(ctx, binding, word, node)
+        case Obj(key) if key.exact is not None or key.kind == "dict" and key.cls is not None:
+            return of_collection(ctx, binding, node)
+        case Static(value) if isinstance(value, enum.Enum):
+            return opaque_operand(ctx, binding, node)
         case Obj(key) if key.kind == "list" and isinstance(ctx.state.heap[key], Ref):
             return as_given(ctx, ctx.read(binding, node), key.cls is tuple, node)
         case Ref() if isinstance(ctx.type_of(binding), List):
             return as_given(ctx, ctx.read(binding, node), False, node)
         case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            return ctx.call("list_of", *[shown(ctx, item, node) for _, item in ctx.state.entries(key)])
-        case Obj(key) if key.kind == "dict" and key.cls is None:
-            ctx.check_keys(key, node)
-            pairs = [Tup((Static(k) if not isinstance(k, bool | int | float) else Num(Const(k)), b)) for k, b in ctx.state.entries(key)]
-            return made_by(ctx, dict, "dict", [ctx.call("list_of", *[shown(ctx, pair, node) for pair in pairs])])
+            return ctx.call("list_of", *[shown(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
+        case Obj(key) if key.kind == "dict":
+            return made_by(ctx, dict, "dict", [pairs_of(ctx, key, node)])
         case External():
             return opaque_operand(ctx, binding, node)
     return ctx.read(binding, node)
+
+
+def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
+    """The keys and items of a dict as pairs."""
+    ctx.check_keys(key, node)
+    pairs = [Tup((static_binding(k), b)) for k, b in ctx.state.entries(key)]
+    return ctx.call("list_of", *[shown(ctx, pair, node) for pair in pairs])
+
+
+def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
+    """The text of an instance by what its class says, as an object that shows it."""
+    cls = binding.key.cls
+    own = next((w for w in (word, "__repr__") if isinstance(getattr(cls, w, None), types.FunctionType)), None)
+    if own is None:
+        what = f"the text of an instance of {cls.__name__} says where it is in memory"
+        raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
+    text = ctx.read(ctx.apply_method(binding, own, [], node), node)
+    return text if word == "__str__" else made_by(ctx, ShownAs, owner_name(ctx, ShownAs), [text])
+
+
+def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
+    """A set, or a list or dict of ``collections``, for the text of it."""
+    key = binding.key
+    kind: Any = key.exact or (set if key.cls is set else None)
+    name = kind.__name__ if kind in (set, frozenset) else owner_name(ctx, kind)
+    if kind in (set, frozenset):
+        return made_by(ctx, kind, name, [ctx.call("list_of", *[Const(k) for k in in_order(ctx, binding, node)])])
+    if kind in (collections.OrderedDict, collections.Counter):
+        inside = made_by(ctx, dict, "dict", [pairs_of(ctx, key, node)])
+        return made_by(ctx, kind, name, [inside])
+    if kind is collections.deque and not isinstance(ctx.state.heap[key], Ref):
+        items = ctx.call("list_of", *[shown(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
+        return made_by(ctx, kind, name, [items, *([Const(key.cls[1])] if isinstance(key.cls, tuple) else [])])
+    if kind is collections.defaultdict and (key.cls is None or isinstance(key.cls[1], Static) and isinstance(key.cls[1].value, type)):
+        maker = Const(None) if key.cls is None else Const(key.cls[1].value, owner_name(ctx, key.cls[1].value))
+        return made_by(ctx, kind, name, [maker, pairs_of(ctx, key, node)])
+    word = getattr(kind or key.cls, "__name__", "this")
+    raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "show what it holds")
 
 
 def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> Operand:
@@ -65,6 +111,9 @@ def made_by(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Ope
 
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:
     """The text of a value by ``str`` or ``repr``: known where the value is, else made when it runs."""
+    if isinstance(binding, Obj) and binding.key.kind == "record":
+        made = of_instance(ctx, binding, "__repr__" if "!r" in form else "__str__", node)
+        return Num(made) if "!r" not in form else Num(ctx.call("format_text", Const("{!r}"), made))
     for value in known_value(binding):
         if isinstance(value, str | bool | int | float | None):
             return Static(form.format(value))

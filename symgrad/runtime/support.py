@@ -270,6 +270,22 @@ def with_tuples(items: list[Any], kinds: str) -> Any:
     return tuple(inside) if kind == "tuple" else list(inside)
 
 
+class ShownAs:
+    """What shows a text that its class has made, without quotes.
+
+    >>> [ShownAs("P(1)")]
+    [P(1)]
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 def instance_of(cls: type, names: list[str], *values: Any) -> Any:
     """An instance with these attributes, made without a call of ``__init__``."""
     made: Any = object.__new__(cls)

@@ -1,0 +1,63 @@
+"""Methods that ``dataclasses.dataclass`` writes for a class: comparison field by field, and the text of an instance."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import sys
+import types
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import exact_class
+from symgrad.frontend.flow import choose
+from symgrad.frontend.operators import comparison, truth
+from symgrad.frontend.printed import shown
+from symgrad.ir.core import Const
+
+WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE}
+
+
+def generated(cls: Any, word: str) -> type | None:
+    """The dataclass for which a method of a class was written; None for a method of the user's."""
+    base = next((c for c in getattr(cls, "__mro__", ()) if word in vars(c)), None)
+    if base is None or "__dataclass_params__" not in vars(base):
+        return None
+    held = getattr(vars(base)[word], "__wrapped__", vars(base)[word])
+    return base if isinstance(held, types.FunctionType) and held.__code__.co_filename == "<string>" else None
+
+
+def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
+    """What such a method gives."""
+    fields = dataclasses.fields(base)  # type: ignore[arg-type]
+    if word == "__repr__":
+        names = [f.name for f in fields if f.repr]
+        values = [shown(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]
+        cls = exact_class(ctx, owner, node)
+        template = f"{cls.__qualname__}({', '.join(f'{name}={{!r}}' for name in names)})"
+        return Num(ctx.call("format_text", Const(template), *values))
+    if word not in WORDS or len(args) != 1:
+        raise UnsupportedSyntax(f"{word} of a dataclass is not followed", ctx.loc(node), f"write {word} in the class")
+    if exact_class(ctx, args[0], node) is not exact_class(ctx, owner, node):
+        return Static(NotImplemented, "NotImplemented")
+    names = [f.name for f in fields if f.compare]
+    one, two = ([attribute_of(ctx, x, name, node) for name in names] for x in (owner, args[0]))
+    if word == "__eq__" and sys.version_info >= (3, 13):
+        return all_equal(ctx, one, two, node)
+    return comparison(ctx, WORDS[word](), Tup(tuple(one)), Tup(tuple(two)), node)
+
+
+def all_equal(ctx: Lowering, one: list[Binding], two: list[Binding], node: ast.AST) -> Binding:
+    """Whether values are equal pair by pair; the first that are not decide it."""
+    if not one:
+        return Num(Const(True))
+    test = truth(ctx, comparison(ctx, ast.Eq(), one[0], two[0], node), node)
+    if isinstance(test, Const):
+        return all_equal(ctx, one[1:], two[1:], node) if test.value else Num(Const(False))
+    return choose(ctx, test, node, lambda: all_equal(ctx, one[1:], two[1:], node), lambda: Num(Const(False)))
+
+
+__all__ = ["call_generated", "generated"]

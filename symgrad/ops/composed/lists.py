@@ -1,0 +1,54 @@
+"""Methods of lists of any length, and lists repeated: new lists made of slices of old ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def place_of(items: Any, value: Any) -> Any:
+    """``items.index(value)``."""
+    place = -1
+    for k, item in enumerate(items):
+        if item == value:
+            place = k
+            break
+    if place < 0:
+        raise ValueError("list.index(x): x not in list")
+    return place
+
+
+def place_to_remove(items: Any, value: Any) -> Any:
+    """Where the first item stands that equals a value, for ``items.remove(value)``."""
+    place = -1
+    for k, item in enumerate(items):
+        if item == value:
+            place = k
+            break
+    if place < 0:
+        raise ValueError("list.remove(x): x not in list")
+    return place
+
+
+def times_in(items: Any, value: Any) -> Any:
+    """``items.count(value)``."""
+    times = 0
+    for item in items:
+        if item == value:
+            times += 1
+    return times
+
+
+def without(items: Any, place: Any) -> Any:
+    """A list without the item at a place."""
+    return items[:place] + items[place + 1 :]
+
+
+def repeated(items: Any, times: Any) -> Any:
+    """``items * times``."""
+    made = items[:0]
+    for _ in range(times):
+        made.extend(items)
+    return made
+
+
+__all__ = ["place_of", "place_to_remove", "repeated", "times_in", "without"]
