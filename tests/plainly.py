@@ -6,6 +6,8 @@ import contextlib
 import copy
 import io
 import linecache
+import sys
+import types
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +26,8 @@ def function_of(text: str) -> Any:
     """The function ``f`` of a program, with a source that can be read."""
     path = f"<plainly {next(COUNTER)}>"
     linecache.cache[path] = (len(text), None, [line + "\n" for line in text.splitlines()], path)
-    namespace: dict[str, Any] = {"__name__": "plainly"}
+    module = sys.modules["plainly"] = types.ModuleType("plainly")  # where dataclasses look for the module of a class
+    namespace = vars(module)
     exec(compile(text, path, "exec"), namespace)  # noqa: S102
     return namespace["f"]
 

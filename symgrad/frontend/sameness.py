@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch
@@ -23,9 +24,12 @@ from symgrad.ir.core import Const, Operand
 @entered(SPREAD, "changed")
 def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
     """Let objects that may be one that was changed hold what it holds now, where they are it."""
-    live = reached(ctx.state) | ctx.arguments.keys()
-    related = [(other, same) for other, same in ctx.state.kin[key].items() if other in live]
-    for other, same in related:
+    done: set[HeapKey] = set()
+    while (other := next_of(ctx, key, done)) is not None:  # where one is stored in another, a join makes new ones that may be it too
+        done.add(other)
+        if len(done) > MOST:
+            raise UnsupportedSyntax("which of many objects is changed here is not followed", ctx.builder.loc, "change it before it is chosen")
+        same = ctx.state.sameness(key, other)
         known = decided(same, ctx.state)
         if known is False:
             continue
@@ -36,6 +40,17 @@ def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
             hold_the_same(ctx, key, before, other)
         else:
             branch(ctx, same, held_by(ctx, key, before, other), lambda: None, [], ctx.builder.loc)
+
+
+#: objects that one may be
+MOST = 200
+
+
+def next_of(ctx: Lowering, key: HeapKey, done: set[HeapKey]) -> HeapKey | None:
+    """The next object that can be reached and may be the one that was changed."""
+    left = [other for other in ctx.state.kin.get(key, ()) if other not in done]
+    live = reached(ctx.state) | ctx.arguments.keys() if left else set()
+    return next((other for other in left if other in live), None)
 
 
 def held_by(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> Callable[[], None]:
