@@ -17,7 +17,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.operators import binary, class_of, comparison, truth
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
@@ -133,11 +133,48 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
         keys = items if key == Static(None) else [ctx.apply(key, [item], {}, node) for item in items]
         if known_value(backwards) and (order := known_order(keys, bool(known_value(backwards)[0]))) is not None:
             return ctx.new_object("list", enumerate(items[k] for k in order))
+        if not all(map(is_of_numbers, items)) or any(class_of(k) is not None for k in keys):
+            return sorted_objects(ctx, items, keys, backwards, node)
         if any(isinstance(k, Tup | Obj) for k in keys):
             return sorted_by_several(ctx, items, keys, bool(known_value(backwards)[0]), node)
         if key != Static(None):
             return ctx.apply(Static(ordered_of), [Tup(tuple(items)), Tup(tuple(keys)), backwards], {}, node)
     return ctx.apply(Static(ordered), args, kwargs, node)
+
+
+#: objects that are put in order while compiling: each is compared with each
+OBJECTS = 8
+
+
+def is_of_numbers(binding: Binding) -> bool:
+    """Is it a number or an array, or a tuple of these?"""
+    return isinstance(binding, Num | Ref) or type(binding) is Tup and binding.kind is None and all(map(is_of_numbers, binding.items))
+
+
+def sorted_objects(ctx: Lowering, items: list[Binding], keys: list[Binding], backwards: Binding, node: ast.AST) -> Binding:
+    """``sorted`` of lists, dicts, instances or texts: neighbours change places until they are in order."""
+    known = known_value(backwards)
+    if len(items) > OBJECTS or not known:
+        raise UnsupportedSyntax(f"more than {OBJECTS} objects are sorted", ctx.loc(node), "sort their numbers with np.argsort")
+    pairs = [Tup((key, item)) for key, item in zip(keys, items, strict=True)]
+    for last in range(1, len(pairs)):
+        for k in range(last, 0, -1):
+            pairs[k - 1 : k + 1] = in_order(ctx, pairs[k - 1], pairs[k], bool(known[0]), node)
+    return ctx.new_object("list", enumerate(pair.items[1] for pair in pairs))
+
+
+def in_order(ctx: Lowering, one: Tup, two: Tup, backwards: bool, node: ast.AST) -> tuple[Tup, Tup]:
+    """Two pairs of key and item by their keys; equal ones as they stand."""
+    keys = (one.items[0], two.items[0]) if backwards else (two.items[0], one.items[0])
+    test = truth(ctx, comparison(ctx, ast.Lt(), *keys, node), node)
+    if isinstance(test, Const):
+        return (two, one) if test.value else (one, two)
+    made = choose(ctx, test, node, lambda: Tup((two, one)), lambda: Tup((one, two)))
+    assert isinstance(made, Tup)
+    first, second = made.items
+    if not isinstance(first, Tup) or not isinstance(second, Tup):
+        raise UnsupportedSyntax("what is sorted are things of several kinds", ctx.loc(node), "make them of one class")
+    return first, second
 
 
 def is_of_several(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:

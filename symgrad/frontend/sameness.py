@@ -28,7 +28,9 @@ def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
     while (other := next_of(ctx, key, done)) is not None:  # where one is stored in another, a join makes new ones that may be it too
         done.add(other)
         if len(done) > MOST:
-            raise UnsupportedSyntax("which of many objects is changed here is not followed", ctx.builder.loc, "change it before it is chosen")
+            raise UnsupportedSyntax(
+                "which of many objects is changed here is not followed", ctx.builder.loc, "change it before it is chosen"
+            )
         same = ctx.state.sameness(key, other)
         known = decided(same, ctx.state)
         if known is False:
