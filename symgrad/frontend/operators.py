@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
-import enum
 import operator
-import types
 from typing import Any
 
 import numpy as np
@@ -38,10 +36,10 @@ from symgrad.frontend.exact import never_equal
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.opaque import followed
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
+from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each
 from symgrad.frontend.stepping import begin, is_iterator
@@ -84,7 +82,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
     match a, b:
-        case (View(), _) | (_, View()) if kind in OWN_OPERATORS:
+        case (View(), _) | (_, View()) if kind in ARITHMETIC:
             raise UnsupportedSyntax(
                 "a view of a dict cannot be added or multiplied: Python raises TypeError", ctx.loc(node), "make it a list"
             )
@@ -174,13 +172,6 @@ def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
     return one
 
 
-#: operators that a class of the user's may define
-OWN_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
-    ast.FloorDiv: "floordiv",
-}  # fmt: skip
-
-
 OWN_SIGNS: dict[type[ast.AST], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
 SIGNS: dict[type[ast.AST], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 
@@ -198,20 +189,6 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     if made is None and any(own_method(owner, word) is not None for owner, _, word in tries):
         raise UnsupportedSyntax("what stands here does not define this operator for the other", ctx.loc(node))
     return made
-
-
-def class_of(binding: Binding) -> type | None:
-    """The class of an instance of the user's, from inside or outside the function."""
-    match binding:
-        case Obj(key) if key.kind == "record":
-            return key.cls  # type: ignore[no-any-return]
-        case External(value):
-            return type(value)
-        case Tup(kind=kind):
-            return kind  # type: ignore[no-any-return]
-        case Static(value) if isinstance(value, enum.Enum) and any(followed(getattr(type(value), word, None)) for word in OWN_WORDS):
-            return type(value)
-    return None
 
 
 def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Binding, Binding, str]]:
@@ -245,36 +222,9 @@ def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
     return isinstance(type_, Scalar) or getattr(cls, "__array_priority__", 0.0) > 0.0
 
 
-#: the methods that classes define for comparisons, with their mirror images
-COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
-    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__ne__"),
-}  # fmt: skip
-
-
+#: operators of numbers
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.Mod, ast.FloorDiv)
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-
-#: all that a class may define of operators and comparisons
-OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in ("", "r")] + [
-    w for pair in COMPARISONS.values() for w in pair
-]
-
-
-def own_method(owner: Binding, word: str) -> Any:
-    """A special method that the class of an instance, from inside or outside, defines in Python."""
-    match owner:
-        case Obj(key) if key.kind == "record":
-            found = getattr(key.cls, word, None)
-        case External(value) if not isinstance(value, dict | list | tuple):
-            found = getattr(type(value), word, None)
-        case Tup(kind=kind) if kind is not None:
-            found = getattr(kind, word, None)
-        case Static(value) if isinstance(value, enum.Enum):
-            found = getattr(type(value), word, None)
-            return found if followed(found) else None
-        case _:
-            return None
-    return found if isinstance(found, types.FunctionType) else None
 
 
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:

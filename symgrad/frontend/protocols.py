@@ -1,0 +1,98 @@
+"""Special methods of the user's classes: which of them a value has, and what they give where Python asks them.
+
+Python looks a special method up in the class. ``own_method`` does; whoever answers a question of Python's asks it first.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import types
+from typing import Any
+
+from symgrad.errors import UnknownType
+from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.opaque import followed
+from symgrad.ir.types import Scalar
+
+#: operators that a class of the user's may define
+OWN_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
+    ast.FloorDiv: "floordiv", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+}  # fmt: skip
+
+
+#: the methods that classes define for comparisons, with their mirror images
+COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
+    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__ne__"),
+}  # fmt: skip
+
+
+#: all that a class may define of operators and comparisons
+OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in ("", "r")] + [
+    w for pair in COMPARISONS.values() for w in pair
+]
+
+
+def class_of(binding: Binding) -> type | None:
+    """The class of an instance of the user's, from inside or outside the function."""
+    match binding:
+        case Obj(key) if key.kind == "record":
+            return key.cls  # type: ignore[no-any-return]
+        case External(value):
+            return type(value)
+        case Tup(kind=kind):
+            return kind  # type: ignore[no-any-return]
+        case Static(value) if isinstance(value, enum.Enum) and any(followed(getattr(type(value), word, None)) for word in OWN_WORDS):
+            return type(value)
+    return None
+
+
+def own_method(owner: Binding, word: str) -> Any:
+    """A special method that the class of an instance, from inside or outside, defines in Python."""
+    match owner:
+        case Obj(key) if key.kind == "record":
+            found = getattr(key.cls, word, None)
+        case External(value) if not isinstance(value, dict | list | tuple):
+            found = getattr(type(value), word, None)
+        case Tup(kind=kind) if kind is not None:
+            found = getattr(kind, word, None)
+        case Static(value) if isinstance(value, enum.Enum):
+            found = getattr(type(value), word, None)
+            return found if followed(found) else None
+        case _:
+            return None
+    return found if isinstance(found, types.FunctionType) else None
+
+
+def asked_of(ctx: Lowering, binding: Binding, word: str, args: list[Binding], node: ast.AST) -> Binding | None:
+    """What a special method of the value's class gives; None where the class defines none in Python."""
+    binding = binding.inner if isinstance(binding, Maybe) and own_method(binding.inner, word) is not None else binding
+    return ctx.apply_method(binding, word, args, node) if own_method(binding, word) is not None else None
+
+
+def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What stands between brackets or counts rounds: the integer that ``__index__`` gives, else the value itself."""
+    return asked_of(ctx, binding, "__index__", [], node) or binding
+
+
+def as_float(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What a function of numbers is given: the number that ``__float__`` or ``__index__`` gives, else the value itself."""
+    for word in ("__float__", "__index__"):
+        made = asked_of(ctx, binding, word, [], node)
+        if made is not None:
+            return checked(ctx, made, ("float",) if word == "__float__" else ("int", "bool"), word, node)
+    return binding
+
+
+def checked(ctx: Lowering, made: Binding, kinds: tuple[str, ...], word: str, node: ast.AST) -> Binding:
+    """A number of the class that a special method has to give, or Python raises."""
+    type_ = ctx.type_of(made) if isinstance(made, Num) else None
+    if not isinstance(type_, Scalar) or type_.kind not in kinds:
+        raise UnknownType(f"what {word} gives is not known to be of the class that Python asks for", ctx.loc(node), "convert it there")
+    return made
+
+
+__all__ = ["COMPARISONS", "OWN_OPERATORS", "OWN_WORDS", "as_float", "as_index", "asked_of", "checked", "class_of", "own_method"]
