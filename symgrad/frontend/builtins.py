@@ -43,8 +43,9 @@ from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
-from symgrad.frontend.operators import binary, own_method, truth
+from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.printed import shown, text_of
+from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked
 from symgrad.frontend.stepping import begin, is_iterator, iterator
@@ -53,6 +54,7 @@ from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
+from symgrad.ops.composed import iterating
 from symgrad.ops.spelling import named_dtype
 from symgrad.text import exact
 
@@ -62,7 +64,7 @@ Kwargs = dict[str, Binding]
 
 @special(range)
 def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    parts = [ctx.read(a, node) for a in args]
+    parts = [ctx.read(as_index(ctx, a, node), node) for a in args]
     words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
     for k, part in enumerate(parts):
         if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):
@@ -94,6 +96,10 @@ def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(reversed)
 def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if (own := asked_of(ctx, args[0], "__reversed__", [], node)) is not None:
+        return own
+    if own_method(args[0], "__getitem__") is not None:
+        return ctx.apply(Static(iterating.backwards), [args[0]], {}, node)
     held = ctx.state.heap.get(args[0].key) if isinstance(args[0], Obj) else None
     return iterator(ctx, "reversed", (args[0], len(held) if isinstance(held, tuple) else None), node)
 
@@ -101,7 +107,7 @@ def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 @special(len)
 def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_iterator(args[0]):
-        raise UnsupportedSyntax("an iterator has no len()", ctx.loc(node), "make it a list")
+        return definite(ctx, MISSING, node, TypeError, f"object of type {exact_class(ctx, args[0], node).__name__!r} has no len()")
     match args[0]:
         case View(owner=HeapKey() as key):
             return len_(ctx, [Obj(key)], {}, node)
@@ -223,9 +229,9 @@ def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
     items = items_of(ctx, over, node)
     if isinstance(start, Static) and isinstance(start.value, str | bytes):
-        raise UnsupportedSyntax(
-            "sum does not join texts: Python raises TypeError", ctx.loc(node), "join them with the method join of a text"
-        )
+        said = "strings" if isinstance(start.value, str) else "bytes"
+        joined = "''.join(seq)" if isinstance(start.value, str) else "b''.join(seq)"
+        return definite(ctx, MISSING, node, TypeError, f"sum() can't sum {said} [use {joined} instead]")
     if isinstance(items, list):
         return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
     return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
@@ -307,6 +313,9 @@ SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
 
 @special(divmod)
 def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    for owner, other, word in ((args[0], args[1], "__divmod__"), (args[1], args[0], "__rdivmod__")):
+        if (own := asked_of(ctx, owner, word, [other], node)) is not None:
+            return own
     return Tup((binary(ctx, ast.FloorDiv, args[0], args[1], node), binary(ctx, ast.Mod, args[0], args[1], node)))
 
 
@@ -377,9 +386,18 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     return attribute_of(ctx, args[0], name, node)
 
 
+#: what Python asks a class for, where it makes a number of an instance
+WORDS: dict[type, tuple[str, ...]] = {int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"), bool: ()}
+
+
 def _converting(kind: type) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         """What is known is converted while compiling, to be an index or a key."""
+        own = next((own for word in WORDS[kind] if args and (own := asked_of(ctx, args[0], word, [], node)) is not None), None)
+        if own is not None:
+            return checked(
+                ctx, own, ("float",) if kind is float and own_method(args[0], "__float__") else ("int", "bool"), kind.__name__, node
+            )
         known = [v for a in args for v in known_value(a)]
         if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
             return Num(Const(kind(*known)))
@@ -416,8 +434,27 @@ def bool_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(round)
 def round_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if (own := asked_of(ctx, args[0], "__round__", [*args[1:], *kwargs.values()], node)) is not None:
+        return own
     operands = [ctx.read(a, node) for a in [*args, *kwargs.values()]]
     return ctx.make(ctx.call("rounded", *operands))
+
+
+@special(hash)
+def hash_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if (own := asked_of(ctx, args[0], "__hash__", [], node)) is not None:
+        return own
+    raise UnsupportedSyntax("the hash of this is not known", ctx.loc(node), "use what it is made of as a key")
+
+
+@special(format)
+def format_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    spec = unwrap(args[1]) if len(args) > 1 else ""
+    if (own := asked_of(ctx, args[0], "__format__", [Static(spec)], node)) is not None:
+        return own
+    if isinstance(args[0], Obj) and spec:
+        raise UnsupportedSyntax("this has no format", ctx.loc(node), "format what it holds")
+    return text_of(ctx, args[0], node, f"{{:{spec}}}" if spec else "{}")
 
 
 @special(print)

@@ -33,12 +33,15 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.chosen import one_of_items, store_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_keys
+from symgrad.frontend.protocols import as_index
 from symgrad.frontend.several import each
 from symgrad.frontend.skeletons import settled
+from symgrad.frontend.stepping import is_iterator
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.kinds import is_closed
@@ -110,11 +113,12 @@ def is_bool(of: Type) -> bool:
 
 
 def slice_parts(ctx: Lowering, node: ast.Slice) -> tuple[Binding | None, ...]:
-    return tuple(None if part is None else ctx.evaluate(part) for part in (node.lower, node.upper, node.step))
+    return tuple(None if part is None else as_index(ctx, ctx.evaluate(part), part) for part in (node.lower, node.upper, node.step))
 
 
 def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Operand]]:
     """The letter and operands of one item."""
+    item = as_index(ctx, item, node) if isinstance(item, Obj | Maybe) else item
     match item:
         case tuple():
             return "s", [NONE if p is None else ctx.read(p, node) for p in item]
@@ -169,13 +173,14 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         case Ref():
             return load_array(ctx, owner, index_of(ctx, node), whole)
         case View():
-            raise UnsupportedSyntax("a view of a dict cannot be indexed", ctx.loc(whole), "make it a list")
+            name = exact_class(ctx, owner, whole).__name__
+            return definite(ctx, MISSING, whole, TypeError, f"{name!r} object is not subscriptable")
         case Tup(items):
             return load_sequence(ctx, owner, list(items), index_of(ctx, node), whole)
         case Obj(key) if key.kind == "list":
             content = ctx.state.heap[key]
             if key.exact is collections.deque and "s" in index_of(ctx, node).spec:
-                raise UnsupportedSyntax("a deque has no slices: Python raises TypeError", ctx.loc(whole), "make it a list")
+                return definite(ctx, MISSING, whole, TypeError, "sequence index must be integer, not 'slice'")
             if isinstance(content, Ref):
                 return load_list(ctx, content, index_of(ctx, node), whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
@@ -211,6 +216,9 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
         case Obj(key) if key.kind == "record":
             return ctx.apply_method(owner, "__getitem__", [held_item(ctx, node, whole)], whole)
+    if is_iterator(owner):
+        name = exact_class(ctx, owner, whole).__name__
+        return definite(ctx, MISSING, whole, TypeError, f"{name!r} object is not subscriptable")
     raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole))
 
 

@@ -14,6 +14,7 @@ from symgrad.frontend.absent import definite, either, has_item, is_absent, prese
 from symgrad.frontend.aliases import one_array
 from symgrad.frontend.bindings import (
     ABSENT,
+    MISSING,
     Binding,
     Bound,
     External,
@@ -32,7 +33,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
-from symgrad.frontend.exact import never_equal
+from symgrad.frontend.exact import exact_class, never_equal
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
@@ -82,10 +83,10 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
     match a, b:
-        case (View(), _) | (_, View()) if kind in ARITHMETIC:
-            raise UnsupportedSyntax(
-                "a view of a dict cannot be added or multiplied: Python raises TypeError", ctx.loc(node), "make it a list"
-            )
+        case (View(), _) | (_, View()) if kind in ARITHMETIC and kind is not ast.Sub:
+            return not_operands(ctx, kind, a, b, node)
+        case _ if kind in SIGNS_OF and (is_iterator(a) or is_iterator(b)):
+            return not_operands(ctx, kind, a, b, node)
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
@@ -239,6 +240,18 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
         test = are_one(ctx.state, a, b) if same is None else Const(same)
         return None if test is None else Num(test)
     return made
+
+
+#: operators as Python says them in messages
+SIGNS_OF: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
+}  # fmt: skip
+
+
+def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """An operator that Python has not for these classes: it raises, and so does the program."""
+    one, two = (exact_class(ctx, x, node).__name__ for x in (a, b))
+    return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {SIGNS_OF[kind]}: {one!r} and {two!r}")
 
 
 def is_whole(operand: Operand) -> bool:

@@ -26,7 +26,8 @@ from symgrad.frontend.flow import branch, leave, proceed, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
-from symgrad.frontend.operators import OWN_OPERATORS, binary, own_method, truth
+from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.source import read
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute

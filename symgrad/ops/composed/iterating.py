@@ -277,3 +277,9 @@ def called(function: Any, sentinel: Any) -> Iterator[Any]:
 
 
 PLACES = (places_of_one, places_of_two, places_of_three, places_of_four)
+
+
+def backwards(items: Any) -> Iterator[Any]:
+    """``reversed`` of an instance with ``__len__`` and ``__getitem__``."""
+    for place in range(len(items) - 1, -1, -1):
+        yield items[place]
