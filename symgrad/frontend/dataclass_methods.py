@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import sys
-import types
-from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
@@ -19,15 +17,6 @@ from symgrad.frontend.printed import shown
 from symgrad.ir.core import Const
 
 WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE}
-
-
-def generated(cls: Any, word: str) -> type | None:
-    """The dataclass for which a method of a class was written; None for a method of the user's."""
-    base = next((c for c in getattr(cls, "__mro__", ()) if word in vars(c)), None)
-    if base is None or "__dataclass_params__" not in vars(base):
-        return None
-    held = getattr(vars(base)[word], "__wrapped__", vars(base)[word])
-    return base if isinstance(held, types.FunctionType) and held.__code__.co_filename == "<string>" else None
 
 
 def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
@@ -60,4 +49,4 @@ def all_equal(ctx: Lowering, one: list[Binding], two: list[Binding], node: ast.A
     return choose(ctx, test, node, lambda: all_equal(ctx, one[1:], two[1:], node), lambda: Num(Const(False)))
 
 
-__all__ = ["call_generated", "generated"]
+__all__ = ["call_generated"]

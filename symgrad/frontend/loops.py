@@ -123,9 +123,18 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
         else None
     )
     held = {} if live is not None else held_lists(ctx, iterable)
+    asked_again = isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and iterable.key is None
+    if asked_again:
+        held = {key: before for key, before in held.items() if key.kind == "dict"}
 
     def enter(place: int) -> bool:
         now = items if live is None else [b for _, b in ctx.state.entries(live)]  # Python sees what the body does to the list
+        if asked_again and not any(isinstance(item, Later) for item in items):
+            again = items_of(ctx, iterable, node)
+            if not isinstance(again, list):
+                what = "a list becomes one of any length while it is iterated over"
+                raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
+            now = again
         if place >= len(now):
             return False
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):

@@ -15,12 +15,13 @@ from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.dataclass_methods import call_generated, generated
+from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.flow import choose
+from symgrad.frontend.generated import generated
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
 from symgrad.frontend.memory import store_result
@@ -50,6 +51,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             found = getattr(key.cls, name, None)
             if (base := generated(key.cls, name)) is not None:
                 return call_generated(ctx, owner, base, name, args, node)
+            if name == "__setattr__" and found is not None and len(args) == 2:  # super().__setattr__
+                return ctx.apply(Static(object.__setattr__), [owner, *args], {}, node)
             if isinstance(found, types.FunctionType):
                 rely_on_class(ctx, owner, key.cls, name, found)
                 return call_function(ctx, found, [owner, *args], kwargs, node)

@@ -6,8 +6,6 @@ import ast
 import functools
 from typing import Any
 
-import numpy as np
-
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.builtins import len_, list_
@@ -23,7 +21,7 @@ from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List
-from symgrad.ops.composed.sequences import least_by, least_of, most_by, most_of, ordered_by, ordered_of
+from symgrad.ops.composed.sequences import largest, least_by, least_of, most_by, most_of, ordered_by, ordered_of, smallest
 from symgrad.ops.composed.sequences import sorted_ as ordered
 
 Args = list[Binding]
@@ -34,14 +32,23 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` of several arguments or of the items of one."""
     if len(args) == 1:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            return ctx.apply(Static(np.min if smaller else np.max, "max"), args, {}, node)
+            return of_vector(ctx, args[0], node, smaller)
         items = items_of(ctx, args[0], node)
         if not isinstance(items, list):
-            value = ctx.array_of(ctx.read(args[0], node), None)
-            return apply_row(ctx, "min" if smaller else "max", [ctx.make(value)], {"axis": None, "keepdims": False}, node)
+            return of_vector(ctx, ctx.make(ctx.array_of(ctx.read(args[0], node), None)), node, smaller)
         args = items
 
     return best_of(ctx, [(a, a) for a in args], node, smaller)
+
+
+def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` of the numbers in an array; rows of one are compared as arrays, for which Python raises."""
+    type_ = ctx.type_of(vector)
+    if isinstance(type_, Array) and type_.shape is not None and len(type_.shape) > 1:
+        raise UnsupportedSyntax("rows of an array have no largest or smallest one", ctx.loc(node), "use np.max or np.min")
+    if getattr(type_, "kind", None) in ("int", "bool"):
+        return apply_row(ctx, "min" if smaller else "max", [vector], {"axis": None, "keepdims": False}, node)
+    return ctx.apply(Static(smallest if smaller else largest), [vector], {}, node)
 
 
 def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.AST, smaller: bool) -> Binding:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref, Tup
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref, Static, Tup
+from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.generated import generated
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import store_item
+from symgrad.frontend.opaque import followed
+from symgrad.frontend.outside import owner_name
+from symgrad.frontend.tables import special
+from symgrad.ir.core import Const
 
 
 def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
@@ -54,9 +60,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         if not owner.key.cls.__dictoffset__ and inspect.getattr_static(owner.key.cls, name, None) is None:
             raise UnsupportedSyntax(f"{owner.key.cls.__name__!r} object has no attribute {name!r}", ctx.loc(target))
         if not own_setter(ctx, owner, name, value, target):
-            content = dict(ctx.state.heap[owner.key])  # type: ignore[arg-type]
-            content[name] = value
-            ctx.change(owner.key, tuple(content.items()))
+            set_directly(ctx, owner, name, value)
         return
     if isinstance(owner, External):
         raise UnsupportedSyntax(
@@ -72,12 +76,51 @@ def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.A
 
     cls = owner.key.cls
     if cls.__setattr__ is not object.__setattr__:
-        frozen = getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
-        why = "instances of a frozen dataclass cannot be changed" if frozen else f"{cls.__name__} defines __setattr__"
-        raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {why}", ctx.loc(node))
+        return set_by_class(ctx, owner, name, value, node)
+    return set_by_descriptor(ctx, owner, name, value, node)
+
+
+def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding) -> None:
+    """Enter an attribute in what an instance holds."""
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), name: value}.items()))
+
+
+def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
+    """What ``__setattr__`` of the class does; that of a frozen dataclass raises."""
+    cls = owner.key.cls
+    params = getattr(cls, "__dataclass_params__", None)
+    if params is not None and params.frozen and generated(cls, "__setattr__") is not None:
+        error = dataclasses.FrozenInstanceError
+        raised = ctx.constant(error, owner_name(ctx, error))
+        ctx.builder.call_many("raise_error", raised, Const(f"cannot assign to field {name!r}"))
+        ctx.state.dead = True
+        raise Raised
+    if not isinstance(cls.__setattr__, types.FunctionType):
+        raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))
+    ctx.apply(Bound(owner, "__setattr__", cls.__setattr__), [Static(name), value], {}, node)
+    return True
+
+
+@special(object.__setattr__)
+def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``object.__setattr__(self, name, value)``, past what the class says."""
+    owner, name = definite(ctx, args[0], node), args[1]
+    if not isinstance(owner, Obj) or owner.key.kind != "record" or not isinstance(name, Static) or not isinstance(name.value, str):
+        raise UnsupportedSyntax("object.__setattr__ takes an instance made in the function, and a name that is known", ctx.loc(node))
+    if not set_by_descriptor(ctx, owner, name.value, args[2], node):
+        set_directly(ctx, owner, name.value, args[2])
+    return Static(None)
+
+
+def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
+    """Is there a property or another descriptor in the class that is told?"""
+    cls = owner.key.cls
     held = inspect.getattr_static(cls, name, None)
     if isinstance(held, property) and held.fset is not None:
         ctx.apply(Bound(owner, name, held.fset), [value], {}, node)
+        return True
+    if followed(own := getattr(type(held), "__set__", None)):
+        ctx.apply(Bound(Static(held, name), "__set__", own), [owner, value], {}, node)
         return True
     if isinstance(held, property) or hasattr(type(held), "__set__") and not isinstance(held, types.MemberDescriptorType):
         raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node))

@@ -238,14 +238,42 @@ def dist(p: Any, q: Any) -> Any:
     return math.sqrt(total)
 
 
+#: numbers that are not a number stand in no order
+UNORDERED = "the order of numbers among which there is a nan depends on how Python sorts"
+
+
+def largest(x: Any) -> Any:
+    """``max`` of the numbers in a vector: of a nan and another number the first stays."""
+    made = np.max(x)
+    if made != made:
+        made = x[0]
+        for value in x:
+            if value > made:
+                made = value
+    return made
+
+
+def smallest(x: Any) -> Any:
+    """``min`` of the numbers in a vector: of a nan and another number the first stays."""
+    made = np.min(x)
+    if made != made:
+        made = x[0]
+        for value in x:
+            if value < made:
+                made = value
+    return made
+
+
 def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
     """``sorted`` of numbers, or of what a key gives a number for; of equals the first stays first."""
     if key is None:
         made = np.sort(np.asarray(iterable))
+        must(not np.any(made[-1:] != made[-1:]), UNORDERED)
         return list(made[::-1]) if reverse else list(made)
     items = list(iterable)
     keys = np.array([key(item) for item in items])
     need(np.ndim(keys) == 1, "sorted by a key of several numbers needs items whose number is known")
+    must(not np.any(keys != keys), UNORDERED)
     order = np.lexsort((np.arange(len(items)), -keys if reverse else keys))
     return [items[k] for k in order]
 
@@ -254,6 +282,7 @@ def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
     """``sorted`` by a number for each item; of equals the first stays first."""
     numbers = np.array(keys)
     need(np.ndim(numbers) == 1, "sorted by a key of several numbers needs items whose number is known")
+    must(not np.any(numbers != numbers), UNORDERED)
     order = np.lexsort((np.arange(len(items)), -numbers if reverse else numbers))
     return [items[k] for k in order]
 
@@ -262,6 +291,7 @@ def most_of(items: Any, keys: Any) -> Any:
     """``max`` by a number for each item."""
     numbers = np.array(keys)
     need(np.ndim(numbers) == 1, "max by a key of several numbers needs items whose number is known")
+    must(not np.any(numbers != numbers), UNORDERED)
     return items[int(np.argmax(numbers))]
 
 
@@ -269,11 +299,13 @@ def least_of(items: Any, keys: Any) -> Any:
     """``min`` by a number for each item."""
     numbers = np.array(keys)
     need(np.ndim(numbers) == 1, "min by a key of several numbers needs items whose number is known")
+    must(not np.any(numbers != numbers), UNORDERED)
     return items[int(np.argmin(numbers))]
 
 
 def ordered_by(items: Any, columns: Any) -> Any:
     """``sorted`` by several numbers for each item: the first that differ decide."""
+    must(not np.any(np.sum(np.array(columns) != np.array(columns))), UNORDERED)
     order = np.lexsort((np.arange(len(items)), *columns[::-1]))
     return [items[k] for k in order]
 
@@ -283,6 +315,7 @@ def most_by(iterable: Any, key: Any) -> Any:
     items = list(iterable)
     keys = np.array([key(item) for item in items])
     need(np.ndim(keys) == 1, "max by a key of several numbers needs items whose number is known")
+    must(not np.any(keys != keys), UNORDERED)
     return items[int(np.argmax(keys))]
 
 
@@ -291,6 +324,7 @@ def least_by(iterable: Any, key: Any) -> Any:
     items = list(iterable)
     keys = np.array([key(item) for item in items])
     need(np.ndim(keys) == 1, "min by a key of several numbers needs items whose number is known")
+    must(not np.any(keys != keys), UNORDERED)
     return items[int(np.argmin(keys))]
 
 
