@@ -22,7 +22,7 @@ from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
 from symgrad.frontend.outside import outside, owner_name, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.rows import apply_row
-from symgrad.frontend.several import each
+from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
@@ -38,6 +38,8 @@ def attribute(ctx: Lowering, node: ast.Attribute) -> Binding:
 
 def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up, so that of ``__private`` is mangled."""
+    if is_one_of_kinds(owner):
+        return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
         case OneOf():

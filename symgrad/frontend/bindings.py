@@ -157,7 +157,7 @@ class Partial(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Binding):
-    """One of two functions, by a test that has been made."""
+    """One of two functions, or one of two values of different classes, by a test that has been made."""
 
     test: Operand
     then: Binding

@@ -47,7 +47,7 @@ from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
 from symgrad.frontend.rows import call_row
-from symgrad.frontend.several import asked
+from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.views import is_surely_copied
@@ -106,6 +106,8 @@ def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 
 @special(len)
 def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_one_of_kinds(args[0]):
+        return each(ctx, args[0], node, lambda held: len_(ctx, [held], {}, node))
     if is_iterator(args[0]):
         return definite(ctx, MISSING, node, TypeError, f"object of type {exact_class(ctx, args[0], node).__name__!r} has no len()")
     match args[0]:
@@ -150,11 +152,15 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     def is_one(held: Binding) -> Binding:
         return Num(Const(is_instance(ctx, held, wanted, node)))
 
-    return asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) else either(ctx, args[0], node, is_one)
+    return (
+        asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
+    )
 
 
 @special(type)
 def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_one_of_kinds(args[0]):
+        return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
     made = exact_class(ctx, args[0], node)
     return Static(made, made.__name__)
 
@@ -353,11 +359,15 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
     def is_one(held: Binding) -> Binding:
         return Num(Const(isinstance(held, Choice) or is_callable(ctx, held, node)))
 
-    return asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) else either(ctx, args[0], node, is_one)
+    return (
+        asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
+    )
 
 
 @special(hasattr)
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_one_of_kinds(args[0]):
+        return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     cls = exact_class(ctx, args[0], node)
     name = unwrap(args[1])
     own = isinstance(args[0], Obj) and args[0].key.kind == "record" and has_item(ctx, args[0].key, name)
@@ -484,6 +494,17 @@ for _operation, _syntax in OPERATOR_MODULE.items():
     SPECIAL[_operation] = functools.partial(
         lambda ctx, args, kwargs, node, syntax: binary(ctx, syntax, args[0], args[1], node), syntax=_syntax
     )
+
+
+def _getter(kind: Any) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """A function that reads attributes or items, of names and places that are known."""
+        return Static(kind(*map(unwrap, args)), kind.__name__)
+
+    return lower
+
+
+SPECIAL[operator.attrgetter], SPECIAL[operator.itemgetter] = _getter(operator.attrgetter), _getter(operator.itemgetter)
 
 
 @special(pow)

@@ -31,6 +31,7 @@ from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
+from symgrad.frontend.protocols import as_float
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
@@ -193,6 +194,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [argument(ctx, a, node) for a in args]
     if found is not None:
         return found(ctx, args, kwargs, node)
+    if spelled is not None and root_of(value) == "math":
+        args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     if (saying := composed(value, are_complex(ctx, [*args, *kwargs.values()]))) is not None:

@@ -14,6 +14,7 @@ from symgrad.frontend.iterate import indices_of, items_of
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
 from symgrad.frontend.printed import shown
+from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
 
@@ -106,9 +107,13 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
                         raise UnsupportedSyntax("a format that is computed cannot be differentiated", ctx.loc(spec))
                     form = f":{made.value}"
                 template += "{" + (f"!{chr(conversion)}" if conversion > 0 else "") + form + "}"
-                values.append(ctx.evaluate(value))
+                held = ctx.evaluate(value)
+                if conversion <= 0 and own_method(held, "__format__") is not None:
+                    held = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value)
+                    template, form = template.removesuffix("{" + form + "}") + "{}", ""
+                values.append(held)
                 conversions.append(max(conversion, 0))
-                if form and isinstance(values[-1], Obj) and values[-1].key.kind == "record":
+                if form and isinstance(held, Obj) and held.key.kind == "record":
                     raise UnsupportedSyntax("a format of an instance is not followed", ctx.loc(value), "format its attributes")
     plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):

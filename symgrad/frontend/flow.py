@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Broken, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
+from symgrad.frontend.bindings import Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
 from symgrad.frontend.carried import Head, after_loop, loop
 from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop, Lowering, Raised, Unresolved
 from symgrad.frontend.joins import Side, join_states
@@ -322,6 +322,8 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
                 return Maybe(new(present), binding(inner), absent)
             case OneOf(place, values):
                 return OneOf(new(place), values)
+            case Choice(test, then, orelse):
+                return Choice(new(test), binding(then), binding(orelse))
         return old
 
     state.memory = {k: new(v) for k, v in state.memory.items()}

@@ -74,7 +74,9 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
 
 def can_be_called(binding: Binding) -> bool:
     """Is it a function?"""
-    return isinstance(binding, Fun | Bound | Choice) or isinstance(binding, Static) and callable(binding.value)
+    if isinstance(binding, Choice):
+        return can_be_called(binding.then) and can_be_called(binding.orelse)
+    return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
 
 
 @dataclass(slots=True)
@@ -226,6 +228,8 @@ class Joining:
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, "make each a list", sites | others)
+        if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):
+            return self.either(a, b)
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if isinstance(a, Tup) and isinstance(b, Tup) and self.are_joined_item_by_item(a, b):
@@ -370,7 +374,7 @@ class Joining:
         alone = len(keys) == 1 and MISSING in (a, b)
         alike = len({(k.kind, Same(k.cls), k.exact) for k in keys}) == 1
         if not (alone or len(keys) == 2 and alike):
-            return Broken("it is bound to different objects on different paths")
+            return self.either(a, b)
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
         made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
@@ -392,6 +396,25 @@ class Joining:
         else:
             self.state.heap[made] = self.items(first, second)
         return Obj(made)
+
+    def either(self, a: Binding, b: Binding) -> Binding:
+        """One of two values of different classes, each with what it is on its path."""
+        sides = [self.alone(self.then, a), self.alone(self.orelse, b)]
+        if any(isinstance(side, Broken) for side in sides):
+            return Broken("it is bound to different objects on different paths")
+        return Choice(self.op.test, sides[0], sides[1])
+
+    def alone(self, side: Side, binding: Binding) -> Binding:
+        """A value of one path, after the join, where nobody reads it on the other."""
+        pair = (binding, MISSING) if side is self.then else (MISSING, binding)
+        if isinstance(binding, Obj):
+            return self.binding(*pair, "%alone")
+        if isinstance(binding, Choice):
+            test = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
+            return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))
+        if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
+            return self.of_form(*pair, "%alone", self.form(side, binding))
+        return Broken(DIFFERENT)
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""

@@ -39,7 +39,7 @@ from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_keys
 from symgrad.frontend.protocols import as_index
-from symgrad.frontend.several import each
+from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
@@ -167,6 +167,9 @@ def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
 
 def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) -> Binding:
     """``owner[node]``."""
+    if is_one_of_kinds(owner):
+        index = index_of(ctx, node)
+        return each(ctx, owner, whole, lambda value: load(ctx, value, index, whole))
     match owner := definite(ctx, owner, whole):
         case Ref() if isinstance(ctx.type_of(owner), List):
             return load_list(ctx, owner, index_of(ctx, node), whole)
@@ -373,6 +376,10 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
 
 def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Binding, whole: ast.AST) -> None:
     """``owner[node] = value``."""
+    if is_one_of_kinds(owner):
+        index = index_of(ctx, node)
+        each(ctx, owner, whole, lambda held: done(store_item(ctx, held, index, value, whole)))
+        return
     match owner := definite(ctx, owner, whole):
         case Ref() if isinstance(ctx.type_of(owner), Array):
             store_array(ctx, owner, index_of(ctx, node), value, whole)
@@ -388,6 +395,11 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case _:
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
+
+
+def done(_: None) -> Binding:
+    """What a store gives."""
+    return ABSENT
 
 
 def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> Binding:

@@ -42,7 +42,7 @@ from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.sameness import are_one
-from symgrad.frontend.several import asked, each
+from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand
@@ -75,6 +75,10 @@ def binop(ctx: Lowering, node: ast.BinOp) -> Binding:
 
 def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """One binary operator on two bindings."""
+    if is_one_of_kinds(a):
+        return each(ctx, a, node, lambda value: binary(ctx, kind, value, b, node))
+    if is_one_of_kinds(b):
+        return each(ctx, b, node, lambda value: binary(ctx, kind, a, value, node))
     a, b = (each(ctx, x, node, as_number) if isinstance(x, OneOf) and all(as_number(v) is not v for v in x.values) else x for x in (a, b))
     if not class_of(a) and not isinstance(a, Static):
         b = definite(ctx, b, node)
@@ -293,6 +297,8 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
 
 def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     """What ``if`` asks: a bool operand, constant where it is known."""
+    if is_one_of_kinds(binding):
+        return truth(ctx, each(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
     for word in ("__bool__", "__len__"):
         if own_method(binding, word) is not None:
             return truth(ctx, ctx.apply_method(binding, word, [], node), node)
@@ -372,6 +378,10 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
 
 
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    if is_one_of_kinds(a):
+        return each(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
+    if is_one_of_kinds(b):
+        return each(ctx, b, node, lambda value: comparison(ctx, op, a, value, node))
     if not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) and not (isinstance(a, Static) and isinstance(b, Static)):
         a, b = as_number(a), as_number(b)
     if isinstance(op, ORDERS) and any(x == ABSENT and isinstance(y, Num | Ref) for x, y in ((a, b), (b, a))):
@@ -542,6 +552,12 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
             type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None
             if isinstance(type_, Unknown | Undefined | Object) or type_ is not None and ctx.holes and x.value is None:
                 return None
+            return False
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, External) and isinstance(y, External | Num | Obj | Tup | Ref):
+            passed = isinstance(y, Num | Ref) and isinstance(ctx.type_of(y), Unknown | Undefined | Object)
+            return None if passed else isinstance(y, External) and y.value is x.value
+        if isinstance(x, Obj) and isinstance(y, Tup | Fun) or isinstance(x, Obj | Tup) and isinstance(y, Num) and y.operand.type.is_number:
             return False
     if isinstance(a, Tup) and isinstance(b, Tup) and not isinstance(a, View):
         return False if len(a.items) != len(b.items) or a.kind is not b.kind else True if not a.items else None

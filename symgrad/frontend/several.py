@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from symgrad.frontend.bindings import Binding, Num, OneOf
+from symgrad.frontend.bindings import Binding, Choice, Maybe, Num, Obj, OneOf, Ref, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import choose
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
@@ -41,7 +41,10 @@ def among(ctx: Lowering, binding: OneOf, chosen: Iterable[int], node: ast.AST) -
 
 
 def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
-    """What is made of a constant, for whichever of them it is."""
+    """What is made of a constant, or of one of two values of different classes, for whichever of them it is."""
+    if isinstance(binding, Choice) and not is_function(binding):
+        held = binding
+        return choose(ctx, held.test, node, lambda: each(ctx, held.then, node, use), lambda: each(ctx, held.orelse, node, use))
     if not isinstance(binding, OneOf):
         return use(binding)
     values = binding.values
@@ -55,8 +58,25 @@ def each(ctx: Lowering, binding: Binding, node: ast.AST, use: Callable[[Binding]
     return of(possible(ctx, binding))
 
 
-def asked(ctx: Lowering, binding: OneOf, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
+def is_function(binding: Binding) -> bool:
+    """Is it a function, or one of several?"""
+    return is_function(binding.then) and is_function(binding.orelse) if isinstance(binding, Choice) else not is_value(binding)
+
+
+def is_value(binding: Binding) -> bool:
+    """Is it a number, an array, a tuple or an object of the heap, or one of several of which one is?"""
+    return isinstance(binding, Num | Ref | Tup | Obj | Maybe) or isinstance(binding, Choice) and not is_function(binding)
+
+
+def is_one_of_kinds(binding: Binding) -> bool:
+    """Is it one of two values of different classes?"""
+    return isinstance(binding, Choice) and not is_function(binding)
+
+
+def asked(ctx: Lowering, binding: Binding, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
     """A test of a constant, whichever it is; where each answer is known, it is a test of the place."""
+    if not isinstance(binding, OneOf):
+        return each(ctx, binding, node, question)
     answers = {k: question(binding.values[k]) for k in possible(ctx, binding)}
     known = {k: a.operand.value for k, a in answers.items() if isinstance(a, Num) and isinstance(a.operand, Const)}
     if len(known) < len(answers):
@@ -64,4 +84,4 @@ def asked(ctx: Lowering, binding: OneOf, node: ast.AST, question: Callable[[Bind
     return Num(among(ctx, binding, [k for k, answer in known.items() if answer], node))
 
 
-__all__ = ["asked", "each"]
+__all__ = ["asked", "each", "is_one_of_kinds"]

@@ -108,6 +108,8 @@ def settled(binding: Binding, state: State) -> Binding:
         left = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k)) is not False]
         sure = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k))]
         return sure[0] if sure else left[0] if len(left) == 1 else binding
+    if isinstance(binding, Choice) and (chosen := decided(binding.test, state)) is not None:
+        return settled(binding.then if chosen else binding.orelse, state)
     if not isinstance(binding, Maybe) or (known := decided(binding.present, state)) is None:
         return binding
     return binding.inner if known else binding.absent

@@ -13,9 +13,10 @@ from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref, Static
 from symgrad.frontend.context import Lowering, Raised
 from symgrad.frontend.generated import generated
 from symgrad.frontend.iterate import unpack
-from symgrad.frontend.memory import store_item
+from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import owner_name
+from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
 
@@ -54,6 +55,9 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
     """``owner.name = value`` on an instance made in the function."""
+    if is_one_of_kinds(owner):
+        each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))
+        return
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
