@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Any
 
 from symgrad.frontend.activation import holds_function
@@ -11,7 +12,7 @@ from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, indices_of, items_of
+from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.stepping import begin
@@ -120,14 +121,20 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             return
         items = items_of(ctx, over, generator.iter)
         if isinstance(items, list):
-            for item in items:
-                bind(ctx, generator.target, item)
+            for place in itertools.count():
+                now = items_now(ctx, over, items, generator.iter)
+                if place >= len(now):
+                    return
+                ctx.write_out(generator.iter)
+                bind(ctx, generator.target, now[place])
                 filtered(generator.ifs)
-            return
+        going = list(held_lists(ctx, over))
+        ctx.going.append(going)
         if ctx.unroll and (indices := indices_of(items)) is not None:
             for place in indices:
                 bind(ctx, generator.target, items.item(Const(place)))
                 filtered(generator.ifs)
+            ctx.going.remove(going)
             return
 
         def body(index: Value) -> None:
@@ -137,6 +144,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         hint = generator.target.id if isinstance(generator.target, ast.Name) and items.counts else None
         guess = [*guess_names(ctx, [generator.target]), key]
         counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
+        ctx.going.remove(going)
 
     made: Binding = MISSING
     try:

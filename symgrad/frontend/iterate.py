@@ -11,9 +11,10 @@ import enum
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Generator, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.flow import branch
@@ -92,6 +93,37 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         name = getattr(binding, "name", None) or "x"
         raise BadArgument(what_of(row, name), ctx.loc(node), passed_instead(row, name))
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
+
+
+def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
+    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
+    match binding:
+        case Obj(key) if key.kind in ("list", "dict"):
+            return {key: shape_of_object(ctx, key)}
+        case Iter(parts=parts):
+            return {k: v for part in parts for k, v in held_lists(ctx, part).items()}
+    return {}
+
+
+def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
+    """The keys of a dict; the items of a list."""
+    content = ctx.state.heap[key]
+    return [k for k, _ in content] if key.kind == "dict" and not isinstance(content, Ref) else content
+
+
+def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST) -> list[Any]:
+    """The items of a container of known structure as they are now: Python sees what the body of a loop does to a list."""
+    if isinstance(over, Obj) and over.key.kind == "list":
+        content = ctx.state.heap[over.key]
+        again: list[Any] | Items = items if isinstance(content, Ref) else [b for _, b in content]
+    elif isinstance(over, Iter) and over.kind in ("enumerate", "zip") and over.key is None and all(isinstance(x, Binding) for x in items):
+        again = items_of(ctx, over, node)
+    else:
+        return items
+    if not isinstance(again, list):
+        what = "a list becomes one of any length while it is iterated over"
+        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
+    return again
 
 
 def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
@@ -248,13 +280,22 @@ def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
 
 def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items:
     """``zip(..., strict=True)``: that the lengths are equal is seen before the first round."""
+    lengths_compared(ctx, parts, node)()
+    return over_zip(ctx, parts, node)
+
+
+def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Callable[[], None]:
+    """What raises where some things are not of one length, as they are now."""
     inner = [items_of(ctx, p, node) for p in parts]
     stops = [Const(len(i)) if isinstance(i, list) else plain(ctx, i).bounds[1] for i in inner]
-    for k, other in enumerate(stops[1:]):
-        if other is not stops[0] and ctx.builder.extent_of(other) != ctx.builder.extent_of(stops[0]):
-            said = Const(f"zip() argument {k + 2} is shorter or longer than argument 1")
-            ctx.builder.call_many("check_count", other, stops[0], said)
-    return over_zip(ctx, parts, node)
+
+    def check() -> None:
+        for k, other in enumerate(stops[1:]):
+            if other is not stops[0] and ctx.builder.extent_of(other) != ctx.builder.extent_of(stops[0]):
+                said = Const(f"zip() argument {k + 2} is shorter or longer than argument 1")
+                ctx.builder.call_many("check_count", other, stops[0], said)
+
+    return check
 
 
 def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:

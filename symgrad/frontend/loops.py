@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, HeapKey, Iter, Num, Obj, Ref, View
+from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, View
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
-from symgrad.frontend.iterate import UNROLLED, Items, indices_of, items_of
+from symgrad.frontend.iterate import UNROLLED, Items, held_lists, indices_of, items_now, items_of, lengths_compared, shape_of_object
 from symgrad.frontend.operators import truth
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import statement
@@ -28,6 +28,11 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable = begin(ctx, iterable, node.iter)
     if isinstance(iterable, Generator):
         return over_generator(ctx, node, iterable, rest)
+    check = None  #: of the lengths, once the rounds before the shortest ends are gone through
+    if isinstance(iterable, Iter) and iterable.kind == "zip_strict" and not ctx.unroll:
+        shorter = replace(iterable, kind="zip")
+        if not isinstance(items_of(ctx, shorter, node.iter), list):
+            check, iterable = lengths_compared(ctx, iterable.parts, node.iter), shorter
     items = items_of(ctx, iterable, node.iter)
     if isinstance(items, list):
         return unrolled(ctx, node, iterable, items, rest)
@@ -53,6 +58,10 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     made = counted(ctx, loop_key(ctx, node), guess, items.bounds, body, ctx.loc(node), hint)
     for name in held:
         ctx.state.names.pop(name, None)
+    if check is not None and not ctx.state.dead:
+        leaving = ctx.state.names.get(made.exit, Num(Const(NEXT)))
+        assert isinstance(leaving, Num)
+        branch(ctx, same(ctx, leaving.operand, NEXT), check, lambda: None, [], ctx.loc(node.iter))
     return after(ctx, made, node.orelse, rest)
 
 
@@ -99,42 +108,15 @@ class Later:
     index: Const
 
 
-def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
-    """The lists and dicts that something is iterated over through, each with what must not change meanwhile."""
-    match binding:
-        case Obj(key) if key.kind in ("list", "dict"):
-            return {key: shape_of_object(ctx, key)}
-        case Iter(parts=parts):
-            return {k: v for part in parts for k, v in held_lists(ctx, part).items()}
-    return {}
-
-
-def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
-    """The keys of a dict; the items of a list."""
-    content = ctx.state.heap[key]
-    return [k for k, _ in content] if key.kind == "dict" and not isinstance(content, Ref) else content
-
-
 def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt]) -> bool:
     """A loop over a container of known length whose items differ: one round after the other."""
-    live = (
-        iterable.key
-        if isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref)
-        else None
-    )
-    held = {} if live is not None else held_lists(ctx, iterable)
-    asked_again = isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and iterable.key is None
-    if asked_again:
+    is_live = isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref)
+    held = {} if is_live else held_lists(ctx, iterable)
+    if isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and not any(isinstance(item, Later) for item in items):
         held = {key: before for key, before in held.items() if key.kind == "dict"}
 
     def enter(place: int) -> bool:
-        now = items if live is None else [b for _, b in ctx.state.entries(live)]  # Python sees what the body does to the list
-        if asked_again and not any(isinstance(item, Later) for item in items):
-            again = items_of(ctx, iterable, node)
-            if not isinstance(again, list):
-                what = "a list becomes one of any length while it is iterated over"
-                raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
-            now = again
+        now = items_now(ctx, iterable, items, node)
         if place >= len(now):
             return False
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
