@@ -126,6 +126,7 @@ class Fun(Binding):
     frame: Any
     defaults: tuple[tuple[str, Binding], ...] = ()
     keeps: bool = False  #: its results are kept, as ``functools.lru_cache`` does it
+    manages: bool = False  #: ``contextlib.contextmanager`` decorates it
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from symgrad.frontend.memory import check_axes, delete_item, index_of, load, sto
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.source import read
-from symgrad.frontend.tables import statement
+from symgrad.frontend.tables import STATEMENTS, special, statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
 from symgrad.ir.core import Call, Const
 from symgrad.ir.types import Array, List
@@ -362,6 +362,8 @@ MANAGERS = "use a class with __enter__ and __exit__"
 @statement(ast.With)
 def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
+    if (loop := as_loop(ctx, node)) is not None:
+        return bool(STATEMENTS[ast.For](ctx, loop, rest))
     managers: list[Binding] = []
     for entry in node.items:
         if is_quiet(ctx, entry) or is_of_contextlib(ctx, entry, node.body):
@@ -411,6 +413,47 @@ def is_of_contextlib(ctx: Lowering, entry: ast.withitem, body: list[ast.stmt]) -
     if entry.optional_vars is not None:
         bind(ctx, entry.optional_vars, given[0] if given and held.value is contextlib.nullcontext else Static(None))
     return True
+
+
+def as_loop(ctx: Lowering, node: ast.With) -> ast.For | None:
+    """A ``with`` of a generator that ``contextlib.contextmanager`` decorates as the loop over its one value."""
+    entry, *others = node.items
+    call = entry.context_expr
+    held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
+    of_static = isinstance(held, Static) and inspect.isgeneratorfunction(getattr(held.value, "__wrapped__", None))
+    if not isinstance(call, ast.Call) or not (of_static or isinstance(held, Fun) and held.manages):
+        return None
+    if leaves_early(node.body):
+        what = "a with statement of a generator is left in the middle"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return behind it")
+    function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if of_static else call.func
+    body: list[ast.stmt] = [ast.copy_location(ast.With(others, node.body), node)] if others else node.body
+    over = ast.copy_location(ast.Call(function, call.args, call.keywords), call)
+    target = entry.optional_vars or ast.copy_location(ast.Name("%value", ast.Store()), call)
+    return ast.copy_location(ast.For(target, over, body, []), node)
+
+
+def leaves_early(body: list[ast.stmt]) -> bool:
+    """Is there a way out of a block but through its end?"""
+    for node in body:
+        if isinstance(node, ast.Return | ast.Break | ast.Continue):
+            return True
+        inner = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
+        if inner and not isinstance(node, ast.FunctionDef):
+            return True
+        if not isinstance(node, ast.For | ast.While | ast.FunctionDef):
+            parts = [part for name in ("body", "orelse", "finalbody") if isinstance(part := getattr(node, name, None), list)]
+            if any(map(leaves_early, parts)):
+                return True
+    return False
+
+
+@special(contextlib.contextmanager)
+def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``@contextlib.contextmanager`` of a generator that is defined in the function."""
+    if not isinstance(args[0], Fun):
+        raise UnsupportedSyntax("contextlib.contextmanager is called on this", ctx.loc(node), "decorate the function where it is defined")
+    return replace(args[0], manages=True)
 
 
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
