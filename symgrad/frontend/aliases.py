@@ -77,9 +77,9 @@ def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
         return None
     first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {x: TRUE} for x in (one, other))
     tests = [(first[base], second[base]) for base in first if base in second]
-    if len(tests) != 1 or all(test != TRUE for test in tests[0]):
+    if len(tests) != 1 or all(test is not TRUE for test in tests[0]):
         return None if tests else FALSE
-    return next((test for test in tests[0] if test != TRUE), TRUE)
+    return next((test for test in tests[0] if test is not TRUE), TRUE)
 
 
 __all__ = ["one_array"]

@@ -298,9 +298,13 @@ class State:
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
-        several = [made for made, bases in self.bases.items() if old in bases]
-        for other in (old, *self.partners.get(old, NO_LOCATIONS), *self.bases.get(old, NO_LOCATIONS), *several):
+        for other in (old, *self.near(old)):
             self.share(new, other)
+
+    def near(self, location: Location) -> list[Location]:
+        """The locations that may share memory with one."""
+        several = [made for made, bases in self.bases.items() if location in bases]
+        return [*self.partners.get(location, NO_LOCATIONS), *self.bases.get(location, NO_LOCATIONS), *several]
 
     def share(self, one: Location, other: Location) -> None:
         """Note that two locations may share memory; nothing follows from that for what each of them may share with others."""

@@ -10,7 +10,6 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import (
     MISSING,
-    NO_LOCATIONS,
     Binding,
     Broken,
     HeapKey,
@@ -162,7 +161,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         head.inits.append(entry.sameness(*(head.first(x) for x in pair)))
         relate_objects(head, pair, head.slot(ctx, BOOL, None))
     for place, bases in chosen_arrays(plan, head):
-        held = bases_of(entry, source_of(entry, plan, *place)[0])
+        held = bases_of(entry, next(iter(source_of(entry, plan, *place)), None))
         head.inits += [held.get(base, FALSE) for base in bases]
         state.bases[head.places[place]] = {base: head.slot(ctx, BOOL, None) for base in bases}
     relate(ctx, entry, plan, head)
@@ -280,7 +279,7 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
     for location, source in pairs:
         if location is source:
             continue
-        for other in (source, *entry.partners.get(source, NO_LOCATIONS)):
+        for other in (source, *entry.near(source)):
             if other in seen:
                 state.share(location, other)
             for twin in held.get(other, ()):
@@ -383,7 +382,8 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
         wholes = [(name, places_in(*held_before(entry, plan, name), entry.heap, True), places_in(held, form, end.heap, True))
                   for name, held, form in ends_of(plan, end) if name in plan.names]  # fmt: skip
         carried = [((name, n), *both) for name, *sides in wholes for n, both in enumerate(zip(*sides, strict=True))]
-        news = learn_bases(entry, plan, head, end, reachable(ctx, head.state, plan.names), carried)
+        unbound = {name for name in plan.names if entry.names.get(name, MISSING) == MISSING}
+        news = learn_bases(entry, plan, head, end, reachable(ctx, head.state, plan.names), carried, unbound)
     ends: dict[Any, Location] = {}
     objects: dict[Any, HeapKey] = {}
     for place, held, form in ends_of(plan, end):
@@ -402,7 +402,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
             plan.stale[a] = None
             news = True
-        others = end.partners.get(one, NO_LOCATIONS)
+        others = end.near(one)
         for b, two in items[:n]:
             if (one is two or two in others) and (a, b) not in plan.shares:
                 plan.shares[a, b] = None

@@ -185,7 +185,7 @@ class Joining:
             others = {k: (k, k) for k in near if k in self.entry.heap and k in live}
             for other, theirs in [*others.items(), *list(made.items())[:n]]:
                 same = self.same(sides, theirs)
-                if same != FALSE:
+                if same is not FALSE:
                     self.state.relate(key, other, same)
                     contents = [self.state.heap[k] for k in (key, other)]
                     if isinstance(contents[0], Ref) and isinstance(contents[1], Ref):

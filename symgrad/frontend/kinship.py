@@ -34,7 +34,7 @@ def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[An
                 near |= dict.fromkeys([key, *state.kin.get(key, NO_KEYS)])
         related += [(place, key) for key in near if key in entry.heap and key in live]
         for other in places[:n]:
-            if entry.sameness(first, head.first(other)) != FALSE or end.sameness(last, objects.get(other)) != FALSE:
+            if entry.sameness(first, head.first(other)) is not FALSE or end.sameness(last, objects.get(other)) != FALSE:
                 related.append((place, other))
     return related
 
@@ -55,15 +55,18 @@ def bases_of(state: State, location: Location | None) -> Mapping[Location, Opera
 
 
 def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
-                carried: Iterable[tuple[Any, Location | None, Location | None]]) -> bool:  # fmt: skip
-    """Which arrays of before the loop the carried ones are: each place with what is there before the first round, and after one."""
+                carried: Iterable[tuple[Any, Location | None, Location | None]], unbound: set[Any]) -> bool:  # fmt: skip
+    """Which arrays of before the loop the carried ones are: each place with what is there before the first round, and after one.
+
+    ``unbound`` are the names that are bound in the loop alone.
+    """
     news = False
     for place, first, last in carried:
         if plan.bases.get(place, {}) is None or place not in head.places:
             continue
         own = [bases_of(entry, first), bases_of(end, last)]
         bases = dict.fromkeys([*own[0], *own[1]])
-        known = all(own) and all(base in entry.memory and base not in entry.bases for base in bases)
+        known = bool(own[1] and (own[0] or place[0] in unbound)) and all(base in entry.memory and base not in entry.bases for base in bases)
         made = bases if known and any(base in stays for base in bases) else None
         if (place in plan.bases or made is not None) and plan.bases.get(place) != made:
             plan.bases[place] = made

@@ -81,7 +81,7 @@ def list_count(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
             continue
         here = choose(ctx, test, node, lambda: Num(ONE), lambda: Num(ZERO))
         assert isinstance(here, Num)
-        made = here.operand if made == ZERO else ctx.call("add", made, here.operand)
+        made = here.operand if made is ZERO else ctx.call("add", made, here.operand)
     return Num(made)
 
 

@@ -492,10 +492,12 @@ def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tup
 def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
     """Does what is held in one place count as what is held in another: is it the same object, or equal to it?"""
     same = same_object(ctx, a, b)
-    if same == TRUE:
+    if same is TRUE:
         return TRUE
     test = truth(ctx, comparison(ctx, ast.Eq(), a, b, node), node)
-    return test if same == FALSE or test == TRUE else same if test == FALSE else ctx.call("logical_or", same, test)
+    if same is FALSE or isinstance(test, Const) and test.value:
+        return test
+    return same if isinstance(test, Const) else ctx.call("logical_or", same, test)
 
 
 def items_compared(ctx: Lowering, a: Binding, b: Binding) -> list[tuple[Binding, ...]] | None:
@@ -571,7 +573,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
         if (same := one_array(ctx, a.location, b.location)) is not None:
             return bool(same.value) if isinstance(same, Const) else None
-        sure = b.location not in ctx.state.partners.get(a.location, ())
+        sure = b.location not in ctx.state.near(a.location)
         ctx.unsure = ctx.unsure or not sure
         return a.location is b.location if a.location is b.location or sure else None
     if any(is_iterator(x) and not isinstance(x, Obj) for x in (a, b)):
@@ -617,7 +619,7 @@ def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
     if isinstance(a, Maybe | OneOf) or isinstance(b, Maybe | OneOf):
         return FALSE
     known = identical(ctx, a, b)
-    return Const(known) if known is not None else are_one(ctx.state, a, b) or FALSE
+    return (TRUE if known else FALSE) if known is not None else are_one(ctx.state, a, b) or FALSE
 
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:

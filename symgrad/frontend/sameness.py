@@ -18,7 +18,7 @@ from symgrad.frontend.joins import is_of_numbers
 from symgrad.frontend.reach import reached
 from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
-from symgrad.ir.core import Const, Operand
+from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
 
 @entered(SPREAD, "changed")
@@ -91,7 +91,7 @@ def are_one(state: State, a: Binding, b: Binding) -> Operand | None:
         return None
     same = state.sameness(a.key, b.key)
     known = decided(same, state)
-    return same if known is None else Const(known)
+    return same if known is None else TRUE if known else FALSE
 
 
 __all__ = ["are_one"]

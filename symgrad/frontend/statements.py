@@ -130,7 +130,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         keep_shape(ctx, type_, result)
         ctx.store(old, result)
         return None
-    if ctx.state.partners.get(old.location) or old.path:
+    if ctx.state.near(old.location) or old.path:
         what = "whether this changes an array in place or makes a new number is not known"
         raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}")
     return binary(ctx, type(node.op), old, value, node)

@@ -337,7 +337,16 @@ def all_the_keys(x):
     return sum(v * v for v in held.values())
 
 
-@pytest.mark.parametrize("f", [two_names_of_what_a_branch_makes, a_key_that_is_missing_or_none_or_a_number, how_many_keys, all_the_keys])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_two_names_of_what_a_branch_makes(sign: float) -> None:
+    x = sign * X
+    value, _ = symgrad.value_and_grad(two_names_of_what_a_branch_makes)(x)
+
+    assert value == pytest.approx(two_names_of_what_a_branch_makes(x), rel=1e-14)
+    symgrad.check_grads(two_names_of_what_a_branch_makes, (x,), wrt=0)
+
+
+@pytest.mark.parametrize("f", [a_key_that_is_missing_or_none_or_a_number, how_many_keys, all_the_keys])
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)

@@ -41,14 +41,6 @@ def match_binds_either(x):
     return x[0]
 
 
-@refused("use isinstance")
-def match_on_a_builtin_class(x):
-    match x[0]:
-        case float(a):
-            return a * x[1]
-    return x[0]
-
-
 @refused("return floats only, 0.0 instead of 0")
 def vectorized_integers_and_floats(x):
     return np.sum(np.vectorize(lambda a: a * 2.0 if a > 1.0 else 0)(x))
