@@ -111,7 +111,7 @@ def doubled(x):
     yield 2.0 * x
 
 
-@refused("use a class with __enter__ and __exit__")
+@refused("return behind it")
 def generator_as_a_context_manager(x):
     with doubled(x) as y:
         return np.sum(y)
