@@ -17,6 +17,7 @@ from symgrad.frontend.adapters import adapted, name_of_partialmethod
 from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
 from symgrad.frontend.outside import outside, owner_name, rely_on_class
@@ -40,6 +41,9 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up, so that of ``__private`` is mangled."""
     if is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
+    if attr == "__class__" and isinstance(owner, Obj | Tup | Num | Ref | Iter):
+        made = exact_class(ctx, owner, node)
+        return Static(made, made.__name__)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
         case OneOf():

@@ -424,7 +424,10 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if (items := items_compared(ctx, a, b)) is not None:
         return tuples_compared(ctx, op, *items, node)
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
-        return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
+        try:
+            return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
+        except TypeError as error:
+            return definite(ctx, MISSING, node, TypeError, str(error))
     if isinstance(a, Tup) and isinstance(b, Tup):
         return tuples_compared(ctx, op, a.items, b.items, node)
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):

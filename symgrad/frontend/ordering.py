@@ -140,6 +140,8 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
         keys = items if key == Static(None) else [ctx.apply(key, [item], {}, node) for item in items]
         if known_value(backwards) and (order := known_order(keys, bool(known_value(backwards)[0]))) is not None:
             return ctx.new_object("list", enumerate(items[k] for k in order))
+        if any(isinstance(k, Ref) and isinstance(ctx.type_of(k), Array) for k in keys):
+            raise UnsupportedSyntax("arrays stand in no order", ctx.loc(node), "sort by a number of each")
         if not all(map(is_of_numbers, items)) or any(class_of(k) is not None for k in keys):
             return sorted_objects(ctx, items, keys, backwards, node)
         if any(isinstance(k, Tup | Obj) for k in keys):
@@ -203,7 +205,11 @@ def known_order(keys: list[Binding], backwards: bool) -> list[int] | None:
         if not all(firsts) or len({value for (value,) in firsts}) < len(keys):
             return None
         known = [(first, True) for first in firsts]
-    return sorted(range(len(keys)), key=lambda k: known[k][0], reverse=backwards)
+    values = [held[0] if len(held) == 1 and not isinstance(key, Tup) else held for (held, _), key in zip(known, keys, strict=True)]
+    try:
+        return sorted(range(len(keys)), key=lambda k: values[k], reverse=backwards)
+    except TypeError:
+        return None
 
 
 def constants_of(key: Binding) -> tuple[list[Any], bool]:
