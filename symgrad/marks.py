@@ -8,7 +8,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Ref, Static
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch.watch import LIBRARIES, names_in
 from symgrad.errors import CloudpickleMissing, SourceNotFound
 from symgrad.frontend.kept_texts import KEPT
 from symgrad.frontend.matching import same_code
@@ -32,6 +31,8 @@ from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
 MAIN = ("__main__", "__mp_main__")
+#: packages whose functions need nothing of the user's
+LIBRARIES = frozenset({"numpy", "scipy", "symgrad", *sys.stdlib_module_names}) - {"__main__"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +344,9 @@ def is_written(name: str, value: Any) -> bool:
     """Did the user write this member of a class?  What Python adds differs from version to version, and cloudpickle leaves it out."""
     added = name.startswith("__") and name.endswith("__") and not isinstance(value, types.FunctionType)
     return not added and name not in ("_abc_impl", "__annotate__", "__annotate_func__")
+
+
+def names_in(code: types.CodeType) -> list[str]:
+    """Every global and attribute that a code object and those inside it name, in order."""
+    inner = [name for const in code.co_consts if isinstance(const, types.CodeType) for name in names_in(const)]
+    return list(dict.fromkeys([*code.co_names, *inner]))

@@ -9,6 +9,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import combinations
 from typing import Any, Literal, Protocol
 
@@ -200,13 +201,30 @@ ASPECTS: dict[str, Callable[[Any], Any]] = {
     "set": set,
 }
 
+#: what is asked of an object and a name: presence and absence count as much as what is there
+QUESTIONS: dict[str, Callable[[Any, str], bool]] = {
+    "has": hasattr,
+    "lacks": lambda value, name: not hasattr(value, name),
+    "undefined": lambda cls, name: name not in vars(cls),
+    "unset": lambda mapping, name: name not in mapping,
+    "unknown": lambda modules, name: name not in modules and not is_importable(name),
+}
+
+
+def is_importable(name: str) -> bool:
+    """Could a module of this name be imported now?"""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relied:
     """Something outside that code contains as it was when it was made: a function, a class, a text, the keys of a dict.
 
     ``text`` is the expression that reads it, over the names of ``Compiled.objects`` and the user's; ``aspect`` one of
-    ``ASPECTS``; ``value`` what that was.
+    ``ASPECTS``, and ``value`` what that was; or one of ``QUESTIONS``, which is true of the object and the name ``value``.
     """
 
     text: str
@@ -221,6 +239,8 @@ class Relied:
 
     def holds(self, found: Any) -> bool:
         """Is an object that was read now what it was?"""
+        if self.aspect in QUESTIONS:
+            return QUESTIONS[self.aspect](found, self.value)
         now = ASPECTS[self.aspect](found)
         same = type(now) is type(self.value) and bool(now == self.value) if self.by_equality() else now is self.value
         return same and (self.code is None or now.__code__ is self.code)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import types
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +11,8 @@ from symgrad.abstraction import PYTHON_NUMBERS
 from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import ASPECTS, Abstract, Relied, Static, Tree, part_of
-from symgrad.text import item, literal, names_in, respelled
+from symgrad.signature import Abstract, Static, Tree, part_of
+from symgrad.text import literal, respelled
 
 
 def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
@@ -99,38 +96,6 @@ def _tree_condition(text: str, tree: Tree, names: Names) -> list[str] | None:
             return None
         tests += made
     return tests
-
-
-def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
-    """Tests that what the code contains of something outside is still so."""
-    now = text if relied.aspect == "itself" else f"{names.of(ASPECTS[relied.aspect])}({text})"
-    tests = [f"{now} {'==' if relied.by_equality() else 'is'} {names.of(relied.value)}"]
-    if isinstance(relied.value, str | int) and relied.aspect == "itself":
-        tests.insert(0, f"{names.of(type)}({text}) is {names.of(type(relied.value))}")
-    return tests if relied.code is None else [*tests, f"{text}.__code__ is {names.of(relied.code)}"]
-
-
-def _parameter_count(code: types.CodeType) -> int:
-    starred = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_argcount + code.co_kwonlyargcount + starred
-
-
-def captured_text(function: types.FunctionType, expression: str, objects: Mapping[str, Any], names: Names) -> str | None:
-    """The expression with the user's globals and cells spelled so that the guard can read them."""
-    parameters = function.__code__.co_varnames[: _parameter_count(function.__code__)]
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-
-    def spell(name: str) -> str:
-        if name in objects:
-            return names.of(objects[name])
-        if name in parameters:
-            return name
-        if name in cells:
-            return f"{names.of(cells[name])}.cell_contents"
-        return item(names.of(function.__globals__), name) if name in function.__globals__ else ""
-
-    known = names_in(expression)
-    return respelled(expression, spell, names.of(getattr) if "getattr(" in expression else "") if all(map(spell, known)) else None
 
 
 def spelled(path: str, names: Names) -> str:

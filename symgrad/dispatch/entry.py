@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import types
 from collections.abc import Mapping
@@ -13,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import abstract_value, array_leaves
-from symgrad.dispatch.watch import Watch
 from symgrad.errors import UnsureAlias
-from symgrad.identity import Same
 from symgrad.ir.types import Array
 from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
-from symgrad.text import root_of, tree_of, value_of
+from symgrad.text import root_of, value_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,14 +24,12 @@ class Entry:
 
     signature: Signature
     compiled: Compiled
-    watched: tuple[Watch, ...] = ()
     examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
         return (
-            all(watch.holds() for watch in self.watched)
-            and all(
+            all(
                 self.relies(function, relied, arguments or {})
                 for relied in self.compiled.relied
                 if arguments is not None or root_of(relied.text) not in self.signature.names
@@ -62,11 +57,6 @@ class Entry:
         except Exception:
             return False
 
-    def unwatched(self) -> list[Relied]:
-        """What is relied on and not watched by its place anyway."""
-        places = {(Same(watch.place), watch.name) for watch in self.watched}
-        return [r for r in self.compiled.relied if r.aspect != "itself" or place_of(r.text, self.compiled.objects) not in places]
-
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""
         return root_of(path) in self.compiled.mutated
@@ -74,21 +64,6 @@ class Entry:
     def outside_arrays(self) -> list[str]:
         """The expressions of the arrays that are read from outside."""
         return [text for text, item in self.compiled.captured if isinstance(item, Array)]
-
-
-def place_of(text: str, objects: Mapping[str, Any]) -> tuple[Same, str] | None:
-    """The place that an expression reads, a global, a cell or an attribute, and the name in it, as a ``Watch`` has them."""
-    match tree_of(text):
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__globals__"), slice=ast.Constant(value=str() as name)):
-            return (Same(objects[root].__globals__), name) if root in objects else None
-        case ast.Attribute(
-            value=ast.Subscript(value=ast.Attribute(value=ast.Name(id=root), attr="__closure__"), slice=ast.Constant(value=int() as cell)),
-            attr="cell_contents",
-        ):
-            return (Same(objects[root].__closure__[cell]), objects[root].__code__.co_freevars[cell]) if root in objects else None
-        case ast.Attribute(value=ast.Name(id=root), attr=name):
-            return (Same(objects[root]), name) if root in objects else None
-    return None
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ What no test accepts goes the slow way.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import linecache
 import re
@@ -16,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.dispatch.conditions import array_condition, captured_text, condition, relied_tests, spelled
+from symgrad.dispatch.conditions import array_condition, condition, spelled
 from symgrad.dispatch.entry import Entry, is_converted
-from symgrad.dispatch.watch import Names
+from symgrad.dispatch.watch import Names, all_relied_tests, captured_text
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
 from symgrad.signature import Tree
@@ -50,7 +51,7 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
     prefix = "_k"
     while any(p.name.startswith(prefix) for p in parameters):
         prefix = "_" + prefix
-    names = Names(prefix)
+    names = Names(prefix, user.function.__globals__, frozenset(p.name for p in parameters))
     lines = [f"def guard({', '.join(_parameter_texts(parameters, names))}):"]
     stable = _stable(user, parameters, names)
     arguments = ", ".join(_argument_texts(parameters))
@@ -62,12 +63,26 @@ def write_guard(user: Users, find: Callable[..., Any], entries: list[Entry]) -> 
     text = "\n".join(lines) + "\n"
     file = f"<symgrad guard {one_line(user.function.__qualname__)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    made = _defined(compile(text, file, "exec", dont_inherit=True), names)
     namespace = names.objects
-    exec(compile(text, file, "exec", dont_inherit=True), namespace)
-    made: Callable[..., Any] = namespace.pop("guard")
     for direct in (test.entry.compiled.direct for test in tests):
         if direct is not None and direct.called_from is not None:
             direct.called_from(namespace, names.of(direct.kernel))
+    return made
+
+
+def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
+    """The guard that a text defines.
+
+    A function finds a name that its own globals lack among its builtins, which it is given when it is made.  Those of a guard are the
+    globals of the user's function: so it reads these by their names, as quickly as that function does, and a name that stands for nothing
+    any more is a ``NameError``.  Whoever asks the globals for builtins later, as imports in C do, finds Python's.
+    """
+    namespace = names.objects
+    namespace["__builtins__"] = names.home
+    exec(code, namespace)
+    namespace["__builtins__"] = builtins
+    made: Callable[..., Any] = namespace.pop("guard")
     return made
 
 
@@ -107,16 +122,12 @@ def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list
             return None
         kind = [] if EXTENT.search(text) else [f"{names.of(type)}({text}) is {names.of(type(value))}"]
         tests += [*kind, f"{text} == {literal(value) if has_literal(value) else names.of(value)}"]
-    for relied in entry.unwatched():
-        text = captured_text(function, relied.text, entry.compiled.objects, names)
-        if text is None:
-            return None
-        tests += relied_tests(text, relied, names)
-    tests += [*_sharing(function, entry, names), *stable]
-    for watch in entry.watched:
-        tests += watch.tests(names)
-    outside = entry.compiled.captured or entry.compiled.relied or entry.compiled.pins or entry.watched
-    may_raise = bool(outside) or any(isinstance(item, Tree) for item in items.values())
+    unchanged = all_relied_tests(function, entry.compiled.relied, entry.compiled.objects, names)
+    if unchanged is None:
+        return None
+    tests += [*unchanged, *_sharing(function, entry, names), *stable]
+    outside = entry.compiled.captured or entry.compiled.relied or entry.compiled.pins
+    may_raise = bool(outside or function.__kwdefaults__) or any(isinstance(item, Tree) for item in items.values())
     return Check(entry, " and ".join(tests), may_raise, " and ".join([*light, *tests[own:]]))
 
 
@@ -230,6 +241,8 @@ def _stable(user: Users, parameters: list[inspect.Parameter], names: Names) -> l
     tests.append(f"{function}.__code__ is {names.of(user.code)}")
     if user.function.__defaults__:
         tests.append(f"{function}.__defaults__ is {names.of(user.function.__defaults__)}")
+    for name, value in (user.function.__kwdefaults__ or {}).items():
+        tests.append(f"{function}.__kwdefaults__[{literal(name)}] is {names.of(value)}")
     return tests
 
 

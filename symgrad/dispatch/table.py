@@ -17,7 +17,6 @@ from typing import Any
 from symgrad.abstraction import abstract, laid_out
 from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
 from symgrad.dispatch.guard import MISSING, Users, write_guard
-from symgrad.dispatch.watch import watches
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
@@ -211,7 +210,7 @@ class Table:
             if entry is not None:
                 return entry
             examples = None if arguments is None else examples_of(self.function, arguments)
-            entry = Entry(signature, self.made(signature, arguments, pins), watches(self.function), examples)
+            entry = Entry(signature, self.made(signature, arguments, pins), examples)
             entries = {s: list(kept) for s, kept in self.entries.items()}
             entries.setdefault(signature, []).append(entry)
             while sum(map(len, entries.values())) > KEPT:

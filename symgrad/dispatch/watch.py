@@ -1,123 +1,141 @@
-"""What generated code takes from outside as it is: functions, classes and texts that names stand for, and tests that they still do."""
+"""Tests that what the code has read of the outside world is still so, made from the record of what was read."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
+import inspect
+import re
 import types
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.identity import Same
-from symgrad.ops.spelling import Custom, declared
-from symgrad.text import attribute, is_name, item
+from symgrad.signature import ASPECTS, QUESTIONS, Relied
+from symgrad.text import is_name, item, literal, names_in, respelled
+
+#: a path that begins at a global or cell of a function
+PLACE = re.compile(r"([^\W\d]\w*)\.(?:__globals__\['(\w+)'\]|__closure__\[(\d+)\]\.cell_contents)(?=$|[.\[])")
+#: of so many names that one class does not define, each is looked for; of more, all at once
+ONE_BY_ONE = 6
 
 
 @dataclass(slots=True)
 class Names:
-    """Objects that the guard's text refers to, by names no parameter has."""
+    """Objects that the guard's text refers to, by names no parameter has.
+
+    ``home`` are the globals that the guard reads by their own names, as the user's function does: see ``write_guard``.
+    """
 
     prefix: str
+    home: dict[str, Any] = field(default_factory=dict)
+    parameters: frozenset[str] = frozenset()
     objects: dict[str, Any] = field(default_factory=dict)
+    classes: dict[Same, str] = field(default_factory=dict)
 
     def of(self, value: Any) -> str:
         """The name that stands for an object."""
         for name, known in self.objects.items():
             if known is value:
                 return name
+        return self.new(value)
+
+    def new(self, value: Any) -> str:
         name = f"{self.prefix}{len(self.objects)}"
         self.objects[name] = value
         return name
 
+    def of_class(self, cls: type) -> str:
+        """The name that stands for what a class defines."""
+        key = Same(cls)
+        if key not in self.classes:
+            self.classes[key] = self.new(vars(cls))
+        return self.classes[key]
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Watch:
-    """A name that stood for a function, class or text while compiling, and what it stood for.
-
-    Generated code contains what such an object does, so it holds only as long as the name stands for the same.
-    """
-
-    place: Any  #: a dict of globals, a cell, or a module
-    name: str
-    value: Any
-    code: types.CodeType | None
-
-    def holds(self) -> bool:
-        """Is it still the same?"""
-        missing = object()
-        match self.place:
-            case dict():
-                now = self.place.get(self.name, missing)
-            case types.CellType():
-                now = self.place.cell_contents
-            case _:
-                now = getattr(self.place, self.name, missing)
-        same = now == self.value if isinstance(self.value, str) and isinstance(now, str) else now is self.value
-        return same and (self.code is None or now.__code__ is self.code)
-
-    def tests(self, names: Names) -> list[str]:
-        """The same as expressions."""
-        place = names.of(self.place)
-        match self.place:
-            case dict():
-                text = item(place, self.name)
-            case types.CellType():
-                text = f"{place}.cell_contents"
-            case _:
-                text = attribute(place, self.name) if is_name(self.name) else attribute(place, self.name, names.of(getattr))
-        if type(self.value) is str:
-            own = names.of(self.value)  # an array in its place would not compare as a whole
-            return [f"({text} is {own} or {names.of(type)}({text}) is {names.of(str)} and {text} == {own})"]
-        code = [] if self.code is None else [f"{text}.__code__ is {names.of(self.code)}"]
-        return [f"{text} is {names.of(self.value)}", *code]
+    def of_global(self, space: dict[str, Any], name: str) -> str:
+        """The expression that reads a global."""
+        own = space is self.home and is_name(name) and name not in self.parameters and not name.startswith(self.prefix)
+        return name if own else item(self.of(space), name)
 
 
-LIBRARIES = frozenset({"numpy", "scipy", "symgrad", *sys.stdlib_module_names}) - {"__main__"}
+def captured_text(function: types.FunctionType, expression: str, objects: Mapping[str, Any], names: Names) -> str | None:
+    """The expression with the user's globals and cells spelled so that the guard can read them."""
+    place = PLACE.match(expression)
+    if place is not None and place[1] in objects:
+        owner, rest = objects[place[1]], expression[place.end() :]
+        if place[3] is None:
+            return f"{names.of_global(owner.__globals__, place[2])}{rest}"
+        return f"{names.of(owner.__closure__[int(place[3])])}.cell_contents{rest}"
+    parameters = function.__code__.co_varnames[: _parameter_count(function.__code__)]
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def spell(name: str) -> str:
+        if name in objects:
+            return names.of(objects[name])
+        if name in parameters:
+            return name
+        if name in cells:
+            return f"{names.of(cells[name])}.cell_contents"
+        return item(names.of(function.__globals__), name) if name in function.__globals__ else ""
+
+    known = names_in(expression)
+    return respelled(expression, spell, names.of(getattr) if "getattr(" in expression else "") if all(map(spell, known)) else None
 
 
-def watches(function: types.FunctionType) -> tuple[Watch, ...]:
-    """What a function, and the user's functions that it names, take from globals, cells and modules of the user's as it is."""
-    found: dict[tuple[Same, str], Watch] = {}
-    seen: set[types.CodeType] = set()
-
-    def note(place: Any, name: str, value: Any) -> None:
-        if isinstance(value, types.ModuleType):
-            return
-        inner = getattr(value, "__wrapped__", value)
-        if isinstance(value, types.FunctionType | type | str | bytes | types.BuiltinFunctionType | None) or inner is not value:
-            code = value.__code__ if isinstance(value, types.FunctionType) else None
-            found.setdefault((Same(place), name), Watch(place, name, value, code))
-        for held in (inner,) if inner is value else (inner, value):
-            if isinstance(held, types.FunctionType) and (held.__module__ or "").split(".")[0] not in LIBRARIES:
-                visit(held)
-
-    def visit(held: types.FunctionType) -> None:
-        if held.__code__ in seen:
-            return
-        seen.add(held.__code__)
-        custom = declared(held)
-        for other in (custom.forward, custom.backward) if isinstance(custom, Custom) else ():
-            if isinstance(other, types.FunctionType):
-                visit(other)
-        names = names_in(held.__code__)
-        for name, cell in zip(held.__code__.co_freevars, held.__closure__ or (), strict=True):
-            with contextlib.suppress(ValueError):
-                note(cell, name, cell.cell_contents)
-        for name in names:
-            if name not in held.__globals__:
-                continue
-            value = held.__globals__[name]
-            note(held.__globals__, name, value)
-            if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in LIBRARIES:
-                for attribute in names:
-                    if attribute in vars(value):
-                        note(value, attribute, vars(value)[attribute])
-
-    visit(function)
-    return tuple(found.values())
+def _parameter_count(code: types.CodeType) -> int:
+    starred = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + starred
 
 
-def names_in(code: types.CodeType) -> list[str]:
-    """Every global and attribute that a code object and those inside it name, in order."""
-    inner = [name for const in code.co_consts if isinstance(const, types.CodeType) for name in names_in(const)]
-    return list(dict.fromkeys([*code.co_names, *inner]))
+def all_relied_tests(function: types.FunctionType, relied: Iterable[Relied], objects: Mapping[str, Any], names: Names) -> list[str] | None:
+    """Tests of the whole record, each once; None where an expression cannot be read by a guard."""
+    undefined: dict[str, list[str]] = {}
+    made: dict[str, None] = {}
+    for one in relied:
+        text = captured_text(function, one.text, objects, names)
+        if text is None:
+            return None
+        if one.aspect == "undefined":
+            undefined.setdefault(names.of_class(names.objects[text]), []).append(one.value)
+        else:
+            made |= dict.fromkeys(relied_tests(text, one, names))
+    for space, words in undefined.items():
+        made |= dict.fromkeys(undefined_tests(space, words, names))
+    return list(made)
+
+
+def undefined_tests(space: str, words: list[str], names: Names) -> Iterator[str]:
+    """Tests that a class does not define names."""
+    if len(words) > ONE_BY_ONE:
+        yield f"{names.of(frozenset(words))}.isdisjoint({space})"
+    else:
+        yield from (f"{literal(word)} not in {space}" for word in words)
+
+
+def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
+    """Tests that what the code contains of something outside is still so."""
+    if relied.aspect in QUESTIONS:
+        return [question_test(text, relied, names)]
+    now = text if relied.aspect == "itself" else f"{names.of(ASPECTS[relied.aspect])}({text})"
+    tests = [f"{now} {'==' if relied.by_equality() else 'is'} {names.of(relied.value)}"]
+    if isinstance(relied.value, str | int) and relied.aspect == "itself":
+        tests.insert(0, f"{names.of(type)}({text}) is {names.of(type(relied.value))}")
+    same = text if relied.by_equality() or relied.aspect != "itself" else names.of(relied.value)
+    return tests if relied.code is None else [*tests, f"{same}.__code__ is {names.of(relied.code)}"]
+
+
+def question_test(text: str, relied: Relied, names: Names) -> str:
+    """The test of what was asked of an object and a name."""
+    word = literal(relied.value)
+    match relied.aspect:
+        case "has":
+            return f"{names.of(hasattr)}({text}, {word})"
+        case "lacks":
+            return f"not {names.of(hasattr)}({text}, {word})"
+        case "unset":
+            owner, _, part = text.rpartition(".")
+            space = names.of(names.objects[owner].__globals__) if part == "__globals__" and owner in names.objects else text
+            return f"{word} not in {space}"
+    return f"{names.of(QUESTIONS[relied.aspect])}({text}, {word})"
+
+
+__all__ = ["Names", "all_relied_tests", "captured_text", "relied_tests"]

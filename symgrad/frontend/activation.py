@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -12,22 +14,42 @@ from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.generators import called
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
-from symgrad.frontend.outside import outside, owner_name
+from symgrad.frontend.outside import outside
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import yields
 from symgrad.frontend.source import Source
 from symgrad.text import item
 
 
-def default_bindings(ctx: Lowering, source: Source) -> dict[str, Binding]:
-    """The defaults of a function, read at each call; those of our own compositions are constants."""
-    ours = (source.function.__module__ or "").startswith(FOLLOWED)
-    made: dict[str, Binding] = {}
-    for name, (value, where) in default_places(source).items():
-        if ours or value is None or isinstance(value, bool | str):
-            made[name] = static_binding(value)
-        else:
-            made[name] = outside(ctx, value, f"{owner_name(ctx, source.function)}.{where}", name)
-    return made
+@dataclass(frozen=True, slots=True)
+class Defaults(Mapping[str, Binding]):
+    """The defaults of a function, read at each call that leaves arguments out; those of our own compositions are constants."""
+
+    ctx: Lowering
+    source: Source
+    places: dict[str, tuple[Any, str]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, name: str) -> Binding:
+        function = self.source.function
+        value, where = self.places[name]
+        if (function.__module__ or "").startswith(FOLLOWED):
+            return static_binding(value)
+        text = f"{owner_name(self.ctx, function)}.{where}"
+        if value is None or isinstance(value, bool | str):
+            self.ctx.rely(text, value)
+            return static_binding(value)
+        return outside(self.ctx, value, text, name)
+
+
+def default_bindings(ctx: Lowering, source: Source) -> Mapping[str, Binding]:
+    """The defaults of a function."""
+    return Defaults(ctx, source, default_places(source))
 
 
 def default_places(source: Source) -> dict[str, tuple[Any, str]]:
@@ -40,7 +62,7 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 
 
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
-             defaults: dict[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
+             defaults: Mapping[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
     """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
     bound = bind_arguments(ctx, function.args, args, kwargs, defaults, node)
     if yields(function):
@@ -109,8 +131,8 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
     return False
 
 
-def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding], defaults: dict[str, Binding],
-                   node: ast.AST) -> dict[str, Binding]:  # fmt: skip
+def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],
+                   defaults: Mapping[str, Binding], node: ast.AST) -> dict[str, Binding]:  # fmt: skip
     """Arguments to parameters, as Python does it."""
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     bound = dict(zip(plain, args, strict=False))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 import functools
-import inspect
 import types
 from typing import Any
 
@@ -19,9 +18,19 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
-from symgrad.frontend.opaque import GENERATORS, LIBRARIES, followed
-from symgrad.frontend.outside import outside, owner_name, rely_on_class
+from symgrad.frontend.opaque import GENERATORS, followed
+from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
+from symgrad.frontend.reading import (
+    attribute_text,
+    entry_of_class,
+    from_class,
+    is_of_library,
+    is_own_attribute,
+    owner_name,
+    read_attribute,
+    rely_on_entry,
+)
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
@@ -65,16 +74,24 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
             return own_attribute(ctx, owner, attr, node)
         case External(value, text):
             check_reading(ctx, type(value))
-            if attr in getattr(value, "__dict__", {}) or not hasattr(type(value), attr):
-                if not hasattr(value, attr):
-                    raise UnsupportedSyntax(f"{type(value).__name__!r} object has no attribute {attr!r}", ctx.loc(node))
-                return outside(ctx, getattr(value, attr), path(text, attr), attr)
+            if is_own_attribute(value, attr):
+                found = present_attribute(ctx, value, attr, f"{type(value).__name__!r} object", node)
+                return outside(ctx, found, path(text, attr), attr)
             return of_class(ctx, owner, type(value), attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
-        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and hasattr(kind, attr) and not hasattr(tuple, attr):
-            return of_class(ctx, owner, kind, attr, node)
+        case Tup(kind=kind) if kind is not None and not attr.startswith("_") and not hasattr(tuple, attr):
+            if from_class(ctx, kind, attr, MISSING) is not MISSING:
+                return of_class(ctx, owner, kind, attr, node)
     return Bound(owner, attr)
+
+
+def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: ast.AST) -> Any:
+    """An attribute that must be there."""
+    try:
+        return read_attribute(value, attr)
+    except AttributeError:
+        raise UnsupportedSyntax(f"{called} has no attribute {attr!r}", ctx.loc(node)) from None
 
 
 def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Binding:
@@ -83,45 +100,43 @@ def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Bindin
     held = settled(dict(ctx.state.entries(owner.key)).get(attr, MISSING), ctx.state)
     if held == MISSING:
         return of_class(ctx, owner, cls, attr, node)
-    if isinstance(held, Maybe) and held.absent == MISSING and hasattr(cls, attr):
+    if owner.key not in ctx.arguments:  # of one that was given, the guard reads the attribute itself
+        rely_on_entry(ctx, cls, attr, "type")
+    if isinstance(held, Maybe) and held.absent == MISSING and from_class(ctx, cls, attr, MISSING) is not MISSING:
         return choose(ctx, held.present, node, lambda: held.inner, lambda: of_class(ctx, owner, cls, attr, node))
     return definite_item(ctx, held, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
 
 
+#: what a name stands for as it is, and not as a number
+AS_IT_IS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)
+
+
 def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -> Binding:
-    if not hasattr(value, attr):
-        raise UnsupportedSyntax(f"{name_} has no attribute {attr!r}", ctx.loc(node))
-    found = getattr(value, attr)
+    """An attribute of a module, class, function or another object known while compiling: of the user's, it may be another one next time."""
+    found = present_attribute(ctx, value, attr, name_, node)
     name_ = {"numpy": "np"}.get(name_, name_)
-    if (
-        isinstance(found, float | int)
-        and not isinstance(found, bool)
-        and isinstance(value, types.ModuleType)
-        and value.__name__ in ("numpy", "math")
-    ):
-        return Num(Const(found, f"{name_}.{attr}"))
-    if isinstance(value, types.ModuleType | type) and not isinstance(
-        found, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type | np.ufunc
-    ):
-        return outside(ctx, found, path(owner_name(ctx, value), attr), attr)
-    if (
-        isinstance(value, types.ModuleType | type)
-        and value.__name__.split(".")[0] not in LIBRARIES
-        and not isinstance(found, types.ModuleType)
-    ):
-        ctx.rely(path(owner_name(ctx, value), attr), found)
+    of_space = isinstance(value, types.ModuleType | type)
+    if is_of_library(value):
+        if of_space and isinstance(found, float | int) and not isinstance(found, bool) and value.__name__ in ("numpy", "math"):
+            return Num(Const(found, f"{name_}.{attr}"))
+        if not of_space or isinstance(found, AS_IT_IS):
+            return Static(found, f"{name_}.{attr}")
+    text = attribute_text(ctx, value, attr)
+    if not isinstance(found, AS_IT_IS):
+        return outside(ctx, found, text, attr)
+    ctx.rely(text, found)
     return Static(found, f"{name_}.{attr}")
 
 
 def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: ast.AST) -> Binding:
     """A method of a member of an enumeration, or what it holds."""
-    if not hasattr(value, attr):
-        raise UnsupportedSyntax(f"{value} has no attribute {attr!r}", ctx.loc(node))
-    if isinstance(getattr(type(value), attr, None), types.FunctionType | property) or isinstance(
-        inspect.getattr_static(type(value), attr, None), classmethod | staticmethod
+    found = present_attribute(ctx, value, attr, str(value), node)
+    cls = type(value)
+    if isinstance(from_class(ctx, cls, attr), types.FunctionType | property) or isinstance(
+        entry_of_class(ctx, cls, attr), classmethod | staticmethod
     ):
-        return of_class(ctx, owner, type(value), attr, node)
-    return outside(ctx, getattr(value, attr), path(owner_name(ctx, value), attr), attr)
+        return of_class(ctx, owner, cls, attr, node)
+    return outside(ctx, found, attribute_text(ctx, value, attr), attr)
 
 
 def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
@@ -174,7 +189,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
     """A ``functools.cached_property``: made when it is first asked for, then an attribute."""
     if isinstance(owner, External):
-        return outside(ctx, getattr(owner.value, attr), path(owner.text, attr), attr)
+        return outside(ctx, present_attribute(ctx, owner.value, attr, "what stands here", node), path(owner.text, attr), attr)
     made = ctx.apply(Bound(owner, attr, function), [], {}, node)
     if not isinstance(owner, Obj):
         raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
@@ -194,17 +209,22 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
 
     order = cls.__mro__
     for base in order[order.index(after) + 1 if after in order else 0 :]:
-        if attr in base.__dict__:
+        if attr in vars(base):
             seen = base if after is not None else cls
-            match base.__dict__[attr]:
+            from_outside = isinstance(owner, External) and after is None
+            match vars(base)[attr]:
                 case types.FunctionType() as function:
                     rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
                     return Bound(owner, attr, function if followed(function) else None)
                 case staticmethod() as held:
                     rely_on_class(ctx, MISSING, seen, attr, held.__func__)
+                    if from_outside:
+                        rely_on_instance(ctx, owner, attr, held.__func__)
                     return Static(held.__func__, attr)
                 case classmethod() as held:
                     rely_on_class(ctx, MISSING, seen, attr, held.__func__, ".__func__")
+                    if from_outside:
+                        rely_on_instance(ctx, owner, attr, held.__func__, ".__func__")
                     return Bound(Static(cls), attr, held.__func__)
                 case property() as held if held.fget is not None:
                     rely_on_class(ctx, MISSING, seen, attr, held)
@@ -212,21 +232,26 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                         ctx.rely(owner.text, type(owner.value), "type")
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
                 case functools.cached_property() as held:
+                    rely_on_class(ctx, MISSING, seen, attr, held)
                     return kept(ctx, owner, attr, held.func, node)
                 case held if seen_through(held) is not None:
+                    rely_on_class(ctx, MISSING, seen, attr, held)
                     return Bound(owner, attr, held)
-                case held if followed(get := getattr(type(held), "__get__", None)):
+                case held if followed(get := from_class(ctx, type(held), "__get__")):
+                    rely_on_entry(ctx, seen, attr)
+                    rely_on_class(ctx, MISSING, type(held), "__get__", get)
                     return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
-                case functools.partialmethod() as held if after is None and (kept_as := name_of_partialmethod(getattr(cls, attr))):
+                case functools.partialmethod() as held if after is None and (kept_as := name_of_partialmethod(from_class(ctx, cls, attr))):
                     rely_on_class(ctx, MISSING, cls, f"{attr}.{kept_as}", held)
                     if isinstance(owner, External):
                         ctx.rely(owner.text, type(owner.value), "type")
-                    return Bound(owner, attr, adapted(getattr(cls, attr)))
+                    return Bound(owner, attr, adapted(from_class(ctx, cls, attr)))
                 case functools.partialmethod():
                     break
                 case held if callable(held) and hasattr(held, "__get__"):
+                    rely_on_entry(ctx, seen, attr)
                     return Bound(owner, attr)  # a method that is not written in Python
-                case held if isinstance(owner, External) and after is None:
+                case held if from_outside:
                     return outside(ctx, held, path(owner.text, attr), attr)
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
@@ -238,3 +263,10 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
             return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
     raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")
+
+
+def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:
+    """Note what an instance from outside gives for an attribute that its class holds: it may come to hold one itself."""
+    assert isinstance(owner, External)
+    ctx.rely(f"{path(owner.text, attr)}{part}", held)
+    ctx.rely(owner.text, type(owner.value), "type")

@@ -46,12 +46,13 @@ from symgrad.frontend.operands import array_of, as_array, known_value, static_ke
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
+from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.views import is_surely_copied
-from symgrad.ir.core import ONE, ZERO, Const, Value
+from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
@@ -98,7 +99,7 @@ def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if (own := asked_of(ctx, args[0], "__reversed__", [], node)) is not None:
         return own
-    if own_method(args[0], "__getitem__") is not None:
+    if own_method(ctx, args[0], "__getitem__") is not None:
         return ctx.apply(Static(iterating.backwards), [args[0]], {}, node)
     held = ctx.state.heap.get(args[0].key) if isinstance(args[0], Obj) else None
     return iterator(ctx, "reversed", (args[0], len(held) if isinstance(held, tuple) else None), node)
@@ -327,7 +328,7 @@ def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
 
 @special(abs)
 def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if own_method(args[0], "__abs__") is not None:
+    if own_method(ctx, args[0], "__abs__") is not None:
         return ctx.apply_method(args[0], "__abs__", [], node)
     spelled = spelling.spelled(abs)
     assert spelled is not None
@@ -369,16 +370,25 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if is_one_of_kinds(args[0]):
         return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     cls = exact_class(ctx, args[0], node)
-    name = unwrap(args[1])
-    own = isinstance(args[0], Obj) and args[0].key.kind == "record" and has_item(ctx, args[0].key, name)
-    if not (isinstance(own, Const) and own.value or hasattr(cls, name)):
+    name = exact(unwrap(args[1]))
+    if not isinstance(name, str):
+        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
+    own = has_item(ctx, args[0].key, name) if isinstance(args[0], Obj) and args[0].key.kind == "record" else FALSE
+    said = from_class(ctx, cls, name, MISSING) is not MISSING
+    if said and users_bases(cls):
+        ctx.rely(owner_name(ctx, cls), name, "has")
+    if not (isinstance(own, Const) and own.value or said):
         for word in ("__getattr__", "__getattribute__"):
-            if isinstance(getattr(cls, word, None), types.FunctionType):
+            if isinstance(from_class(ctx, cls, word), types.FunctionType):
                 raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node))
-    if isinstance(own, Value) and not hasattr(cls, name):
+    if not isinstance(own, Const) and not said:
         return Num(own)
-    own = isinstance(own, Const) and own.value
-    return Num(Const(own or hasattr(cls, name) or isinstance(args[0], External | Static) and hasattr(args[0].value, name)))
+    match args[0]:
+        case External(value, text):
+            return Num(Const(has_attribute(ctx, value, text, name)))
+        case Static(value):
+            return Num(Const(has_attribute(ctx, value, owner_name(ctx, value), name)))
+    return Num(Const(said or isinstance(own, Const) and bool(own.value)))
 
 
 @special(getattr)
@@ -406,7 +416,7 @@ def _converting(kind: type) -> Any:
         own = next((own for word in WORDS[kind] if args and (own := asked_of(ctx, args[0], word, [], node)) is not None), None)
         if own is not None:
             return checked(
-                ctx, own, ("float",) if kind is float and own_method(args[0], "__float__") else ("int", "bool"), kind.__name__, node
+                ctx, own, ("float",) if kind is float and own_method(ctx, args[0], "__float__") else ("int", "bool"), kind.__name__, node
             )
         known = [v for a in args for v in known_value(a)]
         if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):

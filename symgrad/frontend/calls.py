@@ -30,8 +30,9 @@ from symgrad.frontend.nested import derivative_of, make_derivative, make_pullbac
 from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
-from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.protocols import as_float
+from symgrad.frontend.reading import from_class, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
@@ -96,7 +97,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     value = as_python(held.value)
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
-    if isinstance(value, enum.Enum) and isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
+    if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return (make_pullback if what == "vjp" else make_derivative)(ctx, what, args, kwargs, node)
@@ -112,7 +113,7 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
         return call_declared(ctx, value, args, kwargs, node)
     if (distribution := distribution_of(held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
-    if isinstance(own := getattr(type(value), "__call__", None), types.FunctionType):  # noqa: B004
+    if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")
         return call_function(ctx, own, [held, *args], kwargs, node)
@@ -153,7 +154,7 @@ def call_bound(ctx: Lowering, held: Bound, args: list[Binding], kwargs: dict[str
 
 @callee(Obj)
 def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    own = getattr(held.key.cls, "__call__", None)  # noqa: B004
+    own = from_class(ctx, held.key.cls, "__call__")
     if held.key.kind != "record" or not isinstance(own, types.FunctionType):
         raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
     rely_on_class(ctx, held, held.key.cls, "__call__", own)

@@ -17,8 +17,9 @@ from symgrad.frontend.declared import call_function
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import LIBRARIES, opaque
 from symgrad.frontend.operands import unwrap
-from symgrad.frontend.outside import outside, owner_name, rely_on_class
+from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
+from symgrad.frontend.reading import attribute_text, from_class, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
 from symgrad.text import item
@@ -34,8 +35,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)
         given = given_fields(ctx, cls, fields, args, kwargs, node)
-        for field, value in getattr(cls, "_field_defaults", {}).items():
-            given.setdefault(field, outside(ctx, value, item(f"{owner_name(ctx, cls)}._field_defaults", field), field))
+        given |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in given])
         if missing := [f for f in fields if f not in given]:
             raise UnsupportedSyntax(f"argument {missing[0]!r} is missing", ctx.loc(node))
         return Tup(tuple(given[f] for f in fields), cls)
@@ -45,14 +45,27 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     made = ctx.new_object("record", (), cls)
     if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
         ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
-        if hasattr(cls, "__post_init__"):
-            rely_on_class(ctx, made, cls, "__post_init__", cls.__post_init__)
-            call_function(ctx, cls.__post_init__, [made], {}, node)
+        rely_on_entry(ctx, cls, "__init__")
+        if (after := from_class(ctx, cls, "__post_init__")) is not None:
+            rely_on_class(ctx, made, cls, "__post_init__", after)
+            call_function(ctx, after, [made], {}, node)
         return made
-    init = cls.__init__  # type: ignore[misc]
+    init = from_class(ctx, cls, "__init__")
     if isinstance(init, types.FunctionType):
         rely_on_class(ctx, made, cls, "__init__", init)
         call_function(ctx, init, [made, *args], kwargs, node)
+    return made
+
+
+def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str, Binding]:
+    """The defaults of a named tuple's fields that are not given: those of its ``__new__``, whatever ``_field_defaults`` says."""
+    where = f"{attribute_text(ctx, cls, '__new__')}.__defaults__"
+    values = cls.__new__.__defaults__ or ()
+    first = len(cls._fields) - len(values)
+    pairs = enumerate(zip(cls._fields[first:], values, strict=True))
+    made = {field: outside(ctx, value, f"{where}[{k}]", field) for k, (field, value) in pairs if field in left_out}
+    if made:
+        ctx.rely(where, len(values), "len")
     return made
 
 

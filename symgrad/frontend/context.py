@@ -56,6 +56,7 @@ from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
+from symgrad.signature import QUESTIONS
 
 
 @dataclass(eq=False, slots=True)
@@ -169,7 +170,7 @@ class Lowering:
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
-    relied: dict[tuple[str, str], Any] = field(default_factory=dict)  #: what is outside and becomes part of the program: see ``Relied``
+    relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: what was read of what is outside: see ``Relied``
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text
 
     # -------------------------------------------------------------- places
@@ -187,7 +188,7 @@ class Lowering:
     def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
         """Note that the program contains what an expression read; ``aspect`` says what of it.  Compositions of ours do not change."""
         if self.frame.place is None:
-            self.relied[text, aspect] = value
+            self.relied[text, aspect, value if aspect in QUESTIONS else None] = value
 
     # -------------------------------------------------------------- tables
 

@@ -17,6 +17,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Partial, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import from_class
 from symgrad.frontend.stepping import class_of_iterator
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array, List, Scalar
@@ -121,7 +122,7 @@ def is_callable(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
         case External(value, text):
             ctx.rely(text, type(value), "type")
             return callable(value)
-    return all(any("__call__" in vars(base) for base in kind.__mro__) for kind in classes_of(ctx, binding, node))
+    return all(from_class(ctx, kind, "__call__") is not None for kind in classes_of(ctx, binding, node))
 
 
 #: what equals what: of two families that are not the same nothing is equal

@@ -108,7 +108,7 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
                     form = f":{made.value}"
                 template += "{" + (f"!{chr(conversion)}" if conversion > 0 else "") + form + "}"
                 held = ctx.evaluate(value)
-                if conversion <= 0 and own_method(held, "__format__") is not None:
+                if conversion <= 0 and own_method(ctx, held, "__format__") is not None:
                     held = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value)
                     template, form = template.removesuffix("{" + form + "}") + "{}", ""
                 values.append(held)

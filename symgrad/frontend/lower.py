@@ -39,8 +39,9 @@ from symgrad.frontend.bindings import Binding, HeapKey, Location, Num, Obj, Ref,
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.outside import constant_text, owner_name
+from symgrad.frontend.outside import constant_text
 from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
@@ -376,7 +377,7 @@ def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
     """What the program contains of what is outside, as it was."""
     return tuple(
         Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
-        for (text, aspect), value in ctx.relied.items()
+        for (text, aspect, _), value in ctx.relied.items()
     )
 
 

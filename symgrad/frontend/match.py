@@ -17,6 +17,7 @@ from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
@@ -210,7 +211,10 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
         if len(pattern.patterns) > 1 or pattern.kwd_patterns:
             raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than itself", ctx.loc(pattern), "use isinstance")
         return all_of(ctx, [matched(ctx, p, subject) for p in pattern.patterns])
-    names = [*getattr(cls.value, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
+    given = from_class(ctx, cls.value, "__match_args__", ())
+    if pattern.patterns and users_bases(cls.value):
+        ctx.rely(attribute_text(ctx, cls.value, "__match_args__"), given)
+    names = [*given[: len(pattern.patterns)], *pattern.kwd_attrs]
     inner = [*pattern.patterns, *pattern.kwd_patterns]
     if len(names) != len(inner):
         raise UnsupportedSyntax(f"{cls.value.__name__} has fewer positional patterns", ctx.loc(pattern))

@@ -37,8 +37,9 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.outside import item_text, outside, owner_name, rely_on_keys
+from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.protocols import as_index
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator

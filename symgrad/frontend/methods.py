@@ -28,6 +28,7 @@ from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.reading import from_class
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
@@ -48,7 +49,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
         case Obj(key) if key.kind == "record":
-            found = getattr(key.cls, name, None)
+            found = from_class(ctx, key.cls, name)
             if (base := generated(key.cls, name)) is not None:
                 return call_generated(ctx, owner, base, name, args, node)
             if name == "__setattr__" and found is not None and len(args) == 2:  # super().__setattr__
@@ -57,7 +58,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 rely_on_class(ctx, owner, key.cls, name, found)
                 return call_function(ctx, found, [owner, *args], kwargs, node)
         case External(value, text):
-            found = getattr(type(value), name, None)
+            found = from_class(ctx, type(value), name)
             if followed(found):
                 rely_on_class(ctx, MISSING, type(value), name, found)
                 ctx.rely(text, type(value), "type")
@@ -87,8 +88,9 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
             if name == "_asdict" and kind is not None and not args:
                 return ctx.new_object("dict", zip(kind._fields, items, strict=True))
-            if kind is not None and isinstance(getattr(kind, name, None), types.FunctionType):
-                return call_function(ctx, getattr(kind, name), [owner, *args], kwargs, node)
+            if kind is not None and isinstance(found := from_class(ctx, kind, name), types.FunctionType):
+                rely_on_class(ctx, MISSING, kind, name, found)
+                return call_function(ctx, found, [owner, *args], kwargs, node)
         case Ref() if isinstance(ctx.type_of(owner), List):
             if (found := METHODS.get(("list", name))) is not None and not kwargs:
                 return found(ctx, ctx.new_object("list", owner), args, node)

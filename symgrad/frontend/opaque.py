@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import sys
 import types
 from typing import Any
 
@@ -13,11 +12,9 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.reading import LIBRARIES, owner_name
 from symgrad.ir.core import Const, Operand
 
-#: packages whose functions are not looked into
-LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
 #: our own modules whose functions are looked into: they are written in the language that the frontend reads
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.")
 #: modules whose functions give something else each time

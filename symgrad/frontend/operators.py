@@ -41,6 +41,7 @@ from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
+from symgrad.frontend.reading import from_class
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
@@ -188,10 +189,11 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
         return None
     words = (f"__{stem}__", f"__r{stem}__")
     one, two = class_of(a), class_of(b)
-    kept = getattr(one, words[1], None) is getattr(two, words[1], None)  # a derived class is asked first where it says something else
+    # a derived class is asked first where it says something else
+    kept = one is two or one is not None and two is not None and from_class(ctx, one, words[1]) is from_class(ctx, two, words[1])
     tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
     made = first_answer(ctx, tries, a, node)
-    if made is None and any(own_method(owner, word) is not None for owner, _, word in tries):
+    if made is None and any(own_method(ctx, owner, word) is not None for owner, _, word in tries):
         raise UnsupportedSyntax("what stands here does not define this operator for the other", ctx.loc(node))
     return made
 
@@ -206,7 +208,7 @@ def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Bind
 def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left: Binding, node: ast.AST) -> Binding | None:
     """What the first of some methods gives that does not return ``NotImplemented``."""
     for owner, other, word in tries:
-        if own_method(owner, word) is None:
+        if own_method(ctx, owner, word) is None:
             continue
         if owner is not left and not is_left_to(ctx, left, class_of(owner)):
             what = f"what NumPy makes of an array beside an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
@@ -290,7 +292,7 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
     if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
         value = made.operand.value
         return Num(Const(SIGNS[type(node.op)](value)))
-    if own_method(made, word := OWN_SIGNS[type(node.op)]) is not None:
+    if own_method(ctx, made, word := OWN_SIGNS[type(node.op)]) is not None:
         return ctx.apply_method(made, word, [], node)
     return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
 
@@ -300,7 +302,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     if is_one_of_kinds(binding):
         return truth(ctx, each(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
     for word in ("__bool__", "__len__"):
-        if own_method(binding, word) is not None:
+        if own_method(ctx, binding, word) is not None:
             return truth(ctx, ctx.apply_method(binding, word, [], node), node)
     match binding:
         case Maybe():
@@ -627,7 +629,7 @@ def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
 
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
-    if own_method(b, "__contains__") is not None:
+    if own_method(ctx, b, "__contains__") is not None:
         test = truth(ctx, ctx.apply_method(b, "__contains__", [a], node), node)
         if isinstance(test, Const):
             return Num(Const(bool(test.value) != negate))

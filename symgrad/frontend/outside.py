@@ -16,13 +16,14 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
 from symgrad.frontend.context import Captured, Lowering, Recapture
 from symgrad.frontend.overriding import check_container, check_named_tuple
+from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.kinds import conversion, is_closed
 from symgrad.signature import Static as StaticArgument
 from symgrad.signature import Tree
-from symgrad.text import attribute, has_literal, identifier, item, literal
+from symgrad.text import attribute, has_literal, identifier, literal
 
 
 @expression(ast.Name)
@@ -40,37 +41,14 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
                 ctx.check_position(made)
                 raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
         return made
-    source = ctx.frame.source
     try:
-        value = source.read_name(node.id)
+        value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
-    text = scope_text(ctx, node.id)
     made = outside(ctx, value, text, node.id)
-    if node.id not in source.cells and node.id not in source.globals:
-        ctx.relied.pop((text, "itself"), None)  # one of Python's own
+    if builtin:
+        ctx.relied.pop((text, "itself", None), None)
     return made
-
-
-def scope_text(ctx: Lowering, name_: str) -> str:
-    """The expression that reads a global or cell of the current function at each call."""
-    source = ctx.frame.source
-    owner = owner_name(ctx, source.function)
-    if name_ in source.cells:
-        return f"{owner}.__closure__[{source.function.__code__.co_freevars.index(name_)}].cell_contents"
-    return item(f"{owner}.__globals__", name_)
-
-
-def owner_name(ctx: Lowering, value: Any) -> str:
-    """A name by which emitted text reaches an object of the user's."""
-    word = getattr(value, "__name__", "object")
-    stem = identifier(word if isinstance(word, str) else "object")
-    stem = stem if not stem.startswith("__") else f"object_{stem}"
-    number = 0
-    while (name_ := f"{stem}_{number}" if number else stem) in ctx.reserved or ctx.external_names.get(name_, value) is not value:
-        number += 1
-    ctx.external_names[name_] = value
-    return name_
 
 
 def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
@@ -84,8 +62,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
-        if not isinstance(value, types.ModuleType):
-            ctx.rely(text, value)
+        ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
     if hasattr(value, "__symgrad_derivative__"):
         ctx.rely(text, value)
@@ -141,13 +118,14 @@ def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any
 
     ``part`` is what of the attribute is meant: ``.__func__`` of a method of the class itself.
     """
-    if cls.__module__.split(".")[0] not in ("builtins", "numpy"):
-        if isinstance(owner, External) and isinstance(held, types.FunctionType):
-            ctx.rely(f"{attribute(owner.text, attr)}.__func__", held)
-        else:
-            ctx.rely(f"{attribute(owner_name(ctx, cls), attr)}{part}", held)
-        if isinstance(owner, External):
-            ctx.rely(owner.text, type(owner.value), "type")
+    if not users_bases(cls):
+        return
+    if isinstance(owner, External) and isinstance(held, types.FunctionType):
+        ctx.rely(f"{attribute(owner.text, attr)}.__func__", held)
+    else:
+        ctx.rely(f"{attribute(owner_name(ctx, cls), attr)}{part}", held)
+    if isinstance(owner, External):
+        ctx.rely(owner.text, type(owner.value), "type")
 
 
 def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:

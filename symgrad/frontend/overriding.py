@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import entry_of_class
 
 #: special methods that no construct of ours asks for, or that change no number
 HARMLESS = {"__new__", "__repr__", "__str__", "__format__", "__hash__", "__doc__", "__reduce__", "__getnewargs__", "__class_getitem__",
@@ -48,16 +48,16 @@ def check_container(ctx: Lowering, cls: type) -> None:
 
 def check_making(ctx: Lowering, cls: type) -> None:
     """Refuse to make an instance of a class that does more, or something else, than to call ``__init__`` on a new object."""
-    if isinstance(inspect.getattr_static(type(cls), "__call__", None), types.FunctionType):
+    if isinstance(entry_of_class(ctx, type(cls), "__call__"), types.FunctionType):
         raise UnsupportedSyntax(f"{type(cls).__name__}, the metaclass of {cls.__name__}, defines __call__", ctx.builder.loc)
-    if inspect.getattr_static(cls, "__new__") is not inspect.getattr_static(object, "__new__"):
+    if entry_of_class(ctx, cls, "__new__") is not vars(object)["__new__"]:
         what = f"instances of {cls.__name__} are not made by __init__ alone: it has a __new__ of its own"
         raise UnsupportedSyntax(what, ctx.builder.loc, "make it a plain class, or make the instance outside the function")
 
 
 def check_reading(ctx: Lowering, cls: type) -> None:
     """Refuse to read attributes of instances whose class says how that is done."""
-    if isinstance(inspect.getattr_static(cls, "__getattribute__", None), types.FunctionType):
+    if isinstance(entry_of_class(ctx, cls, "__getattribute__"), types.FunctionType):
         raise UnsupportedSyntax(f"{cls.__name__} defines __getattribute__", ctx.builder.loc, "use properties")
 
 

@@ -14,7 +14,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List
 from symgrad.runtime.support import ShownAs, with_tuples

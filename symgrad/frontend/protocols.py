@@ -14,6 +14,7 @@ from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import followed
+from symgrad.frontend.reading import from_class
 from symgrad.ir.types import Scalar
 
 #: operators that a class of the user's may define
@@ -50,17 +51,17 @@ def class_of(binding: Binding) -> type | None:
     return None
 
 
-def own_method(owner: Binding, word: str) -> Any:
+def own_method(ctx: Lowering, owner: Binding, word: str) -> Any:
     """A special method that the class of an instance, from inside or outside, defines in Python."""
     match owner:
         case Obj(key) if key.kind == "record":
-            found = getattr(key.cls, word, None)
+            found = from_class(ctx, key.cls, word)
         case External(value) if not isinstance(value, dict | list | tuple):
-            found = getattr(type(value), word, None)
+            found = from_class(ctx, type(value), word)
         case Tup(kind=kind) if kind is not None:
-            found = getattr(kind, word, None)
+            found = from_class(ctx, kind, word)
         case Static(value) if isinstance(value, enum.Enum):
-            found = getattr(type(value), word, None)
+            found = from_class(ctx, type(value), word)
             return found if followed(found) else None
         case _:
             return None
@@ -69,8 +70,8 @@ def own_method(owner: Binding, word: str) -> Any:
 
 def asked_of(ctx: Lowering, binding: Binding, word: str, args: list[Binding], node: ast.AST) -> Binding | None:
     """What a special method of the value's class gives; None where the class defines none in Python."""
-    binding = binding.inner if isinstance(binding, Maybe) and own_method(binding.inner, word) is not None else binding
-    return ctx.apply_method(binding, word, args, node) if own_method(binding, word) is not None else None
+    binding = binding.inner if isinstance(binding, Maybe) and own_method(ctx, binding.inner, word) is not None else binding
+    return ctx.apply_method(binding, word, args, node) if own_method(ctx, binding, word) is not None else None
 
 
 def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:

@@ -6,8 +6,8 @@ import ast
 import builtins
 import contextlib
 import functools
-import importlib
 import inspect
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,9 @@ from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.outside import outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
+from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.source import read
 from symgrad.frontend.tables import STATEMENTS, special, statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -116,7 +118,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         ctx.change(old.key, ctx.state.heap[made.key])
         return None
     word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
-    if own_method(old, word) is not None:
+    if own_method(ctx, old, word) is not None:
         return ctx.apply_method(old, word, [value], node)
     if not isinstance(old, Ref):
         return binary(ctx, type(node.op), old, value, node)
@@ -166,7 +168,7 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 held = ctx.evaluate(owner)
                 if not (isinstance(held, Obj) and held.key.kind == "record"):
                     raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
-                if own_method(held, "__delattr__") is not None:
+                if own_method(ctx, held, "__delattr__") is not None:
                     raise UnsupportedSyntax("an attribute is deleted of an instance that defines __delattr__", ctx.loc(target))
                 ctx.change(held.key, tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name))  # type: ignore[union-attr]
 
@@ -204,8 +206,9 @@ def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 @statement(ast.Import)
 def import_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for alias in node.names:
-        module = importlib.import_module(alias.name if alias.asname else alias.name.split(".")[0])
-        ctx.assign(alias.asname or alias.name.split(".")[0], Static(module, module.__name__))
+        found, home = module_named(ctx, alias.name), alias.name.partition(".")[0]
+        module = found if alias.asname or home == alias.name else module_named(ctx, home)
+        ctx.assign(alias.asname or home, Static(module, module.__name__))
 
 
 @statement(ast.ImportFrom)
@@ -215,18 +218,11 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             "a relative import inside a function cannot be differentiated", ctx.loc(node), "import at the top of the file"
         )
     for alias in node.names:
-        ctx.assign(alias.asname or alias.name, Static(imported(node.module or "", alias.name), f"{node.module}.{alias.name}"))
-
-
-def imported(module: str, name: str) -> Any:
-    """What ``from module import name`` gives."""
-    found = importlib.import_module(module)
-    if hasattr(found, name):
-        return getattr(found, name)
-    try:
-        return importlib.import_module(f"{module}.{name}")
-    except ImportError:
-        raise ImportError(f"cannot import name {name!r} from {module!r}", name=name) from None
+        found, text = name_in_module(ctx, node.module or "", alias.name)
+        home = (node.module or "").partition(".")[0]
+        as_it_is = home in LIBRARIES or isinstance(found, types.ModuleType)
+        made = Static(found, f"{node.module}.{alias.name}") if as_it_is else outside(ctx, found, text, alias.name)
+        ctx.assign(alias.asname or alias.name, made)
 
 
 @statement(ast.Nonlocal)
@@ -294,7 +290,7 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """The body is lowered as if nothing is raised; what it raises reaches the caller."""
     handled = [(kind, handler) for handler in node.handlers for kind in caught_by(ctx, handler)]
-    if (failure := failed_import(node.body)) is not None:
+    if (failure := failed_import(ctx, node.body)) is not None:
         handler = next((handler for kind, handler in handled if isinstance(failure, kind)), None)
         if handler is not None and handler.name is None:
             run(ctx, [*handler.body, *node.finalbody, *rest])
@@ -322,14 +318,14 @@ def caught_class(ctx: Lowering, kind: Binding, node: ast.expr | None) -> type:
     return kind.value
 
 
-def failed_import(body: list[ast.stmt]) -> ImportError | None:
+def failed_import(ctx: Lowering, body: list[ast.stmt]) -> ImportError | None:
     """What the imports that a block begins with raise: whether a module is there is known while compiling."""
     for node in body:
         if not isinstance(node, ast.Import | ast.ImportFrom):
             return None
         try:
             for alias in node.names:
-                imported(node.module or "", alias.name) if isinstance(node, ast.ImportFrom) else importlib.import_module(alias.name)
+                name_in_module(ctx, node.module or "", alias.name) if isinstance(node, ast.ImportFrom) else module_named(ctx, alias.name)
         except ImportError as error:
             return error
     return None
@@ -465,7 +461,7 @@ def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
 
 def check_manager(ctx: Lowering, manager: Binding, node: ast.AST) -> None:
     """A context manager is an instance of a class written in Python, whose exit lets exceptions pass."""
-    methods = [own_method(manager, word) for word in ("__enter__", "__exit__")]
+    methods = [own_method(ctx, manager, word) for word in ("__enter__", "__exit__")]
     if None in methods:
         raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(node), MANAGERS)
     returned = [n.value for n in ast.walk(read(methods[1]).node) if isinstance(n, ast.Return) and n.value is not None]

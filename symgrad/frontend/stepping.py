@@ -23,6 +23,7 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering, NeedsState
 from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ops.composed import iterating, stepping
@@ -141,7 +142,12 @@ def held_now(ctx: Lowering, pools: list[Binding]) -> tuple[Any, ...]:
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What ``__iter__`` of the user's class gives."""
     binding = definite(ctx, binding, node)
-    while isinstance(binding, Obj) and not is_record(binding) and isinstance(getattr(binding.key.cls, "__iter__", None), FunctionType):
+    while (
+        isinstance(binding, Obj)
+        and isinstance(binding.key.cls, type)
+        and not is_record(binding)
+        and isinstance(from_class(ctx, binding.key.cls, "__iter__"), FunctionType)
+    ):
         made = ctx.apply_method(binding, "__iter__", [], node)
         if made == binding:
             raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")

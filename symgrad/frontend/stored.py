@@ -32,8 +32,8 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import opaque_operand
-from symgrad.frontend.outside import owner_name
 from symgrad.frontend.printed import as_given
+from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import Array, Object
 from symgrad.runtime.support import instance_of, refill

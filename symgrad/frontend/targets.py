@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import Binding, Bound, External, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised
 from symgrad.frontend.generated import generated
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.reading import entry_of_class, from_class, owner_name, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
@@ -61,7 +60,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
-        if not owner.key.cls.__dictoffset__ and inspect.getattr_static(owner.key.cls, name, None) is None:
+        if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
             raise UnsupportedSyntax(f"{owner.key.cls.__name__!r} object has no attribute {name!r}", ctx.loc(target))
         if not own_setter(ctx, owner, name, value, target):
             set_directly(ctx, owner, name, value)
@@ -78,8 +77,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
 def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
     """Does the class say what assigning to an attribute does?  A property's setter is called."""
 
-    cls = owner.key.cls
-    if cls.__setattr__ is not object.__setattr__:
+    if from_class(ctx, owner.key.cls, "__setattr__") is not object.__setattr__:
         return set_by_class(ctx, owner, name, value, node)
     return set_by_descriptor(ctx, owner, name, value, node)
 
@@ -99,9 +97,11 @@ def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
         ctx.builder.call_many("raise_error", raised, Const(f"cannot assign to field {name!r}"))
         ctx.state.dead = True
         raise Raised
-    if not isinstance(cls.__setattr__, types.FunctionType):
+    found = from_class(ctx, cls, "__setattr__")
+    if not isinstance(found, types.FunctionType):
         raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))
-    ctx.apply(Bound(owner, "__setattr__", cls.__setattr__), [Static(name), value], {}, node)
+    rely_on_entry(ctx, cls, "__setattr__")
+    ctx.apply(Bound(owner, "__setattr__", found), [Static(name), value], {}, node)
     return True
 
 
@@ -119,8 +119,10 @@ def set_as_object(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding]
 def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
     """Is there a property or another descriptor in the class that is told?"""
     cls = owner.key.cls
-    held = inspect.getattr_static(cls, name, None)
+    held = entry_of_class(ctx, cls, name)
+    rely_on_entry(ctx, cls, name, "type")
     if isinstance(held, property) and held.fset is not None:
+        rely_on_entry(ctx, cls, name)
         ctx.apply(Bound(owner, name, held.fset), [value], {}, node)
         return True
     if followed(own := getattr(type(held), "__set__", None)):

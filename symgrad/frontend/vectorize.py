@@ -11,7 +11,7 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Num, State, Static, Tup
 from symgrad.frontend.context import Lowering, Raised
-from symgrad.frontend.outside import owner_name
+from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import callee, special
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
 from symgrad.ir.types import FLOAT, Array, Scalar, Type, kind_of

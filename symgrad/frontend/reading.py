@@ -1,0 +1,166 @@
+"""The only way to what stands outside the function: names, attributes, classes, modules, and whether there are such at all.
+
+Each reader notes what it has read and how much of that counts, absence included; the guard is made from the record (``Relied``). What
+the libraries of Python and NumPy define is taken to stay as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import types
+from typing import Any
+
+from symgrad.frontend.bindings import MISSING
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.source import Source
+from symgrad.text import attribute, identifier, item
+
+#: packages whose functions are not looked into
+LIBRARIES = {"numpy", "scipy", "math", "builtins", "symgrad"} | set(sys.stdlib_module_names)
+
+
+# ------------------------------------------------------------------ whose it is
+
+
+def owner_name(ctx: Lowering, value: Any) -> str:
+    """A name by which emitted text reaches an object of the user's."""
+    word = getattr(value, "__name__", "object")
+    stem = identifier(word if isinstance(word, str) else "object")
+    stem = stem if not stem.startswith("__") else f"object_{stem}"
+    number = 0
+    while (name_ := f"{stem}_{number}" if number else stem) in ctx.reserved or ctx.external_names.get(name_, value) is not value:
+        number += 1
+    ctx.external_names[name_] = value
+    return name_
+
+
+def is_of_library(value: Any) -> bool:
+    """Is it a module, class or function of a library, or an instance of one of its classes to which nobody can give an attribute?"""
+    if isinstance(value, types.ModuleType):
+        home = value.__name__
+    elif isinstance(value, type | types.FunctionType):
+        home = value.__module__
+    elif hasattr(value, "__dict__"):
+        return False
+    else:
+        home = type(value).__module__
+    return (home or "").partition(".")[0] in LIBRARIES
+
+
+def users_bases(cls: type) -> list[type]:
+    """The classes in which an attribute is looked up, without those of the libraries."""
+    return [base for base in cls.__mro__ if not is_of_library(base)]
+
+
+# ------------------------------------------------------------------ names
+
+
+def global_text(ctx: Lowering, source: Source, name: str) -> str:
+    """The expression that reads a global or cell of a function at each call."""
+    owner = owner_name(ctx, source.function)
+    if name in source.cells:
+        return f"{owner}.__closure__[{source.function.__code__.co_freevars.index(name)}].cell_contents"
+    return item(f"{owner}.__globals__", name)
+
+
+def read_name(ctx: Lowering, source: Source, name: str) -> tuple[Any, str, bool]:
+    """What a name that is not local stands for, the expression that reads it, and whether it is one of Python's own.
+
+    Then it counts that no global covers it.
+    """
+    value = source.read_name(name)
+    builtin = name not in source.cells and name not in source.globals
+    if builtin:
+        ctx.rely(f"{owner_name(ctx, source.function)}.__globals__", name, "unset")
+    return value, global_text(ctx, source, name), builtin
+
+
+# ------------------------------------------------------------------ attributes
+
+
+def has_attribute(ctx: Lowering, value: Any, text: str, name: str) -> bool:
+    """Does what an expression reads have an attribute?"""
+    there = hasattr(value, name)
+    if not is_of_library(value):
+        ctx.rely(text, name, "has" if there else "lacks")
+    return there
+
+
+def attribute_text(ctx: Lowering, value: Any, name: str) -> str:
+    """The expression that reads an attribute of an object that has no expression of its own."""
+    return attribute(owner_name(ctx, value), name)
+
+
+def read_attribute(value: Any, name: str) -> Any:
+    """An attribute of an object that an expression reads at each call; raises ``AttributeError``."""
+    return getattr(value, name)
+
+
+def is_own_attribute(value: Any, name: str) -> bool:
+    """Is an attribute of an instance its own, or made up by ``__getattr__``, and not what its class holds?"""
+    return name in getattr(value, "__dict__", {}) or not hasattr(type(value), name)
+
+
+# ------------------------------------------------------------------ classes
+
+
+def from_class(ctx: Lowering, cls: type, name: str, default: Any = None) -> Any:
+    """What a class gives for a name.  That it gives nothing of the user's is noted; what it gives, whoever uses it notes."""
+    defining = next((base for base in cls.__mro__ if name in vars(base)), None)
+    for base in users_bases(cls):
+        if base is defining:
+            break
+        ctx.rely(owner_name(ctx, base), name, "undefined")
+    return default if defining is None else getattr(cls, name, default)
+
+
+def entry_of_class(ctx: Lowering, cls: type, name: str) -> Any:
+    """What stands in a class under a name, as it was written there; ``MISSING`` where nothing does."""
+    from_class(ctx, cls, name)
+    return inspect.getattr_static(cls, name, MISSING)
+
+
+def rely_on_entry(ctx: Lowering, cls: type, name: str, aspect: str = "itself") -> None:
+    """Note that what stands in a class under a name counts, and that no class before the one it stands in has that name."""
+    defining = next((base for base in cls.__mro__ if name in vars(base)), None)
+    from_class(ctx, cls, name)
+    if defining is not None and not is_of_library(defining):
+        held = vars(defining)[name]
+        ctx.rely(item(f"{owner_name(ctx, defining)}.__dict__", name), held if aspect == "itself" else type(held), aspect)
+
+
+# ------------------------------------------------------------------ modules
+
+
+def module_named(ctx: Lowering, name: str) -> Any:
+    """The module of a name, imported if need be; raises ``ImportError``."""
+    modules = f"{owner_name(ctx, sys)}.modules"
+    try:
+        found = importlib.import_module(name)
+    except ImportError:
+        ctx.rely(modules, name, "unknown")
+        raise
+    if not is_of_library(found):
+        ctx.rely(item(modules, name), found)
+    return found
+
+
+def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
+    """What ``from module import name`` gives, and the expression that reads it; raises ``ImportError``."""
+    found = module_named(ctx, module)
+    if hasattr(found, name):
+        return getattr(found, name), attribute_text(ctx, found, name)
+    try:
+        return module_named(ctx, f"{module}.{name}"), attribute_text(ctx, found, name)
+    except ImportError:
+        if not is_of_library(found):
+            ctx.rely(owner_name(ctx, found), name, "lacks")
+        raise ImportError(f"cannot import name {name!r} from {module!r}", name=name) from None
+
+
+__all__ = [
+    "LIBRARIES", "attribute_text", "entry_of_class", "from_class", "global_text", "has_attribute", "is_of_library", "is_own_attribute",
+    "module_named", "name_in_module", "owner_name", "read_attribute", "read_name", "rely_on_entry", "users_bases",
+]  # fmt: skip
