@@ -254,6 +254,8 @@ NO_LOCATIONS: Locations = MappingProxyType({})
 #: the objects that another one may be, each with the bool that says whether it is; it is replaced, never changed
 Keys = Mapping["HeapKey", Operand]
 NO_KEYS: Keys = MappingProxyType({})
+#: the arrays that were made for the caller of one array, each with the path of the view that it is of
+StoredArrays = tuple[tuple[tuple[Step, ...], Operand], ...]
 
 #: what is known on a path: of bools, and of places of constants, whether they are these
 Known = Mapping[Operand | tuple[Operand, int], bool]
@@ -270,6 +272,8 @@ class State:
     written to, with the place of the store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
     whether they are: what is stored in one of them is stored in the others where they are it. ``known``: bools that tests on this path
     have decided. ``dead``: this path has raised.
+    ``handles`` and ``stored_arrays``: objects and arrays that the caller holds because they were stored in an object of his, with the
+    operands that stand for them there; None where it depends on the path whether he does (see ``stored``).
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -284,12 +288,14 @@ class State:
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False
+    handles: dict[HeapKey, Operand | None] = field(default_factory=dict)
+    stored_arrays: dict[Location, StoredArrays | None] = field(default_factory=dict)
 
     def copy(self) -> State:
         memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
-        return State(
-            dict(self.names), self.operands, *memory, self.twins, dict(self.kin), dict(self.bases), self.codes, self.known, self.dead
-        )
+        objects = self.twins, dict(self.kin), dict(self.bases)
+        stored = dict(self.handles), dict(self.stored_arrays)
+        return State(dict(self.names), self.operands, *memory, *objects, self.codes, self.known, self.dead, *stored)
 
     def roots(self) -> Iterator[Binding]:
         """What the program can reach objects and memory from."""
@@ -344,6 +350,7 @@ class State:
         self.names, self.operands, self.memory, self.heap = other.names, other.operands, other.memory, other.heap
         self.partners, self.stale, self.twins, self.kin, self.bases = other.partners, other.stale, other.twins, other.kin, other.bases
         self.codes, self.known, self.dead = other.codes, other.known, other.dead
+        self.handles, self.stored_arrays = other.handles, other.stored_arrays
 
 
 def is_list(type_: Type) -> bool:

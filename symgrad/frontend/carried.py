@@ -21,6 +21,7 @@ from symgrad.frontend.bindings import (
     State,
 )
 from symgrad.frontend.context import CODE, Loop, Lowering
+from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.reach import memory_in, reached_twice
@@ -50,6 +51,7 @@ class Plan:
     bases: dict[Any, dict[Location, None] | None] = field(default_factory=dict)
     #: places among what is carried where a round may hand on a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
+    exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after a round: see ``exposed``
 
     def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
         """Enter a form; True if that is news."""
@@ -235,7 +237,10 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
             if first not in twice:
                 leave(head.state, first)
                 head.gone.add(first)
+            if first in entry.handles:
+                expose(head.state, made)
     head.state.twins |= twins
+    mark_exposed(head.state, plan.exposed, head.objects, head.places)
 
 
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
@@ -326,6 +331,7 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
     for key in entry.heap:
         if key not in head.gone:
             news |= learn_object(ctx, entry, plan, head, end, key)
+    news |= learn_exposed(ctx, entry, plan.exposed, head, end, ends_of(plan, end))
     return learn_sharing(ctx, entry, plan, head, end) or news
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from symgrad.errors import BadArgument, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
@@ -100,6 +100,30 @@ class Captured:
     seen: Any = None
 
 
+class Storing(Protocol):
+    """What is told of each change of an object or of memory; see ``stored``."""
+
+    def changed(self, key: HeapKey, before: Any) -> None:
+        """An object holds something else."""
+        ...
+
+    def replaced(self, location: Location, old: Operand) -> None:
+        """Memory holds another value."""
+        ...
+
+    def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
+        """An array is written to."""
+        ...
+
+    def is_outside(self, key: HeapKey) -> bool:
+        """Can the caller see an object?"""
+        ...
+
+    def known_handle(self, key: HeapKey) -> Operand | None:
+        """The operand that stands for an object of the caller's, if it is known."""
+        ...
+
+
 class Recapture(Exception):
     """An array from outside was found: lowering starts again with it in memory from the beginning."""
 
@@ -143,6 +167,8 @@ class Lowering:
     arguments: dict[HeapKey, str] = field(default_factory=dict)  #: lists, dicts and instances that were given, by the path to them
     identities: set[str] = field(default_factory=set)  #: of which of them it matters whether they are one object with another
     stored: set[str] = field(default_factory=set)  #: which of them are changed
+    standing: dict[HeapKey, set[str]] = field(default_factory=dict)  #: of which of them an object may be, by paths
+    storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
     arrays: dict[str, Ref] = field(default_factory=dict)  #: captured memory, by the text that reads it
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
@@ -472,7 +498,8 @@ class Lowering:
                 return Maybe(present, self.stopped(inner), absent)
             case Obj(key):
                 content = self.state.heap[key]
-                self.change(key, content if isinstance(content, Ref) else tuple((k, self.stopped(b)) for k, b in content))
+                self.check_alone(key)
+                self.state.heap[key] = content if isinstance(content, Ref) else tuple((k, self.stopped(b)) for k, b in content)
         return binding
 
     def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
@@ -494,6 +521,8 @@ class Lowering:
         self.state.memory[ref.location] = self.call("set_at", base, value, *operands, index=spelled(path), hint=hint)
         self.state.stored(ref.location, self.builder.loc)
         self.renew(ref.location)
+        if self.storing is not None:
+            self.storing.array_stored(ref, value, last)
 
     def renew(self, location: Location) -> None:
         """Let arrays that may be one that was written to have what it holds now."""
@@ -534,9 +563,12 @@ class Lowering:
         if location in self.state.bases:
             what = "an array that is one of several is changed in a way that is not followed"
             raise UnsureAlias(what, self.builder.loc)
+        before = self.state.memory[location]
         self.state.memory[location] = value
         self.renew(location)
         self.state.stored(location, self.builder.loc)
+        if self.storing is not None:
+            self.storing.replaced(location, before)
         for key in list(self.state.kin):
             content = self.state.heap.get(key)
             if isinstance(content, Ref) and content.location is location:
@@ -548,6 +580,8 @@ class Lowering:
         """Give an object its next content; what may be the same object has it where it is."""
         self.check_alone(key)
         before, self.state.heap[key] = self.state.heap.get(key, ()), content
+        if self.storing is not None:
+            self.storing.changed(key, before)
         self.spread(key, before)
 
     def spread(self, key: HeapKey, before: Any) -> None:
@@ -563,8 +597,13 @@ class Lowering:
             copy = self.call("list_slice", self.read(held), Const(None), Const(None), Const(None))
             self.state.memory[held.location] = copy
         self.compared(key)
-        if key in self.arguments:
-            self.stored.add(self.arguments[key])
+
+    def stands_for(self, made: HeapKey, keys: Iterable[HeapKey]) -> None:
+        """Note that an object is, on some path, one that was given."""
+        for key in keys:
+            if key in self.arguments:
+                self.arguments[made] = self.arguments[key]
+                self.standing.setdefault(made, set()).update(self.standing.get(key, set()) | {self.arguments[key]})
 
     def compared(self, *keys: HeapKey) -> None:
         """Note that it matters whether objects are one with others that were given."""

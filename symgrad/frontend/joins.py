@@ -32,6 +32,7 @@ from symgrad.frontend.bindings import (
     View,
 )
 from symgrad.frontend.context import CODE, Lowering
+from symgrad.frontend.exposed import hand_on, join_exposed
 from symgrad.frontend.filling import filled, operands_of
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import reached
@@ -50,7 +51,7 @@ from symgrad.frontend.skeletons import (
 )
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import BOOL, Array, List, Scalar, Type, join
+from symgrad.ir.types import BOOL, Array, List, Object, Scalar, Type, join
 from symgrad.location import Loc
 
 
@@ -104,6 +105,7 @@ class Joining:
             return dead
         alive = [s for s in (a, b) if not s.dead]
         state.known = in_all([s.known for s in alive])
+        join_exposed(state, self.entry, alive)
         state.operands = self.entry.operands
         for side in alive:
             for location, others in side.partners.items():
@@ -261,6 +263,7 @@ class Joining:
         heaps = self.state.heap, *(self.alive(side).heap for side in (self.then, self.orelse))
         wholes = zip(*(places_in(x, form, heap, True) for x, heap in zip((a, b), heaps[1:], strict=True)), strict=True)
         for location, *sources in zip(*(places_in(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
+            hand_on(self.ctx, self.state, location, zip(sources, (self.then.state, self.orelse.state), strict=True))
             if self.is_one_of(location, *next(wholes)):
                 continue
             for side, source in zip((self.then.state, self.orelse.state), sources, strict=True):
@@ -268,6 +271,8 @@ class Joining:
                     self.state.pair(location, source)
                     if source in side.stale:
                         self.state.stale[location] = side.stale[source]
+        for key, *objects in zip(*(objects_of(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
+            hand_on(self.ctx, self.state, key, zip(objects, (self.then.state, self.orelse.state), strict=True))
         self.stand(made, a, b, form)
         return made
 
@@ -380,6 +385,8 @@ class Joining:
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {made}
         self.ctx.compared(*keys)
+        self.ctx.stands_for(made, keys)
+        self.expose(made, held)
         self.chosen[made] = (held[0], held[1])
         self.done[a, b] = Obj(made)
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
@@ -415,6 +422,19 @@ class Joining:
         if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
             return self.of_form(*pair, "%alone", self.form(side, binding))
         return Broken(DIFFERENT)
+
+    def expose(self, made: HeapKey, held: list[HeapKey | None]) -> None:
+        """One of two objects that the caller may hold has the handle of the one that it is."""
+        storing = self.ctx.storing
+        if storing is None or not any(key is not None and storing.is_outside(key) for key in held):
+            return
+        kept, handles = self.ctx.state, []
+        for side, key in zip((self.then, self.orelse), held, strict=True):
+            self.ctx.state = self.alive(side)
+            handles.append(None if key is None or not storing.is_outside(key) else storing.known_handle(key))
+        self.ctx.state = kept
+        one, other = handles
+        self.state.handles[made] = None if one is None or other is None else self.out(one, other, Object(made.kind), None)
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""

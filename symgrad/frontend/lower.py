@@ -35,7 +35,7 @@ from symgrad.frontend import (
     statements,
 )
 from symgrad.frontend.activation import body_result
-from symgrad.frontend.bindings import Binding, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
@@ -212,10 +212,8 @@ class Attempt:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
         for found in self.known:
             self.restore(ctx, found)
-        before = {key: ctx.state.heap[key] for key in ctx.arguments}
+        ctx.storing = Storing(ctx, self.inputs)
         made = self.body(ctx, frame, node)
-        if ctx.stored and not ctx.state.dead and not ctx.refusals:
-            self.store(ctx, before, node)
         operands: list[Operand] = []
         result = self.flatten(ctx, made, operands, node)
         if ctx.refusals:
@@ -242,13 +240,6 @@ class Attempt:
                 copy = copy_of(text)
                 self.inputs[k] = (value, copy)
                 self.aliases = {path: copy if other == text else other for path, other in self.aliases.items()} | {text: copy}
-
-    def store(self, ctx: Lowering, before: Mapping[HeapKey, Any], node: ast.AST) -> None:
-        """Store in the objects that were given what the function has stored."""
-        try:
-            Storing(ctx, node, before, self.inputs).run()
-        except SymgradError as error:
-            ctx.refusals.append(error.at(self.source.loc(node)))
 
     def body(self, ctx: Lowering, frame: Frame, node: ast.FunctionDef | ast.Lambda) -> Binding:
         try:

@@ -60,19 +60,25 @@ def held_by(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> Callabl
 
 
 def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> None:
-    """Give an object what another one, which it is here, has been given."""
-    content, own = ctx.state.heap[key], ctx.state.heap[other]
+    """Give an object what another one, which it is here, has been given; the caller's own too, where nothing stands for the other one."""
+    own = ctx.state.heap[other]
+    ctx.state.heap[other] = what_it_holds(ctx, key, before, own)
+    if ctx.storing is not None and ctx.storing.is_outside(other) and not ctx.storing.is_outside(key):
+        ctx.storing.changed(other, own)
+
+
+def what_it_holds(ctx: Lowering, key: HeapKey, before: Any, own: Any) -> Any:
+    """What an object that held ``own`` holds once it, as another name for ``key``, has been changed."""
+    content = ctx.state.heap[key]
     if isinstance(content, Ref):
         copy = ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)))
         assert isinstance(copy, Ref)
         if not is_of_numbers(ctx.type_of(copy)):
             ctx.state.pair(copy.location, content.location)
-        ctx.state.heap[other] = copy
-        return
+        return copy
     changes_length = key.kind == "list" and not isinstance(before, Ref) and len(content) != len(before)
     if isinstance(own, Ref) or isinstance(before, Ref) or changes_length:
-        ctx.state.heap[other] = content
-        return
+        return content
     old, new = dict(before), dict(content)
     held = dict(own)
     for name in dict.fromkeys([*old, *new]):
@@ -80,7 +86,7 @@ def hold_the_same(ctx: Lowering, key: HeapKey, before: Any, other: HeapKey) -> N
             held.pop(name, None)
         elif old.get(name, MISSING) != new[name]:
             held[name] = new[name]
-    ctx.state.heap[other] = tuple(held.items())
+    return tuple(held.items())
 
 
 def are_one(state: State, a: Binding, b: Binding) -> Operand | None:

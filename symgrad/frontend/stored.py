@@ -1,18 +1,23 @@
-"""What a function stores in lists, dicts and instances that it was given: written to them where it ends, as after a plain call.
+"""What a function stores in lists, dicts and instances that it was given: statements where they stand, as in a plain call.
 
-Arrays are left as they were: a function that writes to one writes to a copy.  What is stored must be something that emitted code can make:
-numbers, arrays, texts, lists, tuples and dicts of these, objects that were given, and instances of plain classes.
+A *handle* is an operand that stands for an object of the caller's: of one that was given its path, read when the function begins; of
+one that was made in the function and then stored in such an object what was made for it. What is done to the object that the
+program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were given stay as they
+were: a function that writes to one writes to a copy. What is stored must be something that emitted code can make: numbers, arrays,
+texts, lists, tuples, dicts and sets of these, objects that were given, and instances of plain classes.
 """
 
 from __future__ import annotations
 
 import ast
+import collections
 import operator
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import UnknownType, UnsupportedSyntax
+import numpy as np
+
+from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -27,6 +32,7 @@ from symgrad.frontend.bindings import (
     OneOf,
     Ref,
     Static,
+    Step,
     Tup,
     View,
 )
@@ -34,125 +40,292 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.printed import as_given
 from symgrad.frontend.reading import owner_name
-from symgrad.ir.core import Block, Const, If, Operand, Value
-from symgrad.ir.types import Array, Object
+from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value
+from symgrad.ir.types import Array, List, Object, Scalar
 from symgrad.runtime.support import instance_of, refill
 from symgrad.text import root_of
+
+#: where the errors of this module point: the statement that is being lowered
+HERE = ast.Pass()
+#: builtins that emitted text calls by their own names
+BY_NAME = (setattr, delattr, tuple, dict, set, frozenset, slice)
 
 
 @dataclass(slots=True)
 class Storing:
-    """The end of a function: ``before`` is what the objects that were given held when it began."""
+    """Carries out on the caller's objects what the program does to the objects that it follows."""
 
     ctx: Lowering
-    node: ast.AST
-    before: Mapping[HeapKey, Any]
     inputs: list[tuple[Value, str]]
-    given: dict[HeapKey, Value] = field(default_factory=dict)  #: operands for objects that were given
-    made: dict[Any, Operand] = field(default_factory=dict)  #: what was made for memory and objects, so that one stays one
+    paths: dict[HeapKey, str] = field(init=False)  #: the objects that were given, by where they were
+    handles: dict[HeapKey, Value] = field(default_factory=dict)  #: of these, those that were needed
 
-    def run(self) -> None:
-        """Store what has changed."""
-        state = self.ctx.state
-        for key, path in list(self.ctx.arguments.items()):
-            if path in self.ctx.stored and key in self.before:
-                content = state.heap[key]
-                if isinstance(content, tuple) and any(isinstance(b, Broken) for _, b in content):
-                    what = f"what is stored in {path} depends on the path taken, or on which of two objects it is"
-                    raise UnsupportedSyntax(what, self.ctx.loc(self.node), "store it in a new object and return that")
-                self.store(key, content)
+    def __post_init__(self) -> None:
+        self.paths = dict(self.ctx.arguments)
 
-    def store(self, key: HeapKey, content: Any) -> None:
-        """Give an object what it holds now."""
-        before = self.before[key]
+    # -------------------------------------------------------------- handles
+
+    def is_outside(self, key: HeapKey) -> bool:
+        """Can the caller see an object?"""
+        return key in self.ctx.arguments or key in self.ctx.state.handles
+
+    def known_handle(self, key: HeapKey) -> Operand | None:
+        """The operand that stands for an object of the caller's; None where it is not known which one it is."""
+        if key in self.ctx.state.handles:
+            return self.ctx.state.handles[key]
+        if key not in self.paths:
+            return None
+        if key not in self.handles:
+            path = self.paths[key]
+            value = self.handles[key] = Value(Object(key.kind), root_of(path))
+            self.inputs.append((value, f"({path})"))
+        return self.handles[key]
+
+    def handle(self, key: HeapKey) -> Operand:
+        """The operand that stands for an object of the caller's, which is about to be changed."""
+        found = self.known_handle(key)
+        if found is None:
+            what = "what is changed here is, depending on the path taken, another object of those that the function was given or has stored"
+            raise UnsupportedSyntax(what, self.ctx.builder.loc, "change it before the branch or loop, or store a copy")
+        self.ctx.stored |= self.ctx.standing.get(key, set()) | ({self.paths[key]} if key in self.paths else set())
+        return found
+
+    # -------------------------------------------------------------- what is done to objects
+
+    def changed(self, key: HeapKey, before: Any) -> None:
+        """Do to an object of the caller's what the program has done to the one that it follows."""
+        if not self.is_outside(key):
+            return
+        after = self.ctx.state.heap[key]
         if key.kind == "list":
-            if content != before or isinstance(content, Ref):
-                self.call(refill, self.object(key), self.list_of(Obj(key)))
-            return
-        old, new = (dict(c) for c in (before, content))
-        names = [k for k in new if not isinstance(new[k], Missing)]
-        if key.kind == "dict" and [k for k in old if k in names] + [k for k in names if k not in old] != names or old.keys() - set(names):
-            if key.kind != "dict" or any(isinstance(b, Maybe) and b.absent == MISSING for b in new.values()):
-                raise UnsupportedSyntax(f"a part of {self.ctx.arguments[key]} is deleted", self.ctx.loc(self.node), "set it to None")
-            self.call(refill, self.object(key), self.dict_of(content))
-            return
-        for name in names:
-            if name not in old or new[name] != old[name]:
-                self.one(key, name, new[name])
+            self.list_changed(key, before, after)
+        elif not isinstance(before, Ref) and not isinstance(after, Ref):
+            self.items_changed(key, dict(before), dict(after))
 
-    def one(self, key: HeapKey, name: Any, value: Binding) -> None:
-        """Store one attribute or item, if it is there."""
-        put = setattr if key.kind == "record" else operator.setitem
-        if isinstance(value, Maybe) and value.absent == MISSING:
-            there = Block()
-            with self.ctx.inside(there):
-                self.call(put, self.object(key), Const(name), self.value(value.inner))
-            self.made.clear()
-            self.ctx.builder.append(If([], self.ctx.builder.loc, value.present, there, Block()))
+    def items_changed(self, key: HeapKey, old: dict[Any, Binding], new: dict[Any, Binding]) -> None:
+        """Store and delete attributes, items or elements."""
+        old = {k: b for k, b in old.items() if not isinstance(b, Missing)}
+        new = {k: b for k, b in new.items() if not isinstance(b, Missing)}
+        if key.kind == "dict" and [k for k in old if k in new] + [k for k in new if k not in old] != list(new):
+            self.call(refill, self.handle(key), self.dict_of(key, tuple(new.items())))
             return
-        self.call(put, self.object(key), Const(name), self.value(value))
+        for name in [k for k in old if k not in new]:
+            remove = delattr if key.kind == "record" else None if key.cls is set else operator.delitem
+            self.where_present(old[name], lambda held, name=name, remove=remove: self.remove(key, name, remove))
+        for name, binding in new.items():
+            if name not in old or old[name] is not binding:
+                self.where_present(binding, lambda held, name=name: self.put(key, name, held))
+
+    def where_present(self, binding: Binding, do: Any) -> None:
+        """Do something with what may be missing on some paths, where it is there."""
+        if not (isinstance(binding, Maybe) and binding.absent == MISSING):
+            do(binding)
+            return
+        there, handles, arrays = Block(), dict(self.ctx.state.handles), dict(self.ctx.state.stored_arrays)
+        with self.ctx.inside(there):
+            do(binding.inner)
+        for table, before in ((self.ctx.state.handles, handles), (self.ctx.state.stored_arrays, arrays)):
+            table.update({k: None for k in table if k not in before})  # type: ignore[attr-defined]
+        self.ctx.builder.append(If([], self.ctx.builder.loc, binding.present, there, Block()))
+
+    def remove(self, key: HeapKey, name: Any, function: Any) -> None:
+        if function is None:
+            self.method(key, "discard", self.key_operand(name))
+        else:
+            self.call(function, self.handle(key), self.key_operand(name))
+
+    def put(self, key: HeapKey, name: Any, value: Binding) -> None:
+        """Store one attribute or item."""
+        if key.cls is set:
+            self.method(key, "add", self.key_operand(name))
+            return
+        stored = self.value(value)
+        self.call(setattr if key.kind == "record" else operator.setitem, self.handle(key), self.key_operand(name), stored)
+
+    def key_operand(self, name: Any) -> Operand:
+        """A key, the name of an attribute, or an element of a set."""
+        if isinstance(name, tuple):
+            return self.call(tuple, self.ctx.call("list_of", *map(self.key_operand, name)), effect=False)
+        return self.ctx.constant(name, None if isinstance(name, str | int | float | bool | None) else owner_name(self.ctx, name))
+
+    def list_changed(self, key: HeapKey, before: Any, after: Any) -> None:
+        """Do to a list of the caller's what turns what it held into what it holds now."""
+        if isinstance(after, Ref):
+            self.list_became_value(key, before, after)
+        elif isinstance(before, Ref) or key.exact is not None:
+            self.call(refill, self.handle(key), self.ctx.call("list_of", *[self.value(b) for _, b in after]))
+        else:
+            self.spliced(key, [b for _, b in before], [b for _, b in after])
+
+    def spliced(self, key: HeapKey, old: list[Binding], new: list[Binding]) -> None:
+        """Replace the part of a list that is another one."""
+        first = next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a is not b), min(len(old), len(new)))
+        rest = zip(old[first:][::-1], new[first:][::-1], strict=False)
+        last = next((k for k, (a, b) in enumerate(rest) if a is not b), min(len(old), len(new)) - first)
+        gone, come = len(old) - first - last, [self.value(b) for b in new[first : len(new) - last]]
+        if not gone and not come:
+            return
+        if not gone and first == len(old):
+            for value in come:
+                self.method(key, "append", value)
+        elif gone == len(come) == 1:
+            self.call(operator.setitem, self.handle(key), Const(first), come[0])
+        elif gone == 1 and not come:
+            self.call(operator.delitem, self.handle(key), Const(first))
+        else:
+            part = self.call(slice, Const(first), Const(first + gone), effect=False)
+            self.call(operator.setitem, self.handle(key), part, self.ctx.call("list_of", *come))
+
+    def list_became_value(self, key: HeapKey, before: Any, after: Ref) -> None:
+        """A list is one value from now on: what was known of it, written down, or something else."""
+        version = self.ctx.state.memory[after.location]
+        maker = self.maker(version)
+        if maker is not None and maker.name == "list_of" and isinstance(before, tuple) and len(maker.args) == len(before):
+            return
+        if maker is not None and maker.name == "list_join":
+            self.method(key, "extend", self.of_operand(maker.args[1]))
+            return
+        self.call(refill, self.handle(key), self.copy_of_list(version, key))
+
+    def replaced(self, location: Location, old: Operand) -> None:
+        """What a list or array in memory holds is another value now."""
+        state = self.ctx.state
+        if location in state.stored_arrays:
+            self.array_changed(location)
+        for key in dict.fromkeys([*self.ctx.arguments, *state.handles]):
+            content = state.heap.get(key)
+            if isinstance(content, Ref) and content.location is location and not content.path:
+                self.list_replaced(key, old, state.memory[location])
+
+    def list_replaced(self, key: HeapKey, old: Operand, new: Operand) -> None:
+        """Do to a list of the caller's what an op does to the list that the program follows."""
+        maker = self.maker(new)
+        match maker:
+            case Call(name="list_append", args=[before, item]) if before is old:
+                self.method(key, "append", self.of_operand(item))
+            case Call(name="list_set", args=[before, place, item]) if before is old:
+                self.call(operator.setitem, self.handle(key), place, self.of_operand(item))
+            case Call(name="list_drop", args=[before]) if before is old:
+                self.method(key, "pop")
+            case Call(name="list_slice", args=[before, Const(1), Const(None), Const(None)]) if before is old:
+                self.method(key, "pop", Const(0))
+            case Call(name="list_join", args=[before, others]) if before is old:
+                self.method(key, "extend", self.of_operand(others))
+            case _:
+                self.call(refill, self.handle(key), self.copy_of_list(new, key))
+
+    def maker(self, value: Operand) -> Call | None:
+        """The op that has just given a value."""
+        ops = self.ctx.builder.block.ops
+        found = next((op for op in reversed(ops) if any(out is value for out in op.outs)), None)
+        return found if isinstance(found, Call) else None
+
+    # -------------------------------------------------------------- what is done to arrays
+
+    def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
+        """An array is written to, of which the caller may hold what was made for it."""
+        held = self.ctx.state.stored_arrays.get(ref.location, ())
+        if held and all(not path for path, _ in held) and not ref.path and last is not None and last.spec == "i":
+            if isinstance(value.type, Scalar) and isinstance(last.operands[0].type, Scalar):
+                for _, copy in held:
+                    self.call(operator.setitem, copy, last.operands[0], value)
+                return
+        if ref.location in self.ctx.state.stored_arrays:
+            self.array_changed(ref.location)
+
+    def array_changed(self, location: Location) -> None:
+        """Let the caller's arrays hold what the program's array holds now."""
+        held = self.ctx.state.stored_arrays[location]
+        if held is None:
+            what = "an array is written to that was stored in an object which the function was given, or is an argument stored there"
+            raise UnsupportedSyntax(what, self.ctx.builder.loc, "store a copy of it")
+        for path, copy in held:
+            self.call(np.copyto, copy, self.ctx.read(Ref(location, path)))
+
+    # -------------------------------------------------------------- operands
 
     def call(self, function: Any, *operands: Operand, effect: bool = True) -> Operand:
-        name = "setattr" if function is setattr else function.__name__ if function in (tuple, dict) else owner_name(self.ctx, function)
+        name = function.__name__ if function in BY_NAME else owner_name(self.ctx, function)
         return self.ctx.call("opaque" if effect else "opaque_pure", Const(function, name), *operands, names=())
 
-    def object(self, key: HeapKey) -> Operand:
-        """An object that was given, as an operand."""
-        if key not in self.given:
-            path = self.ctx.arguments[key]
-            value = self.given[key] = Value(Object(key.kind), root_of(path))
-            self.inputs.append((value, f"({path})"))
-        return self.given[key]
+    def method(self, key: HeapKey, name: str, *operands: Operand) -> None:
+        """Call a method of an object of the caller's."""
+        self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
+
+    def of_operand(self, operand: Operand) -> Operand:
+        """What goes into a list of any length, as the caller is to hold it: an array or list as a copy that nobody writes to."""
+        if not isinstance(operand.type, Array | List):
+            return operand
+        for location, version in self.ctx.state.memory.items():
+            if version is operand:
+                self.ctx.state.stored_arrays[location] = None
+        if isinstance(operand.type, Array):
+            return self.ctx.call("copy", operand)
+        return as_given(self.ctx, self.ctx.call("list_slice", operand, NONE, NONE, NONE), False, HERE)
 
     def value(self, binding: Binding) -> Operand:
         """What is stored, as an operand."""
         match binding:
             case View() | Broken():
                 pass
+            case Ref(location=location) if isinstance(self.ctx.state.memory[location].type, List):
+                return self.of_operand(self.ctx.read(binding, HERE))
             case Ref(location=location):
                 return self.array(binding, location)
             case Num() | Static() | OneOf():
-                return self.ctx.read(binding, self.node)
+                return self.ctx.read(binding, HERE)
             case Maybe(inner=Num() | Static()):
-                return self.ctx.read(binding, self.node)
+                return self.ctx.read(binding, HERE)
             case External():
-                return opaque_operand(self.ctx, binding, self.node)
+                return opaque_operand(self.ctx, binding, HERE)
             case Tup(items, kind):
                 inside = [self.value(item) for item in items]
                 if kind is not None:
                     return self.ctx.call("opaque_pure", Const(kind, owner_name(self.ctx, kind)), *inside, names=())
                 return self.call(tuple, self.ctx.call("list_of", *inside), effect=False)
-            case Obj(key) if key in self.before:
-                return self.object(key)
+            case Obj(key) if self.is_outside(key):
+                if (held := self.known_handle(key)) is not None:
+                    return held
             case Obj(key) if not key.doubtful and key not in self.ctx.state.twins:
-                if key not in self.made:
-                    self.made[key] = self.new_object(binding, key)
-                return self.made[key]
+                made = self.ctx.state.handles[key] = self.new_object(binding, key)
+                return made
         what = "this cannot be stored in an object that the function was given"
-        raise UnsupportedSyntax(what, self.ctx.loc(self.node), "store numbers, arrays, lists, tuples or dicts of these")
+        raise UnsupportedSyntax(what, self.ctx.builder.loc, "store numbers, arrays, lists, tuples or dicts of these")
 
     def array(self, binding: Ref, location: Location) -> Operand:
-        """An array that was given is stored itself; what was computed as a copy that nothing else is done to."""
+        """An array that was given is stored itself; of what was computed a copy, which is written to whenever the array is."""
+        held = self.ctx.state.stored_arrays.get(location, ())
+        known = next((copy for path, copy in held or () if path == binding.path), None)
+        if known is not None:
+            return known
         version = self.ctx.state.memory[location]
         if isinstance(version, Value) and not binding.path and any(version is value for value, _ in self.inputs):
+            self.ctx.state.stored_arrays[location] = None
             return version
         if not isinstance(self.ctx.type_of(binding), Array):
-            raise UnknownType("the type of what is stored is not known", self.ctx.loc(self.node), "convert it with np.asarray or float")
-        if binding.path or location not in self.made:
-            made = self.ctx.call("copy", self.ctx.read(binding, self.node))
-            if binding.path:
-                return made
-            self.made[location] = made
-        return self.made[location]
+            raise UnknownType("the type of what is stored is not known", self.ctx.builder.loc, "convert it with np.asarray or float")
+        if self.ctx.state.partners.get(location):
+            others = [self.ctx.state.stored_arrays.get(other, ()) for other in self.ctx.state.partners[location]]
+            if any(other or other is None for other in others):
+                what = "what is stored may share memory with what was stored before"
+                raise UnsureAlias(what, self.ctx.builder.loc, "store a copy")
+        copy = self.ctx.call("copy", self.ctx.read(binding, HERE))
+        self.ctx.state.stored_arrays[location] = None if held is None else (*held, (binding.path, copy))
+        return copy
 
     def new_object(self, binding: Obj, key: HeapKey) -> Operand:
-        """A list, dict or instance that was made in the function."""
+        """A list, dict, set or instance that was made in the function."""
         content = self.ctx.state.heap[key]
-        if key.exact is None and key.kind == "list" and key.cls in (None, tuple):
+        if key.kind == "list" and key.exact in (None, collections.deque) and key.cls in (None, tuple):
             made = self.list_of(binding)
-            return self.call(tuple, made, effect=False) if key.cls is tuple else made
-        if key.exact is None and key.kind == "dict" and key.cls is None:
-            return self.dict_of(content)
+            kind = key.exact or (tuple if key.cls is tuple else None)
+            return made if kind is None else self.call(kind, made, effect=False)
+        if key.kind == "dict" and not isinstance(content, Ref):
+            self.ctx.check_keys(key)
+            if key.cls is set:
+                return self.call(key.exact or set, self.ctx.call("list_of", *[self.key_operand(k) for k, _ in content]), effect=False)
+            if key.cls is None and key.exact in (None, collections.OrderedDict):
+                return self.dict_of(key, content)
         if key.kind == "record" and isinstance(key.cls, type) and not key.cls.__module__.startswith("symgrad"):
             names = [Const(name) for name, _ in self.ctx.state.entries(key)]
             values = [self.value(b) for _, b in self.ctx.state.entries(key)]
@@ -163,13 +336,16 @@ class Storing:
     def list_of(self, binding: Obj) -> Operand:
         content = self.ctx.state.heap[binding.key]
         if isinstance(content, Ref):
-            copy = self.ctx.call("list_slice", self.ctx.read(content), Const(None), Const(None), Const(None))
-            return as_given(self.ctx, copy, False, self.node)
+            return self.copy_of_list(self.ctx.read(content), binding.key)
         return self.ctx.call("list_of", *[self.value(b) for _, b in content])
 
-    def dict_of(self, content: Any) -> Operand:
-        pairs = [self.ctx.call("list_of", Const(k), self.value(b)) for k, b in content]
-        return self.call(dict, self.ctx.call("list_of", *pairs), effect=False)
+    def copy_of_list(self, version: Operand, key: HeapKey) -> Operand:
+        """A list of any length, with tuples in it where the user's program has tuples."""
+        return as_given(self.ctx, self.ctx.call("list_slice", version, NONE, NONE, NONE), False, HERE)
+
+    def dict_of(self, key: HeapKey, content: tuple[tuple[Any, Binding], ...]) -> Operand:
+        pairs = [self.ctx.call("list_of", self.key_operand(k), self.value(b)) for k, b in content]
+        return self.call(key.exact or dict, self.ctx.call("list_of", *pairs), effect=False)
 
 
 __all__ = ["Storing"]

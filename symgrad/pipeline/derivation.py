@@ -38,6 +38,7 @@ from symgrad.passes.observed import observed
 from symgrad.passes.paired import paired
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
+from symgrad.passes.unbox import may_start_again
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
@@ -129,7 +130,7 @@ def prepared(job: Job, func: Func) -> Func:
                            hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
     jit, guarded = bool(job.request.jit), not job.request.pullback
-    if jit and guarded:
+    if jit and guarded and may_start_again(func):
         func = simplify(func, (paired, dce))
     func = simplify(aggregates(func, jit))
     return simplify(lift(func, guarded), (cse, dce))
