@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
 from typing import Any
+
+from symgrad.text import is_name
 
 
 def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
@@ -26,6 +29,28 @@ def negated(test: ast.expr) -> ast.expr:
 def method(base: ast.expr, name: str, *args: ast.expr) -> ast.expr:
     """``base.name(*args)``."""
     return ast.Call(ast.Attribute(base, name), list(args), [])
+
+
+def as_statement(function: Any, call: ast.expr) -> ast.stmt:
+    """A call that is evaluated for its effect, said as the statement that does the same where there is one."""
+    match call:
+        case ast.Call(args=[owner, ast.Constant(value=name), value]) if function is setattr and is_name(name):
+            return assign(ast.Attribute(owner, name), value)
+        case ast.Call(args=[owner, ast.Constant(value=name)]) if function is delattr and is_name(name):
+            return ast.Delete([ast.Attribute(owner, name)])
+        case ast.Call(args=[owner, key, value]) if function is operator.setitem:
+            return assign(ast.Subscript(owner, as_index(key)), value)
+        case ast.Call(args=[owner, key]) if function is operator.delitem:
+            return ast.Delete([ast.Subscript(owner, as_index(key))])
+    return ast.Expr(call)
+
+
+def as_index(key: ast.expr) -> ast.expr:
+    """``a:b`` for ``slice(a, b)``."""
+    match key:
+        case ast.Call(func=ast.Name(id="slice"), args=[start, stop], keywords=[]):
+            return ast.Slice(start, stop)
+    return key
 
 
 def subtracted(statement: ast.stmt) -> ast.stmt:

@@ -14,7 +14,7 @@ from symgrad.codegen.header import Header, result_text
 from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
-from symgrad.codegen.trees import assign, method, negated, replaced, subtracted, tuple_of
+from symgrad.codegen.trees import as_statement, assign, method, negated, replaced, subtracted, tuple_of
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type
 from symgrad.location import Loc
@@ -339,7 +339,10 @@ class Writer:
             return before + [subtracted(statement) for statement in spelled.statements]
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
             return [*before, self.summed(op, spelled.value) or assign(self.target(op.outs), spelled.value)]
-        return before if isinstance(spelled.value, ast.Name | ast.Constant) else [*before, ast.Expr(spelled.value)]
+        if isinstance(spelled.value, ast.Name | ast.Constant):
+            return before
+        function = op.args[0].value if op.name == "opaque" and isinstance(op.args[0], Const) else None
+        return [*before, as_statement(function, spelled.value)]
 
     def push(self, op: Call) -> list[ast.stmt]:
         """``tape.append(value)``, or a tuple of several."""

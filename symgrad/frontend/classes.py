@@ -43,7 +43,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         return opaque(ctx, cls, name, args, kwargs, node)
     check_making(ctx, cls)
     made = ctx.new_object("record", (), cls)
-    if dataclasses.is_dataclass(cls) and "__init__" in cls.__dict__ and not _has_source(cls.__init__):
+    if dataclasses.is_dataclass(cls) and "__init__" in vars(cls) and is_generated(cls.__init__):
         ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         rely_on_entry(ctx, cls, "__init__")
         if (after := from_class(ctx, cls, "__post_init__")) is not None:
@@ -69,12 +69,15 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
     return made
 
 
-def _has_source(function: Any) -> bool:
+def is_generated(function: Any) -> bool:
+    """Is it an ``__init__`` that ``dataclass`` has written, and not one that somebody put in its place?"""
+    if not isinstance(function, types.FunctionType) or function.__name__ != "__init__":
+        return False
     try:
         read(function)
     except SymgradError:
-        return False
-    return True
+        return True
+    return False
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
