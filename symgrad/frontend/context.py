@@ -6,7 +6,7 @@ import ast
 import enum
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -113,6 +113,10 @@ class Storing(Protocol):
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
         """An array is written to."""
+        ...
+
+    def sorting(self, descending: Operand | None) -> AbstractContextManager[None]:
+        """A list is put in order inside."""
         ...
 
     def is_outside(self, key: HeapKey) -> bool:

@@ -575,10 +575,15 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     index = index_of(ctx, target.slice)
     if owner.key.kind == "dict":
         ctx.check_keys(owner.key, target)
-        ctx.change(owner.key, tuple((k, b) for k, b in content if k != key_of(index)))
+        if (gone := key_of(index)) not in dict(content):
+            definite(ctx, MISSING, target, KeyError, repr(gone))
+        ctx.change(owner.key, tuple((k, b) for k, b in content if k != gone))
         return
-    items = [b for _, b in content]
-    del items[static_index(ctx, index, target)]
+    items, place = [b for _, b in content], static_index(ctx, index, target)
+    if isinstance(place, int) and not -len(items) <= place < len(items):
+        definite(ctx, MISSING, target, IndexError, "list assignment index out of range")
+    ctx.check_still(owner.key)
+    del items[place]
     ctx.change(owner.key, tuple(enumerate(items)))
 
 

@@ -6,6 +6,7 @@ import ast
 import types
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +34,7 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import METHODS, method
-from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.core import FALSE, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.text import key_word
@@ -302,10 +303,12 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, 
         raise UnsupportedSyntax("a list of this cannot be sorted", ctx.loc(node), "sort an array")
     content, ordered = ctx.state.heap[owner.key], ctx.state.heap[made.key]
     ctx.check_still(owner.key)
-    if isinstance(content, Ref) and isinstance(ordered, Ref):
-        ctx.replace_version(content.location, ctx.read(ordered))
-    else:
-        ctx.change(owner.key, ordered)
+    plainly = ctx.storing is not None and set(kwargs) <= {"reverse"}
+    with nullcontext() if ctx.storing is None else ctx.storing.sorting(ctx.read(kwargs.get("reverse", Num(FALSE))) if plainly else None):
+        if isinstance(content, Ref) and isinstance(ordered, Ref):
+            ctx.replace_version(content.location, ctx.read(ordered))
+        else:
+            ctx.change(owner.key, ordered)
     return Static(None)
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import ast
 import collections
 import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +61,7 @@ class Storing:
     inputs: list[tuple[Value, str]]
     paths: dict[HeapKey, str] = field(init=False)  #: the objects that were given, by where they were
     handles: dict[HeapKey, Value] = field(default_factory=dict)  #: of these, those that were needed
+    descending: Operand | None = None  #: while a list is put in order: the other way round?
 
     def __post_init__(self) -> None:
         self.paths = dict(self.ctx.arguments)
@@ -185,7 +188,7 @@ class Storing:
         if maker is not None and maker.name == "list_join":
             self.method(key, "extend", self.of_operand(maker.args[1]))
             return
-        self.call(refill, self.handle(key), self.copy_of_list(version, key))
+        self.refilled(key, version)
 
     def replaced(self, location: Location, old: Operand) -> None:
         """What a list or array in memory holds is another value now."""
@@ -212,7 +215,22 @@ class Storing:
             case Call(name="list_join", args=[before, others]) if before is old:
                 self.method(key, "extend", self.of_operand(others))
             case _:
-                self.call(refill, self.handle(key), self.copy_of_list(new, key))
+                self.refilled(key, new)
+
+    def refilled(self, key: HeapKey, version: Operand) -> None:
+        """Give a list of the caller's all that another one holds, or put it in order: its items stay what they are."""
+        if self.descending is not None:
+            function = self.ctx.call("opaque_attribute", self.handle(key), attribute="sort")
+            self.ctx.call("opaque", function, self.descending, names=("reverse",))
+            return
+        self.call(refill, self.handle(key), self.copy_of_list(version))
+
+    @contextmanager
+    def sorting(self, descending: Operand | None) -> Iterator[None]:
+        """What is done to a list inside puts it in order, as the method does without a key; with one the operand is None."""
+        self.descending = descending
+        yield
+        self.descending = None
 
     def maker(self, value: Operand) -> Call | None:
         """The op that has just given a value."""
@@ -336,10 +354,10 @@ class Storing:
     def list_of(self, binding: Obj) -> Operand:
         content = self.ctx.state.heap[binding.key]
         if isinstance(content, Ref):
-            return self.copy_of_list(self.ctx.read(content), binding.key)
+            return self.copy_of_list(self.ctx.read(content))
         return self.ctx.call("list_of", *[self.value(b) for _, b in content])
 
-    def copy_of_list(self, version: Operand, key: HeapKey) -> Operand:
+    def copy_of_list(self, version: Operand) -> Operand:
         """A list of any length, with tuples in it where the user's program has tuples."""
         return as_given(self.ctx, self.ctx.call("list_slice", version, NONE, NONE, NONE), False, HERE)
 
