@@ -280,6 +280,7 @@ class Compiled:
     relied: tuple[Relied, ...] = ()
     inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
+    apart: tuple[tuple[str, str], ...] = ()  #: what is read from outside and what is changed among the arguments, which must be two objects
 
 
 @dataclass(frozen=True, slots=True)

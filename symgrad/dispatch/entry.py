@@ -125,6 +125,15 @@ def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], e
             )
 
 
+def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], entry: Entry) -> None:
+    """An argument that the function changes and reaches from outside as well: what it reads there would be of before."""
+    for text, path in entry.compiled.apart:
+        one = evaluated(function, text, entry.compiled.objects, arguments)
+        if one is evaluated(function, path, entry.compiled.objects, arguments):
+            what = f"{path} is an object that the function changes, and it reads the same object from outside"
+            raise UnsureAlias(what, hint=f"read it from {root_of(path)} alone, or pass a copy")
+
+
 def _overlap(one: Any, other: Any) -> bool:
     return (
         isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other) and np.shares_memory(one, other)

@@ -251,6 +251,8 @@ def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[s
     tests = [f"{spelled(group[0], names)} is {spelled(other, names)}" for group in entry.signature.same for other in group[1:]]
     pairs = entry.signature.distinct(entry.compiled.identities)
     tests += [f"{spelled(one, names)} is not {spelled(other, names)}" for one, other in pairs]
+    for text, path in entry.compiled.apart:
+        tests.append(f"{captured_text(function, text, entry.compiled.objects, names)} is not {spelled(path, names)}")
     if not entry.compiled.mutated:
         return tests
     together = [set(group) for group in entry.signature.same]

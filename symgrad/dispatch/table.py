@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.abstraction import abstract, laid_out
-from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap
+from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap, refuse_shared
 from symgrad.dispatch.guard import MISSING, Users, write_guard
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
@@ -137,6 +137,8 @@ class Table:
             entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:
             refuse_overlap(self.function, arguments, entry)
+        if entry.compiled.apart:
+            refuse_shared(self.function, arguments, entry)
         self.latest = entry
         return self.tell(entry)
 

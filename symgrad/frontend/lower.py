@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins as python_builtins
+import collections
 import enum
 import types
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -35,7 +36,7 @@ from symgrad.frontend import (
     statements,
 )
 from symgrad.frontend.activation import body_result
-from symgrad.frontend.bindings import Binding, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
@@ -60,6 +61,8 @@ from symgrad.text import copy_of, is_name, root_of
 CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, lists,
               loops, match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
+#: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
+MUTABLE = (set, collections.deque, bytearray, list, dict)
 
 
 @dataclass(slots=True)
@@ -81,6 +84,7 @@ class Lowered:
     relied: tuple[Relied, ...] = ()
     fresh: bool = True  #: as read from the user's source, not the program of a derivative
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
+    apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
     aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
 
 
@@ -231,7 +235,7 @@ class Attempt:
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases)  # fmt: skip
+                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
         """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
@@ -276,6 +280,8 @@ class Attempt:
 
     def new_argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
         """The binding of what no other argument holds."""
+        if isinstance(item, StaticArgument) and isinstance(item.value, MUTABLE):
+            return External(item.value, path)
         if isinstance(item, StaticArgument):
             return Static(item.value, name if path == name else None)
         if isinstance(item, Tree):
@@ -370,6 +376,11 @@ def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
         Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
         for (text, aspect, _), value in ctx.relied.items()
     )
+
+
+def apart(ctx: Lowering) -> tuple[tuple[str, str], ...]:
+    """What must not be one object: what was read from outside does not follow what is stored in an argument."""
+    return tuple((text, path) for path in sorted(ctx.stored) for text in ctx.outside)
 
 
 def result_names(operands: list[Operand]) -> list[str]:

@@ -59,6 +59,8 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         ctx.rely(text, value.dtype, "dtype")
         text += suffix
     if text in ctx.captured:
+        if isinstance(ctx.captured[text].abstract, List):
+            ctx.outside[text] = None
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
@@ -74,6 +76,8 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         ctx.rely(text, value)
         return Static(value, spelled_name(ctx, value, name_))
     known = abstract_value(value, symbol_of(name_))
+    if isinstance(known, Tree | List):
+        ctx.outside[text] = None
     match known:
         case Array() | Scalar() | List():
             return capture(ctx, value, text, name_, known)

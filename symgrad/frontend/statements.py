@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import argument
+from symgrad.frontend.absent import argument, definite_item
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
 from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering
@@ -170,7 +170,9 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                     raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
                 if own_method(ctx, held, "__delattr__") is not None:
                     raise UnsupportedSyntax("an attribute is deleted of an instance that defines __delattr__", ctx.loc(target))
-                ctx.change(held.key, tuple((k, b) for k, b in ctx.state.heap[held.key] if k != name))  # type: ignore[union-attr]
+                content = dict(ctx.state.entries(held.key))
+                definite_item(ctx, content.pop(name, MISSING), target, AttributeError, f"{name!r} is no attribute of the instance")
+                ctx.change(held.key, tuple(content.items()))
 
 
 @statement(ast.Expr)

@@ -293,7 +293,8 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities, aliases=lowered.aliases)  # fmt: skip
+                   lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities, aliases=lowered.aliases,
+                   apart=lowered.apart)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

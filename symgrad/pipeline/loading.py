@@ -69,7 +69,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
     kernel = bool(job.request.jit) and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
-                    relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities)  # fmt: skip
+                    relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart)  # fmt: skip
 
 
 def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
