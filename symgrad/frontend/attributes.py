@@ -123,7 +123,10 @@ def of_static(ctx: Lowering, value: Any, name_: str, attr: str, node: ast.AST) -
             return Static(found, f"{name_}.{attr}")
     text = attribute_text(ctx, value, attr)
     if not isinstance(found, AS_IT_IS):
-        return outside(ctx, found, text, attr)
+        made = outside(ctx, found, text, attr)
+        if is_of_library(value):
+            ctx.relied.pop((text, "itself", None), None)
+        return made
     ctx.rely(text, found)
     return Static(found, f"{name_}.{attr}")
 

@@ -11,6 +11,7 @@ from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.frontend.targets import store_attribute
 from symgrad.ir.types import Array, List, Scalar
@@ -22,7 +23,8 @@ Kwargs = dict[str, Binding]
 def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
     """Refuse a class that says itself how it is copied."""
     own = (word, "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
-    if isinstance(key.cls, type) and any(name in c.__dict__ for c in key.cls.__mro__[:-1] for name in own if key.kind == "record"):
+    said = [from_class(ctx, key.cls, name) for name in own] if isinstance(key.cls, type) and key.kind == "record" else []
+    if any(held is not None and held is not getattr(object, name, None) for name, held in zip(own, said, strict=False)):
         raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
 
 

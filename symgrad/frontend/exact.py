@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Partial, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.reading import from_class
+from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array, List, Scalar
@@ -100,13 +100,15 @@ def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast
     """``isinstance(binding, kinds)``."""
     kinds = list(kinds)
     for kind in kinds:
-        if isinstance(getattr(type(kind), "__instancecheck__", None), types.FunctionType) and type(kind).__module__ not in (
-            "abc",
-            "typing",
-        ):
+        own = from_class(ctx, type(kind), "__instancecheck__")
+        if isinstance(own, types.FunctionType) and type(kind).__module__ not in ("abc", "typing"):
             what = f"{type(kind).__name__}, the metaclass of {kind.__name__}, says itself what is an instance"
             raise UnsupportedSyntax(what, ctx.loc(node))
-    answers = {any(issubclass(held, kind) for kind in kinds) for held in classes_of(ctx, binding, node)}
+    classes = classes_of(ctx, binding, node)
+    for held in classes:
+        if held not in kinds and users_bases(held):  # its bases may be others next time
+            ctx.rely(attribute_text(ctx, held, "__mro__"), held.__mro__)
+    answers = {any(issubclass(held, kind) for kind in kinds) for held in classes}
     if len(answers) > 1:
         raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, with float for example")
     return True in answers

@@ -224,9 +224,11 @@ def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
     if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None:
         return True
-    if hasattr(cls, "__array_ufunc__"):
-        return getattr(cls, "__array_ufunc__", None) is None
-    return isinstance(type_, Scalar) or getattr(cls, "__array_priority__", 0.0) > 0.0
+    if cls is None:
+        return isinstance(type_, Scalar)
+    if (said := from_class(ctx, cls, "__array_ufunc__", MISSING)) is not MISSING:
+        return said is None
+    return isinstance(type_, Scalar) or from_class(ctx, cls, "__array_priority__", 0.0) > 0.0
 
 
 #: operators of numbers

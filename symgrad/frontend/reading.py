@@ -99,8 +99,9 @@ def read_attribute(value: Any, name: str) -> Any:
 
 
 def is_own_attribute(value: Any, name: str) -> bool:
-    """Is an attribute of an instance its own, or made up by ``__getattr__``, and not what its class holds?"""
-    return name in getattr(value, "__dict__", {}) or not hasattr(type(value), name)
+    """Is an attribute of an instance its own, one of its slots, or made up by ``__getattr__``, and not what its class holds?"""
+    held = inspect.getattr_static(type(value), name, None)
+    return name in getattr(value, "__dict__", {}) or not hasattr(type(value), name) or isinstance(held, types.MemberDescriptorType)
 
 
 # ------------------------------------------------------------------ classes

@@ -39,6 +39,7 @@ def from_outside(ctx: Lowering, value: np.vectorize, node: ast.AST) -> Binding:
     as_float = value.otypes is not None and [np.dtype(t) for t in value.otypes] == [np.dtype(float)]
     if not (as_float or value.otypes is None) or value.excluded or value.signature is not None:
         raise UnsupportedArgument("np.vectorize is supported without keywords, or with otypes=[float]", ctx.loc(node))
+    ctx.rely(f"{owner_name(ctx, value)}.pyfunc", value.pyfunc)
     return Vectorized(Static(value.pyfunc, owner_name(ctx, value.pyfunc)), as_float)
 
 

@@ -224,7 +224,7 @@ rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), 
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
 rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)", index_grad=None)
 rule("item_place(g, shape, *index)", lambda types, settings, dim: into_shape_law(types, settings, dim),
-     emit=lambda s, t: "np.reshape(g, shape)" if len(t) == 2 else "item_place(g, shape, (*index,))", linear="g",
+     emit=lambda s, t: "np.full(shape, g)" if len(t) == 2 else "item_place(g, shape, (*index,))", linear="g",
      g_grad="item(out_grad, *index)", shape_grad=None, index_grad=None)  # fmt: skip
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)

@@ -1,0 +1,103 @@
+"""What stands outside the function is read by ``frontend/reading.py`` alone, which notes what was read: a test over the syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FRONTEND = Path(__file__).parents[2] / "symgrad" / "frontend"
+FUNCTIONS = {"getattr", "hasattr", "vars", "dir", "getattr_static", "import_module", "__import__"}
+ATTRIBUTES = {"__dict__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__"}
+
+#: what an object is called: words of messages and stems of emitted names, and which library it is of
+NAMES = {"__name__", "__qualname__", "__module__"}
+#: modules whose content is Python's or NumPy's own
+LIBRARIES = {
+    "np",
+    "np.random",
+    "np.fft",
+    "cmath",
+    "operator",
+    "builtins",
+    "functools",
+    "python_builtins",
+    "__builtins__",
+    "object",
+    "ufunc",
+}
+#: variables that hold nodes of syntax trees, code objects or types of the IR, by the modules that read their fields so
+NODES = {"node", "inner", "statement", "new", "old", "self.node", "callee.node", "loader"}
+TYPES = {"type_", "t", "target"}
+
+#: other reads, by module and function: how many, and why no record is needed
+REASONS: dict[tuple[str, str], tuple[int, str]] = {
+    ("activation", "default_places"): (2, "each is read by a text when the call leaves the argument out"),
+    ("adapters", "*"): (12, "what a callable that was given stands for: made once, before a program is read; the table tells them apart"),
+    ("attributes", "attribute_of"): (1, "names that tuples of Python's have"),
+    ("attributes", "of_class"): (3, "the walk through the classes; each case notes what it takes"),
+    ("calls", "call_static"): (2, "marks that only objects of ours have"),
+    ("carried", "unheld"): (1, "fields of bindings"),
+    ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
+    ("copying", "check_copied"): (1, "what every object has"),
+    ("dicts", "combined"): (1, "a method of a set of ours"),
+    ("iterate", "items_of"): (1, "a field of a binding"),
+    ("kept_texts", "texts_of_file"): (1, "where a text is kept"),
+    ("matching", "*"): (8, "the fields of code objects and nodes, and the loader of a module"),
+    ("memory", "*"): (3, "a class of another library's; fields of types"),
+    ("methods", "call_method"): (1, "a method of a generator of random numbers"),
+    ("nested", "*"): (4, "marks that only derivatives of ours have"),
+    ("numba_functions", "*"): (2, "what numba was told when the function was declared"),
+    ("numba_kinds", "*"): (3, "the same"),
+    ("operators", "class_of"): (1, "operators that the class of an enumeration defines"),
+    ("outside", "outside"): (3, "the kind of an object, whose identity or class is noted"),
+    ("overriding", "*"): (4, "classes of containers, which are refused if they define what counts"),
+    ("source", "*"): (7, "the getter's own way to names; whether a wrapper is one of Python's"),
+    ("statements", "refuse_generator"): (1, "whether a wrapper is one of Python's"),
+    ("targets", "own_setter"): (3, "words of a refusal; the kind of a descriptor whose class is noted"),
+}
+
+
+def reads(path: Path) -> list[tuple[str, str]]:
+    """The reads of attributes by name in a module: the function that does it, and the expression."""
+    found: list[tuple[str, str]] = []
+
+    def visit(node: ast.AST, function: str) -> None:
+        match node:
+            case ast.FunctionDef(name=name) if function == "-":
+                function = name
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *rest]) if name in FUNCTIONS:
+                if not is_plain(first, rest):
+                    found.append((function, ast.unparse(node)))
+            case ast.Attribute(attr=name) if name in ATTRIBUTES:
+                found.append((function, ast.unparse(node)))
+        for inner in ast.iter_child_nodes(node):
+            visit(inner, function)
+
+    visit(ast.parse(path.read_text()), "-")
+    return found
+
+
+def is_plain(owner: ast.expr, rest: list[ast.expr]) -> bool:
+    """Is it a field of a type of the IR or of a node, something of a library's, or what an object is called?"""
+    text = ast.unparse(owner)
+    if rest and isinstance(rest[0], ast.Constant) and rest[0].value in NAMES:
+        return True
+    return text in LIBRARIES | NODES | TYPES or text.endswith(".type") or "ctx.type_of(" in text
+
+
+@pytest.mark.parametrize("path", sorted(FRONTEND.glob("*.py")), ids=lambda path: path.stem)
+def test_the_outside_world_has_one_getter(path: Path) -> None:
+    if path.stem == "reading":
+        return
+    counts = Counter(function for function, _ in reads(path))
+    whole = REASONS.get((path.stem, "*"))
+    if whole is not None:
+        assert sum(counts.values()) <= whole[0], reads(path)
+        return
+    for function, count in counts.items():
+        allowed, _ = REASONS.get((path.stem, function), (0, ""))
+
+        assert count <= allowed, [text for where, text in reads(path) if where == function]
