@@ -123,6 +123,10 @@ class Storing(Protocol):
         """Can the caller see an object?"""
         ...
 
+    def value(self, binding: Binding) -> Operand:
+        """What is stored, as an operand."""
+        ...
+
     def known_handle(self, key: HeapKey) -> Operand | None:
         """The operand that stands for an object of the caller's, if it is known."""
         ...

@@ -6,22 +6,67 @@ it there, differs by path, it is exposed without a handle: it can be read, and s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from symgrad.frontend.bindings import HeapKey, Location, State
+from symgrad.errors import SymgradError
+from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State, StoredArrays
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import objects_of, places_in
+from symgrad.ir.core import Block, Value
+from symgrad.ir.types import Object
 
 
-def join_exposed(state: State, entry: State, alive: list[State]) -> None:
-    """What is exposed after a branch: on any path; with its handle where that is one from before the branch."""
+def expose_on_both(ctx: Lowering, entry: State, sides: list[tuple[Block, State]]) -> None:
+    """Make for the caller, on the path that has not done so, what the other path has stored in one of his objects.
+
+    Nobody sees it there; it has a handle on both paths then, so that what is done to the object later can be done to it.
+    """
+    todo = [key for _, side in sides for key, handle in side.handles.items() if handle is not None and key in entry.heap]
+    for key in dict.fromkeys(todo):
+        for block, side in sides:
+            if key not in side.handles:
+                with ctx.inside(block):
+                    make_for_caller(ctx, side, key)
+    for location in dict.fromkeys(place for _, side in sides for place in side.stored_arrays if place in entry.memory):
+        for block, side in sides:
+            if location not in side.stored_arrays:
+                with ctx.inside(block):
+                    make_for_caller(ctx, side, location)
+
+
+def make_for_caller(ctx: Lowering, state: State, place: HeapKey | Location) -> None:
+    """Make what stands for an object or array in the caller's world, before anything of his holds it; if that can be done."""
+    if ctx.storing is None:
+        return
+    kept, ctx.state = ctx.state, state
+    try:
+        ctx.storing.value(Obj(place) if isinstance(place, HeapKey) else Ref(place))
+    except SymgradError:
+        expose(state, place)
+    finally:
+        ctx.state = kept
+
+
+def join_exposed(state: State, entry: State, then: State, orelse: State, out: Callable[..., Value]) -> None:
+    """What is exposed after a branch: on any path; with a handle where each path has one."""
+    alive = [side for side in (then, orelse) if not side.dead]
     for key in dict.fromkeys(key for side in alive for key in side.handles):
-        handle = entry.handles.get(key)
-        state.handles[key] = handle if all(side.handles.get(key) is handle for side in alive) else None
+        one, other = ((side if not side.dead else alive[0]).handles.get(key) for side in (then, orelse))
+        if one is None or other is None:
+            state.handles[key] = None
+        else:
+            state.handles[key] = one if one is other and one is entry.handles.get(key) else out(one, other, Object(key.kind), None)
     for location in dict.fromkeys(location for side in alive for location in side.stored_arrays):
-        held = entry.stored_arrays.get(location)
-        state.stored_arrays[location] = held if all(side.stored_arrays.get(location) is held for side in alive) else None
+        first, second = ((side if not side.dead else alive[0]).stored_arrays.get(location) for side in (then, orelse))
+        state.stored_arrays[location] = first if first is second else joined_arrays(first, second, out)
+
+
+def joined_arrays(first: StoredArrays | None, second: StoredArrays | None, out: Callable[..., Value]) -> StoredArrays | None:
+    """The caller's arrays of one array on two paths, where each is of the whole array."""
+    if not first or not second or len(first) != 1 or len(second) != 1 or first[0][0] or second[0][0]:
+        return None
+    return (((), out(first[0][1], second[0][1], first[0][1].type, None)),)
 
 
 def expose(state: State, place: Any) -> None:
@@ -49,6 +94,9 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
                     if is_exposed(ctx, end, bottom) and not is_exposed(ctx, head.state, top):
                         marks.append((type(bottom), (place, n)))
     news = [mark for mark in marks if mark not in exposed]
+    for mark in news:
+        if not isinstance(mark, tuple):
+            make_for_caller(ctx, entry, mark)  # before the loop, so that each round has its handle
     exposed.update(dict.fromkeys(news))
     return bool(news)
 
@@ -71,4 +119,4 @@ def hand_on(ctx: Lowering, state: State, made: Any, sources: Iterable[tuple[Any,
         expose(state, made)
 
 
-__all__ = ["expose", "hand_on", "is_exposed", "join_exposed", "learn_exposed", "mark_exposed"]
+__all__ = ["expose", "expose_on_both", "hand_on", "is_exposed", "join_exposed", "learn_exposed", "mark_exposed"]

@@ -32,10 +32,10 @@ from symgrad.frontend.bindings import (
     View,
 )
 from symgrad.frontend.context import CODE, Lowering
-from symgrad.frontend.exposed import hand_on, join_exposed
+from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.filling import filled, operands_of
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import reached
+from symgrad.frontend.reach import objects_in, reached
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
@@ -92,6 +92,7 @@ class Joining:
     state: State = field(default_factory=State)
     done: dict[Any, Binding] = field(default_factory=dict)
     chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
+    together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
     promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
 
@@ -105,7 +106,8 @@ class Joining:
             return dead
         alive = [s for s in (a, b) if not s.dead]
         state.known = in_all([s.known for s in alive])
-        join_exposed(state, self.entry, alive)
+        expose_on_both(self.ctx, self.entry, [(s.block, s.state) for s in (self.then, self.orelse) if not s.state.dead])
+        join_exposed(state, self.entry, a, b, self.out)
         state.operands = self.entry.operands
         for side in alive:
             for location, others in side.partners.items():
@@ -357,6 +359,40 @@ class Joining:
         finally:
             self.ctx.state = kept
 
+    def held_elsewhere(self, a: Binding, b: Binding) -> bool:
+        """Is one of two objects that become one reached otherwise too?  What is done to the new one would not be seen there."""
+        for side, own, first in ((self.then.state, a, True), (self.orelse.state, b, False)):
+            if side.dead or not isinstance(held := inner_of(own), Obj):
+                continue
+            others = self.orelse.state if first else self.then.state
+            seen: set[HeapKey] = set()
+            for name, binding in side.names.items():
+                there = settled(others.names.get(name, MISSING), others)
+                self.reach(settled(binding, side), there, own, b if first else a, first, seen)
+            for binding in side.operands:
+                objects_in(binding, side, seen)
+            if held.key in seen:
+                return True
+        return False
+
+    def reach(self, here: Binding, there: Binding, own: Binding, other: Binding, first: bool, seen: set[HeapKey]) -> None:
+        """The objects that a binding reaches on one path, but for the way by which the other path reaches what becomes one with ``own``."""
+        if here == own and there == other:
+            return
+        pair = (here, there) if first else (there, here)
+        if pair not in self.together or not isinstance(here, Obj) or not isinstance(there, Obj):
+            objects_in(here, self.state_of(first), seen)
+            return
+        contents = [state.heap.get(x.key, ()) for state, x in ((self.state_of(first), here), (self.state_of(not first), there))]
+        if not any(isinstance(content, Ref) for content in contents):
+            one, two = (dict(content) for content in contents)  # type: ignore[arg-type]
+            seen.add(here.key)
+            for name, item in one.items():
+                self.reach(item, two.get(name, MISSING), own, other, first, seen)
+
+    def state_of(self, first: bool) -> State:
+        return self.then.state if first else self.orelse.state
+
     def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
         """Join objects that may be None on one path, or are on the other."""
         one, two = inner_of(a), inner_of(b)
@@ -386,7 +422,7 @@ class Joining:
             self.state.twins |= {made}
         self.ctx.compared(*keys)
         self.ctx.stands_for(made, keys)
-        self.expose(made, held)
+        self.expose(made, held, a, b)
         self.chosen[made] = (held[0], held[1])
         self.done[a, b] = Obj(made)
         lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
@@ -397,6 +433,7 @@ class Joining:
             self.state.heap[made] = self.whole_list(held, contents)
             return Obj(made)
         first, second = dict(contents[0] or ()), dict(contents[1] or ())  # type: ignore[arg-type]
+        self.together.add((a, b))
         if alone:
             keys_ = dict.fromkeys([*first, *second])
             self.state.heap[made] = tuple((k, self.binding(first.get(k, MISSING), second.get(k, MISSING), str(k))) for k in keys_)
@@ -423,18 +460,27 @@ class Joining:
             return self.of_form(*pair, "%alone", self.form(side, binding))
         return Broken(DIFFERENT)
 
-    def expose(self, made: HeapKey, held: list[HeapKey | None]) -> None:
+    def expose(self, made: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:
         """One of two objects that the caller may hold has the handle of the one that it is."""
-        storing = self.ctx.storing
-        if storing is None or not any(key is not None and storing.is_outside(key) for key in held):
+        pairs = [(side.block, self.alive(side), key) for side, key in zip((self.then, self.orelse), held, strict=True)]
+        if not any(key is not None and is_exposed(self.ctx, state, key) for _, state, key in pairs):
             return
-        kept, handles = self.ctx.state, []
-        for side, key in zip((self.then, self.orelse), held, strict=True):
-            self.ctx.state = self.alive(side)
-            handles.append(None if key is None or not storing.is_outside(key) else storing.known_handle(key))
-        self.ctx.state = kept
+        is_held = self.held_elsewhere(a, b)
+        handles = [None if key is None else self.handle(block, state, key, is_held) for block, state, key in pairs]
         one, other = handles
         self.state.handles[made] = None if one is None or other is None else self.out(one, other, Object(made.kind), None)
+
+    def handle(self, block: Block, state: State, key: HeapKey, is_held: bool) -> Operand | None:
+        """What stands for an object in the caller's world at the end of a side, made there if nothing else reaches the object."""
+        assert self.ctx.storing is not None
+        if not is_exposed(self.ctx, state, key) and not is_held:
+            with self.ctx.inside(block):
+                make_for_caller(self.ctx, state, key)
+        kept, self.ctx.state = self.ctx.state, state
+        try:
+            return self.ctx.storing.known_handle(key)
+        finally:
+            self.ctx.state = kept
 
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""

@@ -108,7 +108,10 @@ def is_own_attribute(value: Any, name: str) -> bool:
 
 
 def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) -> Any:
-    """What a class gives for a name; a display has none of its own (None).  That it gives nothing of the user's is noted; what it gives, whoever uses it notes."""
+    """What a class gives for a name; None is the class of displays.
+
+    That it gives nothing of the user's is noted; what it gives, whoever uses it notes.
+    """
     if cls is None:
         return default
     defining = next((base for base in cls.__mro__ if name in vars(base)), None)
