@@ -28,11 +28,11 @@ from symgrad.frontend.memory import store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.numba_kinds import as_python, numba_kind
-from symgrad.frontend.opaque import LIBRARIES, followed, opaque, root_of
+from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.protocols import as_float
-from symgrad.frontend.reading import from_class, owner_name
+from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through

@@ -15,11 +15,11 @@ from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.opaque import LIBRARIES, opaque
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
-from symgrad.frontend.reading import attribute_text, from_class, owner_name, rely_on_entry
+from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.source import read
 from symgrad.text import item

@@ -127,8 +127,8 @@ class Storing:
         there, handles, arrays = Block(), dict(self.ctx.state.handles), dict(self.ctx.state.stored_arrays)
         with self.ctx.inside(there):
             do(binding.inner)
-        for table, before in ((self.ctx.state.handles, handles), (self.ctx.state.stored_arrays, arrays)):
-            table.update({k: None for k in table if k not in before})  # type: ignore[attr-defined]
+        self.ctx.state.handles.update({key: None for key in self.ctx.state.handles if key not in handles})
+        self.ctx.state.stored_arrays.update({place: None for place in self.ctx.state.stored_arrays if place not in arrays})
         self.ctx.builder.append(If([], self.ctx.builder.loc, binding.present, there, Block()))
 
     def remove(self, key: HeapKey, name: Any, function: Any) -> None:
