@@ -9,6 +9,7 @@ import inspect
 import math
 import operator
 import sys
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +38,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict
-from symgrad.frontend.exact import exact_class, is_callable, is_instance
+from symgrad.frontend.exact import NUMBERS, exact_class, is_callable, is_instance
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
@@ -144,6 +145,9 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             if isinstance(type_, Array) and type_.shape:
                 extent = type_.shape[0]
                 return Num(Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(args[0]), axis=0))
+        case Num(operand) if isinstance(operand.type, Scalar):
+            word = NUMBERS[operand.type.kind].__name__ if operand.type.dtype is None else "a number of NumPy's"
+            return definite(ctx, MISSING, node, TypeError, f"object of type {word!r} has no len()")
     return Num(ctx.call("list_len", ctx.read(args[0], node)))
 
 
@@ -530,7 +534,7 @@ def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 # ------------------------------------------------------------------ frames
 
 
-def _of_frames(word: str) -> Any:
+def of_frames(word: str) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         """What reads or runs a frame of Python's finds none here."""
         raise UnsupportedSyntax(f"{word} reads the variables of a running function, which compiled code has not", ctx.loc(node),
@@ -539,8 +543,11 @@ def _of_frames(word: str) -> Any:
     return lower
 
 
-for _function in (eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, sys._getframe):
-    SPECIAL[_function] = _of_frames(_function.__name__)
+for _function in (
+    eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace, sys._getframe,
+    sys._current_frames, sys.exc_info, traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack,
+):  # fmt: skip
+    SPECIAL[_function] = of_frames(_function.__name__)
 
 
 # ------------------------------------------------------------------ NumPy on structure

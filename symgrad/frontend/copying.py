@@ -9,6 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.builtins import of_frames
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.reading import from_class
@@ -97,7 +98,9 @@ def setattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 @special(vars)
 def vars_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """What an instance holds; it is read only, for Python's is the instance's own."""
-    if not args or not isinstance(args[0], Obj) or args[0].key.kind != "record":
+    if not args:
+        return of_frames("vars")(ctx, args, kwargs, node)  # type: ignore[no-any-return]
+    if not isinstance(args[0], Obj) or args[0].key.kind != "record":
         raise UnsupportedSyntax("vars takes an instance made in the function", ctx.loc(node), "name the attributes")
     held = ctx.state.entries(args[0].key)
     made = ctx.new_object("dict", held)
