@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import operator
+import re
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.outside import rely_on_keys
-from symgrad.frontend.printed import shown
+from symgrad.frontend.printed import made_by, shown
 from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.sameness import are_one
@@ -110,7 +111,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             except (KeyError, TypeError) as error:
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
-            return Num(ctx.call("format_percent", Const(text), shown(ctx, b, node)))
+            return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
         case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and kind is not ast.Div:
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
@@ -248,6 +249,17 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
         test = are_one(ctx.state, a, b) if same is None else Const(same)
         return None if test is None else Num(test)
     return made
+
+
+def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operand:
+    """What ``text % value`` shows: instances as the directives ask them, by ``str`` or ``repr``."""
+    letters = [letter for letter in re.findall(r"%[^%a-zA-Z]*([a-zA-Z%])", text) if letter != "%"]
+    words = ["__repr__" if letter in "ra" else "__str__" for letter in letters]
+    if isinstance(value, Tup) and value.kind is None and len(words) == len(value.items):
+        return made_by(
+            ctx, tuple, "tuple", [ctx.call("list_of", *[shown(ctx, x, node, w) for x, w in zip(value.items, words, strict=True)])]
+        )
+    return shown(ctx, value, node, words[0] if len(words) == 1 else "__str__")
 
 
 #: operators as Python says them in messages
@@ -436,6 +448,10 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return tuples_compared(ctx, op, a.items, b.items, node)
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
         return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
+    if isinstance(op, ORDERS) and any(isinstance(x, Obj) and x.key.kind == "record" for x in (a, b)):
+        names = [exact_class(ctx, x, node).__name__ for x in (a, b)]
+        sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
+        return definite(ctx, MISSING, node, TypeError, f"{sign!r} not supported between instances of {names[0]!r} and {names[1]!r}")
     for x, y in ((a, b), (b, a)):
         known = not (ctx.holes and isinstance(x, Static) and x.value is None)
         if (

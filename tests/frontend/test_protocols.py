@@ -130,7 +130,7 @@ STATEMENTS = {
     "with": "with v as w:\n    r = w", "for": "r = 0.0\nfor w in v:\n    r = 2 * r + w",
     "while": "r = 0\nwhile v:\n    r += 1\n    break", "match class": "match v:\n    case Every(w) | Record(w, _) | Named(w, _):\n        r = w\n"
     "    case list() | dict():\n        r = 2\n    case float(w) | int(w):\n        r = 3\n    case _:\n        r = 5",
-    "match value": "match v:\n    case 1.9:\n        r = 2\n    case 'ab':\n        r = 3\n    case None:\n        r = 5\n    case _:\n        r = 7",
+    "match value": "match v:\n    case 1.5:\n        r = 2\n    case 'ab':\n        r = 3\n    case None:\n        r = 5\n    case _:\n        r = 7",
     "match parts": "match v:\n    case [w, *_]:\n        r = 2\n    case {'v': w}:\n        r = w\n    case _:\n        r = 7",
     "clear": "v.clear()\nr = len(v)", "copy": "import copy\nw = copy.copy(v)\nr = 2 if w is v else 3",
 }  # fmt: skip
@@ -165,6 +165,10 @@ def test_all_answers_are_right_or_refused(case: str) -> None:
             verdict(program(value, path, case), ARGUMENTS)
 
 
+#: keys that an instance is, lists of objects of unknown length, and exceptions that decide whether there is an attribute
+NOT_FOLLOWED = ("key", "filtered", "default", "hasattr")
+
+
 def test_every_special_method_is_asked() -> None:
     for case in CASES:
-        assert verdict(program("every", "known", case), ARGUMENTS) in ("right", "raises") or case in ("key", "default", "hasattr"), case
+        assert verdict(program("every", "known", case), ARGUMENTS) in ("right", "raises") or case in NOT_FOLLOWED, case

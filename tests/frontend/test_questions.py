@@ -1,0 +1,66 @@
+"""Who answers questions about values: one module for each protocol of Python's; elsewhere fewer and fewer look at the kind of a binding."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import symgrad.frontend
+
+#: the modules that answer, by what they are asked
+ANSWERS = {
+    "is, ==, order, truth, in, operators": "operators", "one object or two": "sameness", "one array or two": "aliases",
+    "class, callable": "exact", "text": "printed", "special methods": "protocols", "attributes": "attributes", "items": "memory",
+    "items that are computed": "chosen", "iteration": "iterate", "iterators": "stepping", "length, hasattr, conversions": "builtins",
+    "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets",
+    "reading": "context", "joins": "joins", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
+    "absent": "absent", "kinds": "bindings", "kinship": "kinship", "loops": "carried",
+}  # fmt: skip
+#: how often other modules look at the kind of a binding: this may only become less
+MOST = 299
+KINDS = {
+    "Num",
+    "Ref",
+    "Tup",
+    "Obj",
+    "Static",
+    "External",
+    "Iter",
+    "Generator",
+    "View",
+    "Fun",
+    "Bound",
+    "Maybe",
+    "OneOf",
+    "Choice",
+    "Partial",
+}
+
+
+def looks(tree: ast.Module) -> list[int]:
+    """The lines where the kind of a binding is looked at."""
+    lines: list[int] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]) if KINDS & {
+                n.id for n in ast.walk(kinds) if isinstance(n, ast.Name)
+            }:
+                lines.append(node.lineno)
+            case ast.MatchClass(cls=ast.Name(id=kind)) if kind in KINDS:
+                lines.append(node.lineno)
+    return lines
+
+
+def counts() -> dict[str, int]:
+    folder = Path(symgrad.frontend.__file__).parent
+    return {path.stem: len(looks(ast.parse(path.read_text()))) for path in sorted(folder.glob("*.py")) if path.stem not in ANSWERS.values()}
+
+
+def test_fewer_and_fewer_look_at_the_kind_of_a_binding() -> None:
+    found = counts()
+    assert sum(found.values()) <= MOST, {name: n for name, n in found.items() if n}
+
+
+def test_the_modules_that_answer_exist() -> None:
+    folder = Path(symgrad.frontend.__file__).parent
+    assert [name for name in ANSWERS.values() if not (folder / f"{name}.py").exists()] == []
