@@ -339,7 +339,14 @@ def of_lists_in_order_of_their_items(x):
     return held[0][0] * held[1][1]
 
 
-@pytest.mark.parametrize("f", [of_an_unordered_set, of_lists_in_order_of_their_items])
+def test_lists_are_sorted_item_by_item() -> None:
+    value, _ = symgrad.value_and_grad(of_lists_in_order_of_their_items)(X)
+
+    assert value == pytest.approx(of_lists_in_order_of_their_items(X))
+    symgrad.check_grads(of_lists_in_order_of_their_items, (X,), wrt=0)
+
+
+@pytest.mark.parametrize("f", [of_an_unordered_set])
 def test_what_is_not_certain_is_refused_where_it_stands(f: Callable[..., Any]) -> None:
     with pytest.raises(SymgradError) as caught:
         symgrad.grad(f)(X)

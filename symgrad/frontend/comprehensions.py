@@ -6,9 +6,8 @@ import ast
 import itertools
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import holds_function
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
@@ -86,16 +85,6 @@ def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
         if "lineno" in inner._attributes and (inner is made or not hasattr(inner, "lineno")):
             ast.copy_location(inner, generator)
     return ctx.apply(Fun(made, ctx.frame), [ctx.evaluate(generator.generators[0].iter)], {}, generator)
-
-
-def held_now(ctx: Lowering, over: Binding, place: int, count: int, item: Binding, node: ast.AST) -> Binding:
-    """An item of what a comprehension goes over: of a list that is changed meanwhile, what stands in its place now."""
-    content = ctx.state.heap[over.key] if isinstance(over, Obj) and over.key.kind == "list" else None
-    if content is None:
-        return item
-    if isinstance(content, Ref) or len(content) != count:
-        raise UnsupportedSyntax("a list is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
-    return content[place][1]
 
 
 def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step: Any, node: ast.AST) -> Binding:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, State
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.plans import Head, Plan
 from symgrad.frontend.reach import reached
 from symgrad.ir.core import FALSE, TRUE, Operand
-
-if TYPE_CHECKING:
-    from symgrad.frontend.carried import Head, Plan
 
 
 def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:

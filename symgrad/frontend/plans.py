@@ -1,0 +1,74 @@
+"""What a loop carries, as far as is known: the plan, and one attempt at the head of the loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, HeapKey, Location, Name, State
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.skeletons import Skeleton, objects_of, places_in
+from symgrad.ir.core import Operand, Value
+from symgrad.ir.types import Type
+
+WHOLE = "all of a list"  #: the place of a list that is carried as one value, beside the places of its items
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a loop carries, as far as is known: forms of names, types of memory and lists, what may share memory or be the same object."""
+
+    names: dict[Name, Skeleton] = field(default_factory=dict)
+    memory: dict[Location, Type] = field(default_factory=dict)
+    heap: dict[HeapKey, Any] = field(default_factory=dict)
+    shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
+    twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after a round
+    stale: dict[Any, None] = field(default_factory=dict)
+    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
+    #: places of arrays that are one of some from before the loop; None where they may be others
+    bases: dict[Any, dict[Location, None] | None] = field(default_factory=dict)
+    #: places among what is carried where a round may hand on a number of a narrower class
+    mixed: dict[int, None] = field(default_factory=dict)
+    exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after a round: see ``exposed``
+
+    def add(self, table: dict[Any, Any], key: Any, value: Any) -> bool:
+        """Enter a form; True if that is news."""
+        if key in table and table[key] == value:
+            return False
+        table[key] = value
+        return True
+
+
+@dataclass(slots=True)
+class Head:
+    """One attempt at a loop: what it starts from, its block arguments, and the state at the top of the body."""
+
+    inits: list[Operand]
+    args: list[Value]
+    state: State
+    places: dict[Any, Location]
+    objects: dict[Any, HeapKey] = field(default_factory=dict)
+    firsts: dict[HeapKey, HeapKey] = field(default_factory=dict)  #: what ``objects`` are in the first round
+    gone: set[HeapKey] = field(default_factory=set)  #: objects of before the loop that only ``objects`` stand for now
+    types: list[Type] = field(default_factory=list)  #: of ``args``, with ``?`` for each extent that may change from round to round
+
+    def enter(self, place: Any, made: Binding, form: Skeleton) -> None:
+        """Note where the memory and the objects of what is carried in a place are."""
+        self.places |= {(place, n): x for n, x in enumerate(places_in(made, form, self.state.heap)) if x is not None}
+        self.objects |= {(place, n): x for n, x in enumerate(objects_of(made, form, self.state.heap)) if x is not None}
+
+    def first(self, held: Any) -> HeapKey | None:
+        """What an object, by place or of before the loop, is in the first round."""
+        if isinstance(held, HeapKey):
+            return held
+        made = self.objects.get(held)
+        return None if made is None else self.firsts.get(made)
+
+    def slot(self, ctx: Lowering, type_: Type, name: str | None) -> Value:
+        """A block argument for what is carried."""
+        self.types.append(type_)
+        self.args.append(Value(ctx.builder.freshen(type_), name))
+        return self.args[-1]
+
+
+__all__ = ["WHOLE", "Head", "Plan"]
