@@ -53,6 +53,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     if attr == "__class__" and isinstance(owner, Obj | Tup | Num | Ref | Iter):
         made = exact_class(ctx, owner, node)
         return Static(made, made.__name__)
+    if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:
+        return ctx.apply(Static(vars), [owner], {}, node)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     match owner:
         case OneOf():

@@ -44,7 +44,7 @@ from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
-from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.operators import binary, comparison, negated, truth
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
@@ -119,6 +119,11 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return Num(Const(len(items)))
         case Obj(key) if key.kind == "record":
             return ctx.apply(attribute_of(ctx, args[0], "__len__", node), [], {}, node)
+        case Obj(key) if key.kind == "dict" and any(ctx.is_doubtful(item) for _, item in ctx.state.entries(key)):
+            made: Binding = Num(ZERO)
+            for name, _ in ctx.state.entries(key):
+                made = binary(ctx, ast.Add, made, CONVERTING[int](ctx, [Num(has_item(ctx, key, name))], {}, node), node)
+            return made
         case Obj(key):
             ctx.check_keys(key, node)
             content = ctx.state.heap[key]
@@ -512,6 +517,27 @@ for _operation, _syntax in OPERATOR_MODULE.items():
     )
 
 
+def _compared(kind: type[ast.cmpop]) -> Any:
+    return lambda ctx, args, kwargs, node: comparison(ctx, kind(), args[0], args[1], node)
+
+
+for _function, _operator in {
+    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE, operator.gt: ast.Gt, operator.ge: ast.GtE,
+    operator.is_: ast.Is, operator.is_not: ast.IsNot,
+}.items():  # fmt: skip
+    SPECIAL[_function] = _compared(_operator)
+SPECIAL[operator.contains] = lambda ctx, args, kwargs, node: comparison(ctx, ast.In(), args[1], args[0], node)
+SPECIAL[operator.abs] = lambda ctx, args, kwargs, node: abs_(ctx, args, kwargs, node)
+
+
+@special(operator.not_)
+def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Num(negated(ctx, truth(ctx, args[0], node)))
+
+
+SPECIAL[operator.truth] = lambda ctx, args, kwargs, node: bool_(ctx, args, kwargs, node)
+
+
 def _getter(kind: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         """A function that reads attributes or items, of names and places that are known."""
@@ -634,7 +660,8 @@ def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, n
         return opaque(ctx, np.array, "np.array", [binding], {}, node)
     value = ctx.read(binding, node)
     if isinstance(type_, Array) and dtype not in (None, type_.dtype):
-        return ctx.make(ctx.call("cast", value, dtype=dtype))
+        cast = ctx.call("cast", value, dtype=dtype)
+        return ctx.make(cast) if copy or type_.dtype is not None else ctx.shared(cast, binding)  # of this dtype it is the array itself
     if isinstance(type_, Array):
         return ctx.make(ctx.call("copy", value)) if copy else binding
     if isinstance(type_, Unknown):

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import DTYPE_NAMES
-from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.generated import generated
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
@@ -21,7 +22,6 @@ from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
-from symgrad.frontend.source import read
 from symgrad.text import item
 
 
@@ -43,7 +43,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         return opaque(ctx, cls, name, args, kwargs, node)
     check_making(ctx, cls)
     made = ctx.new_object("record", (), cls)
-    if dataclasses.is_dataclass(cls) and "__init__" in vars(cls) and is_generated(cls.__init__):
+    if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         rely_on_entry(ctx, cls, "__init__")
         if (after := from_class(ctx, cls, "__post_init__")) is not None:
@@ -67,17 +67,6 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
     if made:
         ctx.rely(where, len(values), "len")
     return made
-
-
-def is_generated(function: Any) -> bool:
-    """Is it an ``__init__`` that ``dataclass`` has written, and not one that somebody put in its place?"""
-    if not isinstance(function, types.FunctionType) or function.__name__ != "__init__":
-        return False
-    try:
-        read(function)
-    except SymgradError:
-        return True
-    return False
 
 
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:

@@ -61,9 +61,8 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
     binding = begin(ctx, binding, node)
     match binding:
         case View() if not binding.is_current(ctx.state):
-            raise UnsupportedSyntax(
-                "the dict has changed since its items were asked for", ctx.loc(node), "ask for them where they are used"
-            )
+            word = "items" if binding.pairs else "keys" if binding.keys else "values"
+            return items_of(ctx, ctx.apply_method(Obj(binding.owner), word, [], node), node)
         case Tup(items):
             return list(items)
         case Obj(key) if key.kind == "list":

@@ -10,10 +10,12 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Obj, Static, Tup
 from symgrad.frontend.builtins import dict_
+from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
+from symgrad.frontend.stepping import iterator
 from symgrad.frontend.tables import method, special
 from symgrad.ir.core import ZERO, Const
 
@@ -96,6 +98,20 @@ def most_common(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
         raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "use np.unique")
     most = collections.Counter({k: n for k, (n,) in counts.items()}).most_common(*map(unwrap, args))
     return ctx.new_object("list", enumerate(Tup((static_binding(k), Num(Const(n)))) for k, n in most))
+
+
+@method("dict", "total")
+def counter_total(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    if owner.key.exact is not collections.Counter:
+        raise UnsupportedSyntax("a dict has no total", ctx.loc(node))
+    return ctx.apply(Static(sum), [ctx.apply_method(owner, "values", [], node)], {}, node)
+
+
+@method("dict", "elements")
+def counter_elements(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    if owner.key.exact is not collections.Counter:
+        raise UnsupportedSyntax("a dict has no elements", ctx.loc(node))
+    return iterator(ctx, "items", tuple(map(static_binding, counts_of(ctx, owner, node).elements())), node)
 
 
 # ------------------------------------------------------------------ sets

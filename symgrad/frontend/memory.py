@@ -31,12 +31,13 @@ from symgrad.frontend.bindings import (
     View,
 )
 from symgrad.frontend.chosen import one_of_items, store_at
+from symgrad.frontend.containers import item_of_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
-from symgrad.frontend.operands import known_value
+from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
@@ -156,6 +157,9 @@ def index_itself(ctx: Lowering, index: Index, as_tuple: bool, node: ast.AST) -> 
 
 def held_item(ctx: Lowering, node: ast.expr | Index, whole: ast.AST) -> Binding:
     """What stands between the brackets, as the one argument of a method."""
+    if isinstance(node, ast.Slice):
+        parts = tuple(NONE if p is None else ctx.read(p, node) for p in slice_parts(ctx, node))
+        return Iter("slice", parts)
     if not isinstance(node, Index):
         return ctx.evaluate(node)
     if len(node.bindings) != 1 or not isinstance(node.bindings[0], Binding):
@@ -190,6 +194,9 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
         case Obj() if is_dict(owner):
             return load_dict(ctx, owner, index_of(ctx, node), whole)
+        case Iter(kind="range"):
+            index = index_of(ctx, node)
+            return item_of_range(ctx, owner, index.spec, index.operands, whole)
         case Iter(kind="flat", parts=(Ref() as whole_array,)):
             index = index_of(ctx, node)
             made = in_a_row(ctx, whole_array)
@@ -204,11 +211,12 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return load_external(ctx, value, text, index_of(ctx, node), whole)
         case Static(value) if is_enumeration(value):
             return Static(value[static_index(ctx, index_of(ctx, node), whole)])
-        case Static(value) if isinstance(value, str):
+        case Static(value) if isinstance(value, str | bytes | range):
             key = static_index(ctx, index_of(ctx, node), whole)
             if isinstance(key, int) and not -len(value) <= key < len(value):
-                return definite(ctx, MISSING, whole, IndexError, "string index out of range")
-            return Static(value[key])
+                word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
+                return definite(ctx, MISSING, whole, IndexError, f"{word} out of range")
+            return static_binding(value[key])
         case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
             return item_of_closed(ctx, owner, node, whole)
         case Num(operand) if isinstance(operand.type, Unknown):

@@ -89,9 +89,12 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
             if name == "_asdict" and kind is not None and not args:
                 return ctx.new_object("dict", zip(kind._fields, items, strict=True))
-            if kind is not None and isinstance(found := from_class(ctx, kind, name), types.FunctionType):
-                rely_on_class(ctx, MISSING, kind, name, found)
-                return call_function(ctx, found, [owner, *args], kwargs, node)
+            own = None if kind is None else from_class(ctx, kind, name)
+            if name in ("index", "count") and not isinstance(own, types.FunctionType):
+                return ctx.apply_method(ctx.new_object("list", enumerate(items)), name, args, node)
+            if kind is not None and isinstance(own, types.FunctionType):
+                rely_on_class(ctx, MISSING, kind, name, own)
+                return call_function(ctx, own, [owner, *args], kwargs, node)
         case Ref() if isinstance(ctx.type_of(owner), List):
             if (found := METHODS.get(("list", name))) is not None and not kwargs:
                 return found(ctx, ctx.new_object("list", owner), args, node)

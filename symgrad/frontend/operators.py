@@ -32,6 +32,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
+from symgrad.frontend.containers import counters, known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class, never_equal
@@ -88,6 +89,10 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
+    if (made := counters(ctx, kind, a, b, node)) is not None:
+        return made
+    if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):
+        a, b = (ctx.apply(Static(set, "set"), [x], {}, node) if isinstance(x, View) else x for x in (a, b))
     match a, b:
         case (View(), _) | (_, View()) if kind in ARITHMETIC and kind is not ast.Sub:
             return not_operands(ctx, kind, a, b, node)
@@ -346,6 +351,13 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return Const(bool(value))
         case Fun() | Bound() | Generator():
             return Const(True)
+        case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
+            made = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it
+            return ctx.read(made, node)
+        case Iter(kind="range", parts=parts):
+            return (
+                ctx.call("greater", ctx.call("range_len", *parts), ZERO) if known_range(parts) is None else Const(bool(known_range(parts)))
+            )
         case Iter() if binding.key is not None:
             return Const(True)
     return ctx.read(binding, node)
@@ -423,6 +435,15 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
+    if (
+        isinstance(op, ast.Eq | ast.NotEq)
+        and isinstance(a, Bound)
+        and isinstance(b, Bound)
+        and (a.name, a.function) == (b.name, b.function)
+    ):
+        same = identical(ctx, a.owner, b.owner)
+        if same is not None:
+            return Num(Const(same == isinstance(op, ast.Eq)))
     if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
         return Num(Const((a == b) == isinstance(op, ast.Eq)))
     special = own_comparison(ctx, op, a, b, node)
@@ -487,6 +508,9 @@ def is_passed_on(ctx: Lowering, binding: Binding) -> bool:
 
 def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     """A comparison of views of dicts: keys and items compare as sets do, values as objects."""
+    if isinstance(a, View) and isinstance(b, View) and isinstance(op, ast.Eq | ast.NotEq) and a.pairs and b.pairs and a.owner and b.owner:
+        if not {a.owner.exact, b.owner.exact} & {collections.OrderedDict, collections.Counter}:
+            return dicts_compared(ctx, op, Obj(a.owner), Obj(b.owner), node)
     if not isinstance(a, View) or not isinstance(b, View) or not isinstance(op, ast.Eq | ast.NotEq) or not (a.keys and b.keys):
         raise UnsupportedSyntax("this comparison of a view of a dict is not followed", ctx.loc(node), "make it a list or a set")
     one, two = ({static_key(ctx, item, node) for item in view.items} for view in (a, b))
@@ -571,7 +595,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if a is b and not isinstance(a, Num | Bound):
         return True
     if isinstance(a, Static) and isinstance(b, Static):
-        return a.value is b.value
+        texts = type(a.value) is type(b.value) is str and a.value == b.value and a.value is not b.value
+        return (True if a.value.isidentifier() else None) if texts else a.value is b.value
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static):
             type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None

@@ -51,4 +51,13 @@ def repeated(items: Any, times: Any) -> Any:
     return made
 
 
-__all__ = ["place_of", "place_to_remove", "repeated", "times_in", "without"]
+def range_item(start: Any, stop: Any, step: Any, place: Any) -> Any:
+    """``range(start, stop, step)[place]``."""
+    count = len(range(start, stop, step))
+    at = place + count if place < 0 else place
+    if at < 0 or at >= count:
+        raise IndexError("range object index out of range")
+    return start + at * step
+
+
+__all__ = ["place_of", "place_to_remove", "range_item", "repeated", "times_in", "without"]

@@ -1,0 +1,67 @@
+"""Containers that are known while compiling: ranges and their parts, tuples as sequences, and arithmetic of ``Counter``."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import operator
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, Iter, Num, Obj, Static
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import known_value
+from symgrad.ir.core import Const, Operand
+from symgrad.ops.composed.lists import range_item
+
+
+def known_range(parts: tuple[Any, ...]) -> range | None:
+    """A range of which the bounds are known."""
+    values = [part.value for part in parts if isinstance(part, Const) and type(part.value) in (int, bool)]
+    return range(*values) if len(values) == 3 and values[2] else None
+
+
+def of_range(held: range) -> Iter:
+    return Iter("range", (Const(held.start), Const(held.stop), Const(held.step)))
+
+
+def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand, ...], node: ast.AST) -> Binding:
+    """``range(n)[k]``, and a slice of a range that is known."""
+    known = known_range(owner.parts)
+    places = [o.value for o in operands if isinstance(o, Const)]
+    if known is not None and len(places) == len(operands) and spec in ("i", "s"):
+        try:
+            made = known[slice(*places)] if spec == "s" else known[places[0]]
+        except IndexError as error:
+            return definite(ctx, MISSING, node, IndexError, str(error))
+        return of_range(made) if isinstance(made, range) else Num(Const(made))
+    if spec != "i":
+        raise UnsupportedSyntax("a slice of a range of which the ends are computed", ctx.loc(node), "make it with range")
+    return ctx.apply(Static(range_item), [*map(Num, owner.parts), Num(operands[0])], {}, node)
+
+
+#: operators on counters, by the operation on the counts; only counts above 0 stay
+COUNTS: dict[type[ast.AST], Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.BitOr: operator.or_, ast.BitAnd: operator.and_}
+
+
+def counters(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """An operator on two counters of which the counts are known; None for other operands."""
+    if kind not in COUNTS or not all(isinstance(x, Obj) and x.key.exact is collections.Counter for x in (a, b)):
+        return None
+    known = [counts_of(ctx, x, node) for x in (a, b) if isinstance(x, Obj)]
+    made = COUNTS[kind](*known)
+    assert isinstance(a, Obj)
+    return ctx.new_object("dict", [(k, Num(Const(n))) for k, n in made.items()], a.key.cls, collections.Counter)
+
+
+def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[Any]:
+    """A counter of which the counts are known."""
+    ctx.check_keys(owner.key, node)
+    counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
+    if not all(counts.values()):
+        raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "go over the keys")
+    return collections.Counter({k: n for k, (n,) in counts.items()})
+
+
+__all__ = ["counters", "counts_of", "item_of_range", "known_range"]
