@@ -128,6 +128,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
                 ctx.write_out(generator.iter)
                 bind(ctx, generator.target, now[place])
                 filtered(generator.ifs)
+        assert not isinstance(items, list)
         going = list(held_lists(ctx, over))
         ctx.going.append(going)
         if ctx.unroll and (indices := indices_of(items)) is not None:

@@ -21,7 +21,7 @@ WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__
 
 def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
     """What such a method gives."""
-    fields = dataclasses.fields(base)  # type: ignore[arg-type]
+    fields = dataclasses.fields(base)
     if word == "__repr__":
         names = [f.name for f in fields if f.repr]
         values = [shown(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]

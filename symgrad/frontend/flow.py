@@ -12,9 +12,10 @@ from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
-from symgrad.frontend.carried import Head, after_loop, loop
+from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop, Lowering, Raised, Unresolved
 from symgrad.frontend.joins import Side, join_states
+from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
 from symgrad.ir.core import FALSE, TRUE, Block, Const, For, Operand, Value, While

@@ -452,12 +452,12 @@ class Joining:
         """A value of one path, after the join, where nobody reads it on the other."""
         pair = (binding, MISSING) if side is self.then else (MISSING, binding)
         if isinstance(binding, Obj):
-            return self.binding(*pair, "%alone")
+            return self.binding(*pair, "%alone")  # type: ignore[call-arg]
         if isinstance(binding, Choice):
             test = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
-            return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))
+            return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))  # type: ignore[call-arg]
         if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
-            return self.of_form(*pair, "%alone", self.form(side, binding))
+            return self.of_form(*pair, "%alone", self.form(side, binding))  # type: ignore[call-arg]
         return Broken(DIFFERENT)
 
     def expose(self, made: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:

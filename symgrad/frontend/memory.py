@@ -387,7 +387,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
     """``owner[node] = value``."""
     if is_one_of_kinds(owner):
         index = index_of(ctx, node)
-        each(ctx, owner, whole, lambda held: done(store_item(ctx, held, index, value, whole)))
+        each(ctx, owner, whole, lambda held: done(store_item(ctx, held, index, value, whole)))  # type: ignore[func-returns-value]
         return
     match owner := definite(ctx, owner, whole):
         case Ref() if isinstance(ctx.type_of(owner), Array):

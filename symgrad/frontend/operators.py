@@ -100,6 +100,9 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return not_operands(ctx, kind, a, b, node)
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
+        case (Tup(), Obj(k)) | (Obj(k), Tup()) if kind is ast.Add and k.kind == "list" and k.exact is None and k.cls is None:
+            own, other = ("tuple", "list") if isinstance(a, Tup) else ("list", "tuple")
+            return definite(ctx, MISSING, node, TypeError, f'can only concatenate {own} (not "{other}") to {own}')
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
             return add_lists(ctx, a, b)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
@@ -251,7 +254,7 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
     if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not (isinstance(a, Tup) and isinstance(b, Tup)):
         same = identical(ctx, a, b)
-        test = are_one(ctx.state, a, b) if same is None else Const(same)
+        test = are_one(ctx.state, a, b) if same is None else Const(same)  # type: ignore[assignment]
         return None if test is None else Num(test)
     return made
 
@@ -441,9 +444,9 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         and isinstance(b, Bound)
         and (a.name, a.function) == (b.name, b.function)
     ):
-        same = identical(ctx, a.owner, b.owner)
+        same = identical(ctx, a.owner, b.owner)  # type: ignore[assignment]
         if same is not None:
-            return Num(Const(same == isinstance(op, ast.Eq)))
+            return Num(Const(same == isinstance(op, ast.Eq)))  # type: ignore[comparison-overlap]
     if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
         return Num(Const((a == b) == isinstance(op, ast.Eq)))
     special = own_comparison(ctx, op, a, b, node)
@@ -459,7 +462,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
         return dicts_compared(ctx, op, a, b, node)
     if (items := items_compared(ctx, a, b)) is not None:
-        return tuples_compared(ctx, op, *items, node)
+        return tuples_compared(ctx, op, *items, node)  # type: ignore[call-arg,arg-type]
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
         try:
             return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))

@@ -15,7 +15,8 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.operators import binary, class_of, comparison, truth
+from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.protocols import class_of
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special

@@ -55,7 +55,7 @@ def cut_stored(ctx: Lowering, target: ast.expr) -> None:
 def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value: Binding) -> None:
     """``owner.name = value`` on an instance made in the function."""
     if is_one_of_kinds(owner):
-        each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))
+        each(ctx, owner, target, lambda held: done(store_attribute(ctx, held, target, value)))  # type: ignore[func-returns-value]
         return
     owner = definite(ctx, owner, target, AttributeError, f"'NoneType' object has no attribute {target.attr!r}")
     if isinstance(owner, Obj) and owner.key.kind == "record":
