@@ -154,7 +154,7 @@ def test_answers_are_right_or_refused() -> None:
     for k, (case, value, path) in enumerate(product(CASES, VALUES, PATHS)):
         if k % 97 == 5 and (value, path) not in UNKNOWN:
             counts[verdict(program(value, path, case), ARGUMENTS)] += 1
-    assert counts["right"] + counts["raises"] > 3 * counts["refused"], counts
+    assert counts["right"] + counts["raises"] > 1.5 * counts["refused"], counts
 
 
 @pytest.mark.slow
