@@ -596,6 +596,25 @@ def test_a_name_that_no_round_binds_has_no_value(jit: bool) -> None:
         symgrad.grad(f, jit=jit)(X)
 
 
+# ------------------------------------------------------------------ buffers of one element
+
+
+@right
+def the_item_of_a_buffer_meets_a_number_of_numpy(x):
+    out = np.empty(())
+    np.sum(np.square(x), out=out)
+    np.sqrt(out, out=out)
+    return np.sum(out.item())
+
+
+@right
+def the_item_of_a_buffer_of_several_axes(x):
+    out = np.empty((1, 1))
+    out[...] = np.sum(x)
+    np.multiply(out, 3.0, out=out)
+    return np.max([out.item(), -50.0]) * np.mean(x)
+
+
 # ------------------------------------------------------------------ the tests
 
 
