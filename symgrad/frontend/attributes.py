@@ -256,8 +256,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                 case held if callable(held) and hasattr(held, "__get__"):
                     rely_on_entry(ctx, seen, attr)
                     return Bound(owner, attr)  # a method that is not written in Python
-                case held if isinstance(owner, External) and after is None:
-                    return outside(ctx, held, path(owner.text, attr), attr)
+                case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
+                    return outside(ctx, getattr(owner.value, attr), path(owner.text, attr), attr)
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:
