@@ -1,7 +1,8 @@
 """Which values are printed in place of their one use, and which get a statement of their own.
 
 A value is nested if it is used once, in the same block, no op between changes what it reads or has
-an effect, no variable it reads is given a new value in between, and the line stays short.
+an effect, no variable it reads is given a new value in between, and the line stays short. Of two ops
+that may raise different exceptions the first stays the first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import lru_cache
 
 from symgrad.codegen.expressions import text_of, times_named
 from symgrad.codegen.memory import Cell, Memory, memory_of
+from symgrad.codegen.order import Raised, raised_in
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
 from symgrad.ops.declare import ROWS
@@ -109,6 +111,7 @@ class Planner:
     """Decides for one block after the other."""
 
     layout: Layout
+    raised: Raised = field(default_factory=dict)  #: by the user's function; without an entry none is
     root_of: dict[Op, int] = field(default_factory=dict)
     widths: dict[Value, int] = field(default_factory=dict)
 
@@ -122,6 +125,7 @@ class Planner:
             self.inside(op, depth + 1, op in self.layout.backward)
         user = users(block)
         history = History.of(block, self.layout.memory)
+        raising = [k for k, op in enumerate(block.ops) if op in self.raised and op not in self.layout.backward]
         taken: dict[int, set[Cell]] = {}
         for k in range(len(block.ops) - 1, -1, -1):
             op = block.ops[k]
@@ -139,6 +143,8 @@ class Planner:
                 continue  # what the function computes is computed before anything of its derivative
             if not self.wanted(op, value, use) or not history.undisturbed(op, k, root, self.layout, use):
                 continue
+            if op in self.raised and any(self.overtakes(op, block.ops[j], root) for j in raising[bisect_right(raising, k) :] if j < root):
+                continue
             if not is_pop(op) and self.layout.memory.writes(op)[1] and not self.leads_to(block, k, root, user):
                 continue  # what has an effect keeps its place among the reads of its statement
             if is_pop(op) and not history.alone(op, k, root, self.layout.memory, taken):
@@ -146,6 +152,10 @@ class Planner:
             self.root_of[op] = root
             self.layout.nested.add(value)
         self.narrow(block, depth, user)
+
+    def overtakes(self, op: Op, later: Op, root: int) -> bool:
+        """Would an exception of ``later`` be raised before another one of ``op`` if that is evaluated at ``root``?"""
+        return self.root_of[later] != root and op not in self.layout.backward and len(self.raised[op] | self.raised[later]) > 1
 
     def inside(self, op: Op, depth: int, backward: bool) -> None:
         """Plan the blocks of an op."""
@@ -394,10 +404,15 @@ def is_drop(op: Op) -> bool:
     return isinstance(op, Call) and isinstance(op.outs[0].type, Scalar) and any(isinstance(a.type, Array) for a in op.args)
 
 
-def plan(func: Func, nest_results: bool = True) -> Layout:
-    """Decide for a whole function what is nested; its results only where each is printed once."""
+def plan(func: Func, nest_results: bool = True, ordered: bool = True) -> Layout:
+    """Decide for a whole function what is nested; its results only where each is printed once.
+
+    ``ordered``: of two exceptions the one that the user's function raises first is raised.
+    """
     layout = Layout(memory_of(func.body), uses(func.body))
-    Planner(layout).block(func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split)
+    Planner(layout, raised_in(func.body) if ordered else {}).block(
+        func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split
+    )
     return layout
 
 

@@ -50,7 +50,7 @@ class Writer:
             text = result_text(header.result, len(func.body.yields))
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
-        self.layout = plan(func, nest_results=once)
+        self.layout = plan(func, nest_results=once, ordered=not header.kernel)
         self.begins_unset = {
             slot
             for op in walk(func.body)

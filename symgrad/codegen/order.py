@@ -1,0 +1,47 @@
+"""Which exceptions each op may raise, by kinds that a handler can tell apart: their order must stay as the user wrote it."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Apply, Block, Call, For, Op, Value
+from symgrad.ops.parts import PATHS
+from symgrad.ops.raising import may_raise
+
+#: reductions of all elements, which raise for no array
+QUIET = frozenset({"sum", "mean", "var", "std", "prod", "any", "all"})
+#: for each op that may raise the kinds of what it raises
+Raised = dict[Op, frozenset[str]]
+
+
+def raised_in(block: Block) -> Raised:
+    """What the ops of a block tree may raise."""
+    made: Raised = {}
+    collect(block, made, {}, {})
+    return made
+
+
+def collect(block: Block, made: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
+    """Enter the ops of a block; what all of them may raise."""
+    kinds: set[str] = set()
+    for op in block.ops:
+        if isinstance(op, Call):
+            makers.update(dict.fromkeys(op.outs, op))
+        if isinstance(op, For):
+            rounds[op.index] = op
+        inside = frozenset().union(*(collect(inner, made, makers, rounds) for inner in op.blocks))
+        own = inside | kinds_of(op, makers, rounds)
+        if own:
+            made[op] = own
+            kinds |= own
+    return frozenset(kinds)
+
+
+def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
+    """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
+    if isinstance(op, Apply):
+        return frozenset({"any"})
+    if not isinstance(op, Call) or op.name in QUIET and op.settings.get("axis") is None or not may_raise(op, makers, rounds):
+        return frozenset()
+    return frozenset({"index" if op.name in PATHS else op.name})
+
+
+__all__ = ["Raised", "raised_in"]
