@@ -1,14 +1,18 @@
 """Keeps what may raise though nothing reads its result: exceptions are part of what a function does. Works in place.
 
 Behind such an op an ``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read;
-dead code that cannot raise is left to ``dce``.
+dead code that cannot raise is left to ``dce``. A view that nobody reads is dead too where its part of the array is read or
+written to later: that raises as well.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Value
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.types import Array
+from symgrad.ops.indexing import steps
+from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
 from symgrad.passes.dce import Marks
 
@@ -20,7 +24,7 @@ def observed(func: Func) -> Func:
     """
     marks = Marks(func)
     marks.run()
-    _Observer(marks).block(func.body)
+    _Observer(marks, counts=uses(func.body)).block(func.body)
     return func
 
 
@@ -29,6 +33,7 @@ class _Observer:
     marks: Marks
     makers: dict[Value, Call] = field(default_factory=dict)
     rounds: dict[Value, For] = field(default_factory=dict)
+    counts: dict[Value, int] = field(default_factory=dict)
 
     def block(self, block: Block) -> None:
         """The ops of a block, the last first: an op that is kept keeps what it reads."""
@@ -41,12 +46,43 @@ class _Observer:
         for op in reversed(block.ops):
             for inner in op.blocks:
                 self.block(inner)
-            if isinstance(op, Call) and op.outs and op not in self.marks.kept and may_raise(op, self.makers, self.rounds):
-                reader = Call([], op.loc, "evaluated", [op.outs[0]])
-                self.marks.also(reader, self.marks.parent[op])
-                ops.append(reader)
+            if isinstance(op, Call) and op.outs and op not in self.marks.kept:
+                if self.raises(op, ops):
+                    reader = Call([], op.loc, "evaluated", [op.outs[0]])
+                    self.marks.also(reader, self.marks.parent[op])
+                    ops.append(reader)
+                elif op.name == "view" and not self.counts.get(op.outs[0]):
+                    continue  # removed at once, so that whoever reads the part later does so there
             ops.append(op)
         block.ops = ops[::-1]
+
+    def raises(self, op: Call, later: list[Op]) -> bool:
+        """May the op raise, and none of the later ones in its stead?"""
+        if not may_raise(op, self.makers, self.rounds):
+            return False
+        if op.name != "view":
+            return True
+        following = (inner for after in reversed(later) for inner in (after, *(o for b in after.blocks for o in walk(b))))
+        return not any(inner in self.marks.kept and is_part_of(inner, op) for inner in following)
+
+
+def is_part_of(op: Op, view: Call) -> bool:
+    """Does an op read or write to what a view shows, or to a part of that, in an array of the same shape?"""
+    if not isinstance(op, Call) or op.name not in PATHS or not has_shape_of(op.args[0], view.args[0]):
+        return False
+    path, own = steps(op.settings["index"]), steps(view.settings["index"])
+    operands, places = op.args[PATHS[op.name] :], view.args[PATHS["view"] :]
+    return path[: len(own)] == own and all(is_same(a, b) for a, b in zip(operands, places))
+
+
+def has_shape_of(a: Operand, b: Operand) -> bool:
+    """Are the two arrays of one shape?"""
+    return isinstance(a.type, Array) and isinstance(b.type, Array) and a.type.shape is not None and a.type.shape == b.type.shape
+
+
+def is_same(a: Operand, b: Operand) -> bool:
+    """Are the two one operand?"""
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 __all__ = ["observed"]
