@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import BadArgument, required
+from symgrad.functional.tensors import ones_like
+from symgrad.record.operations import Operation
 from symgrad.static.compiling import at_first, build, reads, samples, writes
 from symgrad.static.mode import in_static_mode
 from symgrad.static.program import FLOATS, Apply, Block, Description, Gradient, Op, Parameter, Program, Step, Variable
@@ -323,8 +325,19 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
     opening = [Description("fill_any_like", [name], [name + GRAD], backward=True) for name in asked]
     list_backward(block, found, naming, opening, ())
     made = enter(block, found, naming, names, [None if s is None else s.name for s in seeds], cuts)
+    for end, seed in zip(ends, seeds, strict=True):
+        if seed is None and end.name + GRAD not in block.vars:
+            seeded(end)
     real = dependent(program, found, names, [s.name for s in starts if s.name in made], cuts)
     return [made[start.name] if start.name in real else None for start in starts]
+
+
+def seeded(target: Variable) -> None:
+    """The variable of a seed of ones, for a target whose gradient nothing asks for: it is there, so that later ones have other names."""
+    block = target.program.global_block()
+    made = block.create_var(target.name + GRAD, target.shape, target.dtype)
+    block.steps.append(Apply(Operation(ones_like, (True,)), (target.name,), (made.name,)))
+    block.program.version += 1
 
 
 def dependent(program: Program, found: Reach, targets: Sequence[str], names: Sequence[str], cuts: set[str]) -> set[str]:
@@ -346,10 +359,11 @@ def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: se
                 if name in sources and used - {name} and any(source in writes(other) for other in block.steps):
                     what = f"{name} and {min(used - {name})} were made together, so how one depends on the other is not known"
                     raise BadArgument(what, hint="make them by two calls of gradients")
-    varied = set(sources) & whole.variables
+    varied = set(sources)  # those that are cut too: what lies behind them has a gradient all the same
     for step in block.steps:
         if any(name in varied for name in passing(step)):
             varied.update(name for name in writes(step) if name in whole.variables)
+    varied &= whole.variables
     steps = [step for step in whole.steps if any(name in varied for name in writes(step)) and any(n in varied for n in passing(step))]
     return Reach(steps, varied)
 
