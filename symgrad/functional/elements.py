@@ -122,6 +122,36 @@ def isfinite(x: Tensor) -> Tensor:
     return np.isfinite(x)
 
 
+def bitwise_and(x: Tensor, y: Tensor) -> Tensor:
+    """``x & y``: of integers by bits, of bools both."""
+    return x & y
+
+
+def bitwise_or(x: Tensor, y: Tensor) -> Tensor:
+    """``x | y``: of integers by bits, of bools one or both."""
+    return x | y
+
+
+def bitwise_xor(x: Tensor, y: Tensor) -> Tensor:
+    """``x ^ y``: of integers by bits, of bools one of the two."""
+    return x ^ y
+
+
+def bitwise_not(x: Tensor) -> Tensor:
+    """``~x``: of integers by bits, of bools not."""
+    return ~x
+
+
+def bitwise_left_shift(x: Tensor, y: Tensor) -> Tensor:
+    """``x << y``."""
+    return x << y
+
+
+def bitwise_right_shift(x: Tensor, y: Tensor) -> Tensor:
+    """``x >> y``; the sign stays."""
+    return x >> y
+
+
 def logical_xor(x: Tensor, y: Tensor) -> Tensor:
     """One of the two."""
     return np.logical_xor(x, y)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.functional.tensors import Tensor
+from symgrad.runtime.marks import stop_gradient
 
 
 def mv(x: Tensor, vec: Tensor) -> Tensor:
@@ -59,6 +60,8 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tens
 
 def diag(x: Tensor, offset: int = 0, padding_value: float = 0.0) -> Tensor:
     """The diagonal of a matrix; the matrix of a diagonal, with a number everywhere else."""
+    if np.ndim(x) == 0:
+        x = np.reshape(x, (1,))
     made = np.diag(x, offset)
     if padding_value == 0 or np.ndim(x) != 1:
         return made
@@ -111,10 +114,18 @@ def triangular_solve(x: Tensor, y: Tensor, upper: bool = True, transpose: bool =
     return np.linalg.solve(np.swapaxes(triangle, -1, -2) if transpose else triangle, y)
 
 
+def symmetric(x: Tensor, upper: bool = False) -> Tensor:
+    """A matrix as one triangle says it; both have half of the derivative of what is not on the diagonal."""
+    mean = 0.5 * (x + np.conj(np.swapaxes(x, -1, -2)))
+    half = np.triu(x, 1) if upper else np.tril(x, -1)
+    said = half + np.conj(np.swapaxes(half, -1, -2)) + (np.triu(np.tril(x)))
+    return stop_gradient(said - mean) + mean
+
+
 def cholesky(x: Tensor, upper: bool = False) -> Tensor:
-    """The triangle of which the product with its transpose is ``x``."""
-    made = np.linalg.cholesky(x)
-    return np.swapaxes(made, -1, -2) if upper else made
+    """The triangle of which the product with its transpose is ``x``, of which one triangle is read; its derivative is symmetric."""
+    made = np.linalg.cholesky(symmetric(x, upper))
+    return np.conj(np.swapaxes(made, -1, -2)) if upper else made
 
 
 def qr(x: Tensor) -> Tensor:
@@ -129,15 +140,15 @@ def svd(x: Tensor) -> Tensor:
     return made[0], made[1], made[2]
 
 
-def eigh(x: Tensor) -> Tensor:
-    """The eigenvalues of a symmetric matrix, and its eigenvectors."""
-    made = np.linalg.eigh(x)
+def eigh(x: Tensor, upper: bool = False) -> Tensor:
+    """The eigenvalues of a symmetric matrix, and its eigenvectors; one triangle is read, and the derivative is symmetric."""
+    made = np.linalg.eigh(symmetric(x, upper))
     return made[0], made[1]
 
 
-def eigvalsh(x: Tensor) -> Tensor:
-    """The eigenvalues of a symmetric matrix."""
-    return np.linalg.eigvalsh(x)
+def eigvalsh(x: Tensor, upper: bool = False) -> Tensor:
+    """The eigenvalues of a symmetric matrix, of which one triangle is read; their derivative is symmetric."""
+    return np.linalg.eigvalsh(symmetric(x, upper))
 
 
 def matrix_power(x: Tensor, n: int) -> Tensor:

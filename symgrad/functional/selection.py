@@ -129,6 +129,13 @@ def index_put(x: Tensor, value: Tensor, *indices: Tensor, accumulate: bool = Fal
     return made
 
 
+def put(x: Tensor, value: Tensor, place: Tensor) -> Tensor:
+    """``x`` with a value at places, which are counted in the array as one row."""
+    made = np.copy(np.reshape(x, -1))
+    made[place] = value
+    return np.reshape(made, np.shape(x))
+
+
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
     """From each row the elements at its own places."""
     return np.take_along_axis(x, index, 1)

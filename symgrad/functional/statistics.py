@@ -92,7 +92,7 @@ def nansum(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
 
 def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
     """The mean of what is a number."""
-    number = np.sum(np.logical_not(np.isnan(x)).astype(x.dtype), axis=axis, keepdims=keepdim)
+    number = np.sum(np.where(np.isnan(x), np.zeros_like(x), np.ones_like(x)), axis=axis, keepdims=keepdim)
     return nansum(x, axis, keepdim) / number
 
 
@@ -113,6 +113,26 @@ def p_norm(x: Tensor, p: float = 2.0, axis: Any = None, keepdim: bool = False) -
     if p == -np.inf:
         return np.min(np.abs(x), axis=axis, keepdims=keepdim)
     if p == 0.0:
-        return np.sum((x != 0).astype(x.dtype), axis=axis, keepdims=keepdim)
-    total = np.sum(np.abs(x) ** p, axis=axis, keepdims=keepdim)
+        return np.sum(np.where(x != 0, np.ones_like(x), np.zeros_like(x)), axis=axis, keepdims=keepdim)
+    size = np.abs(x)
+    raised = size**p if p >= 1.0 or p < 0.0 else np.where(size > 0, np.where(size > 0, size, np.ones_like(size)) ** p, np.zeros_like(size))
+    total = np.sum(raised, axis=axis, keepdims=keepdim)
     return np.where(total > 0, np.where(total > 0, total, np.ones_like(total)) ** (1.0 / p), np.zeros_like(total))
+
+
+def matrix_norm(x: Tensor, of: str = "fro", smallest: bool = False, axis: Any = (-2, -1), keepdim: bool = False) -> Tensor:
+    """The norm of the matrices of two axes: of Frobenius, the sum of singular values, the largest of them, of columns or of rows."""
+    if of == "fro":
+        return root(np.sum(x * x, axis=axis, keepdims=keepdim))
+    matrices = np.moveaxis(x, axis, (-2, -1))
+    if of == "columns":
+        sizes = np.sum(np.abs(matrices), axis=-2)
+    elif of == "rows":
+        sizes = np.sum(np.abs(matrices), axis=-1)
+    else:
+        # with the vectors, as the backward half has them: without, the values are rounded otherwise, and the largest is none of them
+        sizes = np.linalg.svd(matrices, full_matrices=False)[1]
+    made = np.sum(sizes, axis=-1) if of == "nuc" else np.min(sizes, axis=-1) if smallest else np.max(sizes, axis=-1)
+    if keepdim:
+        return np.expand_dims(made, (axis[0] % np.ndim(x), axis[1] % np.ndim(x)))
+    return made

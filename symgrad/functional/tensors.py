@@ -160,9 +160,9 @@ def ceil(x: Tensor) -> Tensor:
     return np.where(np.isnan(x), x, np.ceil(x))
 
 
-def round(x: Tensor) -> Tensor:
-    """The nearest integer; its derivative is 0."""
-    return np.where(np.isnan(x), x, np.round(x))
+def round(x: Tensor, decimals: int = 0) -> Tensor:
+    """The nearest number with so many decimals, of two that are equally near the even one; its derivative is 0."""
+    return np.where(np.isnan(x), x, np.round(x, decimals))
 
 
 def sin(x: Tensor) -> Tensor:
@@ -362,6 +362,8 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
 
 def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1) -> Tensor:
     """Several neighbouring axes made one."""
+    if np.ndim(x) == 0:
+        return np.reshape(x, (1,))
     shape = np.shape(x)
     stop = stop_axis % len(shape)
     return np.reshape(x, (*shape[: start_axis % len(shape)], -1, *shape[stop + 1 :]))

@@ -13,7 +13,7 @@ from symgrad.vocabulary.fitting import channels_second, ranked, shaped
 Tensor = Any
 
 NAMES = ("celu", "hardswish", "hardshrink", "softshrink", "tanhshrink", "thresholded_relu", "glu", "maxout")
-globals().update(table(f, NAMES))
+globals().update(table(f, NAMES, floats=True))
 
 
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:

@@ -7,23 +7,39 @@ from typing import Any
 
 from symgrad.errors import refused
 from symgrad.functional import elements as f
-from symgrad.functional import tensors as arithmetic
+from symgrad.functional import tensors as functions
 from symgrad.vocabulary import statistics, tensors
 from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.exposed import table
+from symgrad.vocabulary.promotion import arithmetic, unified
 
 Tensor = Any
 
-NAMES = (
-    "asinh", "acosh", "atanh", "atan2", "hypot", "logaddexp", "fmax", "fmin", "erf", "lgamma", "digamma", "trunc", "frac", "lerp", "logit",
-    "stanh", "nan_to_num", "rad2deg", "deg2rad", "isnan", "isinf", "isfinite", "logical_xor", "isclose",
-)  # fmt: skip
-globals().update(table(f, NAMES))
+FLOATS = ("asinh", "acosh", "atanh", "erf", "lgamma", "digamma", "logit", "stanh", "rad2deg", "deg2rad")
+OTHERS = ("trunc", "frac", "nan_to_num", "isnan", "isinf", "isfinite", "logical_xor")
+BINARY = ("atan2", "hypot", "logaddexp", "fmax", "fmin")
+NAMES = (*FLOATS, *OTHERS, *BINARY)
+globals().update(
+    table(f, FLOATS, floats=True)
+    | table(f, OTHERS)
+    | {name: arithmetic(getattr(f, name), floats=name not in ("fmax", "fmin")) for name in BINARY}
+)
+
+
+def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
+    """From ``x`` to ``y``, as far as the weight says."""
+    x, y = unified(x, y)
+    return apply(f.lerp, x, y, unified(x, weight)[1])
+
+
+def isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None) -> Tensor:
+    """Where ``|x - y| <= atol + rtol * |y|``."""
+    return apply(f.isclose, *unified(x, y), rtol=float(rtol), atol=float(atol), equal_nan=bool(equal_nan))
 
 
 def mod(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """``x % y``, with the sign of ``y``."""
-    return apply(arithmetic.remainder, x, y)
+    return tensors.remainder(x, y)  # type: ignore[attr-defined]
 
 
 floor_mod = mod
@@ -31,30 +47,29 @@ floor_mod = mod
 
 def neg(x: Tensor, name: str | None = None) -> Tensor:
     """``-x``."""
-    return apply(arithmetic.negative, x)
+    return apply(functions.negative, x)
 
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """``x + value``."""
-    return apply(arithmetic.scale, x, bias=float(value))
+    return tensors.scale(x, bias=value)
 
 
 def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     """The sum of several tensors of one shape."""
     if not isinstance(inputs, list | tuple):
-        return apply(arithmetic.assign, inputs)
+        return apply(functions.assign, inputs)
     if not inputs:
         raise refused(ValueError("add_n needs a tensor at least"))
     made = inputs[0]
     for other in inputs[1:]:
         made = tensors.add(made, other)  # type: ignore[attr-defined]
-    return made if len(inputs) > 1 else apply(arithmetic.assign, made)
+    return made if len(inputs) > 1 else apply(functions.assign, made)
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None) -> Tensor:
     """Is ``|x - y| <= atol + rtol * |y|`` everywhere?"""
-    close = apply(f.isclose, x, y, rtol=float(rtol), atol=float(atol), equal_nan=bool(equal_nan))
-    return statistics.all(close)  # type: ignore[attr-defined]
+    return statistics.all(isclose(x, y, rtol, atol, equal_nan))  # type: ignore[attr-defined]
 
 
-__all__ = ["add_n", "allclose", "floor_mod", "increment", "mod", "neg", *NAMES]
+__all__ = ["add_n", "allclose", "floor_mod", "increment", "isclose", "lerp", "mod", "neg", *NAMES]

@@ -11,6 +11,7 @@ from symgrad.errors import refused
 from symgrad.frontend.source import from_source
 from symgrad.record.operations import frozen
 from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.promotion import as_float
 
 
 def reduction_of(reduction: str) -> str:
@@ -20,19 +21,20 @@ def reduction_of(reduction: str) -> str:
     return reduction
 
 
-def exposed(function: Callable[..., Any]) -> Any:
-    """The function that users call: what is annotated as a tensor is an input, all else a setting."""
+def exposed(function: Callable[..., Any], floats: bool = False) -> Any:
+    """The function that users call: what is annotated as a tensor is an input, all else a setting; ``floats``: integers are floats."""
     words = inspect.signature(function).parameters.values()
     head = ", ".join([p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in words] + ["name=None"])
-    inputs = [p.name for p in words if p.annotation == "Tensor"]
+    inputs = [f"as_float({p.name})" if floats else p.name for p in words if p.annotation == "Tensor"]
     settings = [f"{p.name}={'reduction_of' if p.name == 'reduction' else 'frozen'}({p.name})" for p in words if p.annotation != "Tensor"]
     text = f"def {function.__name__}({head}):\n    return apply(function, {', '.join(inputs + settings)})\n"
-    space = {"apply": apply, "frozen": frozen, "reduction_of": reduction_of, "function": function, "__name__": __name__}
+    space: dict[str, Any] = {"apply": apply, "as_float": as_float, "frozen": frozen, "reduction_of": reduction_of}
+    space |= {"function": function, "__name__": __name__}
     made = from_source(text, globals=space)
     made.__doc__ = function.__doc__
     return made
 
 
-def table(module: ModuleType, names: Iterable[str]) -> dict[str, Any]:
+def table(module: ModuleType, names: Iterable[str], floats: bool = False) -> dict[str, Any]:
     """The functions that users call, by name."""
-    return {name: exposed(getattr(module, name)) for name in names}
+    return {name: exposed(getattr(module, name), floats) for name in names}

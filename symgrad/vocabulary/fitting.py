@@ -6,13 +6,15 @@ all. What no check looks at is refused with the call written out (``symgrad.reco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import refused
-from symgrad.vocabulary.dispatch import whole
+from symgrad.functional.tensors import reshape
+from symgrad.vocabulary.dispatch import apply, axes, whole
 
 Tensor = Any
 Pair = tuple[int, int]
@@ -72,6 +74,39 @@ def extent(x: Tensor, name: str, axis: Any) -> int:
     if not -rank <= place < rank:
         raise refused(ValueError(f"axis {place} is out of bounds for {name} of shape {list(x.shape)}"))
     return int(x.shape[place])
+
+
+def axes_of(x: Tensor, axis: Any) -> Any:
+    """An axis or several, None for all; of a tensor without axes the first and the last one are none."""
+    made = axes(axis)
+    if made is None or len(getattr(x, "shape", (1,))):
+        return made
+    for one in made if isinstance(made, tuple) else (made,):
+        if one not in (0, -1):
+            raise refused(ValueError(f"axis {one} is out of bounds for a tensor without axes"))
+    return None
+
+
+def is_empty(x: Tensor, axis: Any) -> bool:
+    """Is nothing left to reduce over some axes, or over all?"""
+    shape = list(getattr(x, "shape", ()))
+    if 0 not in shape:
+        return False
+    chosen = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return any(shape[k] == 0 for k in chosen if -len(shape) <= k < len(shape))
+
+
+def rowwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function along an axis that takes a tensor without axes too: as a row of one element, which the results are again."""
+
+    @functools.wraps(function)
+    def run(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if len(getattr(x, "shape", (1,))):
+            return function(x, *args, **kwargs)
+        made = function(apply(reshape, x, shape=(1,)), *args, **kwargs)
+        return [apply(reshape, one, shape=()) for one in made] if isinstance(made, list) else apply(reshape, made, shape=())
+
+    return run
 
 
 def several(x: Any, name: str) -> list[Tensor]:

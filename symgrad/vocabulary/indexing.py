@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import refused
 from symgrad.frontend.source import from_source
+from symgrad.functional.tensors import reshape
 from symgrad.vocabulary.dispatch import APPLY, apply
 
 
@@ -54,6 +55,7 @@ def reader(text: str, count: int) -> Callable[..., Any]:
     names = "".join(f", i{k}" for k in range(count))
     made = from_source(f"def getitem(x{names}):\n    return x[{text}]\n")
     made.subscript = (text, count)  # type: ignore[attr-defined]
+    made.shows = not count  # type: ignore[attr-defined]
     return made
 
 
@@ -66,13 +68,45 @@ def writer(text: str, count: int) -> Callable[..., Any]:
     return made
 
 
+def is_choice(x: Any, arrays: list[Any]) -> bool:
+    """Is a bool all that chooses of a tensor without axes? It chooses as of a row of one element."""
+    return not len(x.shape) and len(arrays) == 1 and np.dtype(arrays[0].dtype).kind == "b" and not len(arrays[0].shape)
+
+
+def row(x: Any) -> Any:
+    """What has no axes as a row."""
+    return x.reshape(1) if isinstance(x, np.ndarray) else apply(reshape, x, shape=(1,))
+
+
 def taken(x: Any, index: Any) -> Any:
     """``x[index]``."""
     text, arrays = spelled(index)
+    if text == "i0" and is_choice(x, arrays):
+        return apply(reader(text, 1), row(x), row(arrays[0]))
     return apply(reader(text, len(arrays)), x, *arrays)
+
+
+def taken_places(text: str, x: np.ndarray[Any, Any], arrays: list[Any]) -> np.ndarray[Any, Any]:
+    """``x[text]`` of an array as an array of its own; nothing is recorded."""
+    return np.array(reader(text, len(arrays))(x, *map(np.asarray, arrays)))
+
+
+def fitted_value(x: Any, index: Any, value: Any) -> Any:
+    """A value to be stored without axes of extent 1 in front of those that the place has."""
+    shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+    if not shape or shape[0] != 1:
+        return value
+    text, arrays = spelled(index)
+    rank = taken_places(text, np.broadcast_to(np.int8(0), tuple(x.shape)), arrays).ndim
+    extra = len(shape) - rank
+    if extra <= 0 or any(extent != 1 for extent in shape[:extra]):
+        return value
+    return value.reshape(shape[extra:]) if isinstance(value, np.ndarray) else apply(reshape, value, shape=shape[extra:])
 
 
 def stored(x: Any, index: Any, value: Any) -> Any:
     """What ``x`` becomes by ``x[index] = value``."""
     text, arrays = spelled(index)
+    if text == "i0" and is_choice(x, arrays):
+        return apply(reshape, apply(writer(text, 1), row(x), value, row(arrays[0])), shape=())
     return apply(writer(text, len(arrays)), x, value, *arrays)

@@ -15,7 +15,7 @@ Tensor = Any
 
 NAMES = (
     "mv", "inner", "kron", "addmm", "trace", "diagonal", "diag", "diag_embed", "det", "slogdet", "solve", "triangular_solve", "cholesky",
-    "eigvalsh", "matrix_power", "inv", "tensordot",
+    "matrix_power", "inv", "tensordot",
 )  # fmt: skip
 globals().update(table(f, NAMES))
 
@@ -62,13 +62,23 @@ def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> list
     return apply(f.svd, x)  # type: ignore[no-any-return]
 
 
+def is_upper(UPLO: str) -> bool:
+    """Is the upper triangle of a matrix to be read?"""
+    if UPLO not in ("L", "U"):
+        raise refused(ValueError(f"UPLO must be 'L' or 'U', the triangle that is read, not {UPLO!r}"))
+    return UPLO == "U"
+
+
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> list[Tensor]:
-    """The eigenvalues of a symmetric matrix, and its eigenvectors."""
-    if UPLO != "L":
-        raise refused(ValueError("eigh reads the lower triangle: UPLO='L'"))
-    return apply(f.eigh, x)  # type: ignore[no-any-return]
+    """The eigenvalues of a symmetric matrix, of which one triangle is read, and its eigenvectors; the derivative is symmetric."""
+    return apply(f.eigh, x, upper=is_upper(UPLO))  # type: ignore[no-any-return]
+
+
+def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
+    """The eigenvalues of a symmetric matrix, of which one triangle is read; their derivative is symmetric."""
+    return apply(f.eigvalsh, x, upper=is_upper(UPLO))
 
 
 inverse = inv  # type: ignore[name-defined]  # noqa: F821
 
-__all__ = ["cross", "diagflat", "eigh", "inverse", "multi_dot", "pinv", "qr", "svd", *NAMES]
+__all__ = ["cross", "diagflat", "eigh", "eigvalsh", "inverse", "multi_dot", "pinv", "qr", "svd", *NAMES]

@@ -14,9 +14,10 @@ from symgrad.vocabulary.protocol import called
 
 #: methods that are functions of the same name, the tensor being the first argument
 NAMES = (
-    *tensors.UNARY, *tensors.BINARY, *tensors.REDUCTIONS, "pow", "scale", "clip", "where", "cast", "sum", "prod", "cumsum",
+    *tensors.UNARY, *tensors.BINARY, *tensors.BITWISE, *tensors.REDUCTIONS, "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
+    "round", "pow", "scale", "clip", "where", "cast", "sum", "prod", "cumsum",
     "matmul", "mm", "bmm", "t", "reshape", "flatten", "transpose", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand",
-    "broadcast_to", "expand_as",     "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
+    "broadcast_to", "expand_as", "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
     "take_along_axis", "full_like",
 )  # fmt: skip
 #: the same of further modules, all that they offer but what takes no tensor first
@@ -60,7 +61,11 @@ class Methods:
     __eq__, __ne__ = binary("equal"), binary("not_equal")
     __lt__, __le__ = binary("less_than"), binary("less_equal")
     __gt__, __ge__ = binary("greater_than"), binary("greater_equal")
-    __and__, __or__ = binary("logical_and"), binary("logical_or")
+    __and__, __rand__ = binary("bitwise_and"), binary("bitwise_and", True)
+    __or__, __ror__ = binary("bitwise_or"), binary("bitwise_or", True)
+    __xor__, __rxor__ = binary("bitwise_xor"), binary("bitwise_xor", True)
+    __lshift__, __rlshift__ = binary("bitwise_left_shift"), binary("bitwise_left_shift", True)
+    __rshift__, __rrshift__ = binary("bitwise_right_shift"), binary("bitwise_right_shift", True)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and ufunc in OPERATORS and not kwargs:
@@ -89,7 +94,7 @@ class Methods:
         return tensors.abs(self)  # type: ignore[attr-defined]
 
     def __invert__(self) -> Any:
-        return tensors.logical_not(self)  # type: ignore[attr-defined]
+        return tensors.bitwise_not(self)
 
     @property
     def T(self) -> Any:
@@ -109,11 +114,17 @@ class Methods:
         return network.sigmoid(self)  # type: ignore[attr-defined]
 
 
+#: what the operators of NumPy's arrays and scalars call, where it is called otherwise
+OTHERWISE = {"power": "powers", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
+             "greater": "greater_than", "less": "less_than"}  # fmt: skip
 #: what the operators of NumPy's arrays and scalars call
 OPERATORS = {
-    getattr(np, name): getattr(tensors, "powers" if name == "power" else name)
-    for name in ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul")
-}
+    getattr(np, name): getattr(tensors, OTHERWISE.get(name, name))
+    for name in (
+        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor",
+        "left_shift", "right_shift", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+    )
+}  # fmt: skip
 for method in NAMES:
     setattr(Methods, method, boundary(getattr(tensors, method)))
 for method, function in FURTHER.items():

@@ -14,55 +14,57 @@ from symgrad.vocabulary.dispatch import apply, extents, unary, whole
 from symgrad.vocabulary.exposed import reduction_of
 from symgrad.vocabulary.fitting import (
     channels_second,
+    extent,
     kernels_fit,
     labels_fit,
     padding_of,
     padding_of_signal,
     pair,
     ranked,
+    rowwise,
     shaped,
     single,
     weights_fit,
     whole_numbers,
     windows_fit,
 )
-from symgrad.vocabulary.tensors import cast
+from symgrad.vocabulary.promotion import as_float, cast, floating
 
 Tensor = Any
 
 
 UNARY = ("relu", "relu6", "sigmoid", "log_sigmoid", "softsign", "silu", "mish")
-globals().update({name: unary(getattr(f, name)) for name in UNARY})
+globals().update({name: (unary if name in ("relu", "relu6") else floating)(getattr(f, name)) for name in UNARY})
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:
     """``x * sigmoid(x)``."""
-    return apply(f.silu, x)
+    return apply(f.silu, as_float(x))
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
     """``x`` where it is not negative, else a multiple of it."""
-    return apply(f.leaky_relu, x, negative_slope=float(negative_slope))
+    return apply(f.leaky_relu, as_float(x), negative_slope=float(negative_slope))
 
 
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
-    return apply(f.elu, x, alpha=float(alpha))
+    return apply(f.elu, as_float(x), alpha=float(alpha))
 
 
 def selu(x: Tensor, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None) -> Tensor:
     """The self-normalising unit."""
-    return apply(f.selu, x, scale=float(scale), alpha=float(alpha))
+    return apply(f.selu, as_float(x), scale=float(scale), alpha=float(alpha))
 
 
 def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0, name: str | None = None) -> Tensor:
     """``log(1 + exp(beta * x)) / beta``."""
-    return apply(f.softplus, x, beta=float(beta), threshold=float(threshold))
+    return apply(f.softplus, as_float(x), beta=float(beta), threshold=float(threshold))
 
 
 def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
     """``x`` times the normal distribution function."""
-    return apply(f.gelu, x, approximate=bool(approximate))
+    return apply(f.gelu, as_float(x), approximate=bool(approximate))
 
 
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
@@ -72,17 +74,25 @@ def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = 
 
 def hardsigmoid(x: Tensor, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Tensor:
     """A line between 0 and 1."""
-    return apply(f.hardsigmoid, x, slope=float(slope), offset=float(offset))
+    return apply(f.hardsigmoid, as_float(x), slope=float(slope), offset=float(offset))
 
 
+@rowwise
 def softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
     """``exp(x) / sum(exp(x))`` along an axis."""
-    return apply(f.softmax, x if dtype is None else cast(x, dtype), axis=whole(axis))
+    return shares(f.softmax, x, axis, dtype)
 
 
+@rowwise
 def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None = None) -> Tensor:
     """``log(softmax(x))``."""
-    return apply(f.log_softmax, x if dtype is None else cast(x, dtype), axis=whole(axis))
+    return shares(f.log_softmax, x, axis, dtype)
+
+
+def shares(function: Any, x: Tensor, axis: int, dtype: Any) -> Tensor:
+    """A softmax or its logarithm; of no elements there is no largest one."""
+    x = as_float(x) if dtype is None else cast(x, dtype)
+    return apply(tensor_functions.assign, x) if extent(x, "x", axis) == 0 else apply(function, x, axis=whole(axis))
 
 
 # ------------------------------------------------------------------ losses

@@ -11,17 +11,25 @@ from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
 from symgrad.vocabulary.dispatch import apply, extents, whole
 from symgrad.vocabulary.exposed import table
-from symgrad.vocabulary.fitting import extent, ranked, several, whole_numbers
+from symgrad.vocabulary.fitting import extent, ranked, rowwise, several, whole_numbers
 
 Tensor = Any
 
-NAMES = ("masked_select", "masked_fill", "index_sample")
+NAMES = ("masked_fill", "index_sample")
 globals().update(table(f, NAMES))
+
+
+def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
+    """The elements where the mask holds, one after the other."""
+    return apply(f.masked_select, x if len(x.shape) else tensors.reshape(x, [1]), mask)
 
 
 def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
     """The numbers of the elements that are not 0, a row for each; ``as_tuple``: a column of numbers for each axis."""
-    found = apply(f.nonzero, tensors.not_equal(x, 0))  # type: ignore[attr-defined]
+    chosen = tensors.not_equal(x, 0)  # type: ignore[attr-defined]
+    if not len(x.shape):  # a row for it, if it is not 0, without numbers
+        return () if as_tuple else apply(f.nonzero, tensors.reshape(chosen, [1]))[:, :0]
+    found = apply(f.nonzero, chosen)
     return tuple(found[:, k : k + 1] for k in range(len(x.shape))) if as_tuple else found
 
 
@@ -31,12 +39,14 @@ def unstable(stable: bool) -> None:
         raise refused(ValueError("stable=True is not supported: equal elements may stand in any order"))
 
 
+@rowwise
 def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """In order along an axis."""
     unstable(stable)
     return apply(f.sort, x, axis=whole(axis), descending=bool(descending))
 
 
+@rowwise
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """The places of the elements in order."""
     unstable(stable)
@@ -44,6 +54,7 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = 
     return apply(f.argsort, x.detach(), axis=whole(axis), descending=bool(descending))
 
 
+@rowwise
 def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> list[Tensor]:
     """The ``k`` largest or smallest elements, in order, and their places."""
     axis = -1 if axis is None else whole(axis)
@@ -53,6 +64,7 @@ def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorte
     return apply(f.topk, x, k=whole(k, "k"), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
 
 
+@rowwise
 def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> list[Tensor]:
     """The element that comes as number ``k`` in order, counted from 1, and its place."""
     axis = -1 if axis is None else whole(axis)
@@ -245,6 +257,6 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
 
 __all__ = [
     "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill", "index_put",
-    "kthvalue", "meshgrid", "moveaxis", "nonzero", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd",
+    "kthvalue", "masked_select", "meshgrid", "moveaxis", "nonzero", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd",
     "scatter_nd_add", "searchsorted", "sort", "strided_slice", "swapaxes", "take", "topk", "unstack", *NAMES,
 ]  # fmt: skip

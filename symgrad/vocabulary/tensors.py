@@ -4,98 +4,68 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from symgrad.functional import elements
 from symgrad.functional import tensors as f
-from symgrad.tracebacks import REFUSALS, is_trimmed, refused
-from symgrad.vocabulary.dispatch import DEFAULT, apply, axes, binary, extents, parts, unary, whole
-from symgrad.vocabulary.fitting import extent, ranked, several
+from symgrad.tracebacks import refused
+from symgrad.vocabulary.dispatch import apply, binary, extents, parts, unary, whole
+from symgrad.vocabulary.fitting import axes_of, extent, is_empty, ranked, rowwise, several
+from symgrad.vocabulary.promotion import WHOLE, arithmetic, as_float, bits, cast, floating, kept_whole, kind, shiftable, unified
 
 Tensor = Any
 
 # ------------------------------------------------------------------ element by element
 
 
-def cast(x: Tensor, dtype: Any) -> Tensor:
-    """In another dtype."""
-    return apply(f.cast, x, dtype=np.dtype(dtype).name)
-
-
-def kind(x: Any) -> str:
-    """The kind of a tensor's dtype; that of a Python number, as a capital."""
-    return NUMBERS.get(type(x)) or (x.dtype.kind if hasattr(x, "dtype") else "")
-
-
-def as_float(x: Tensor, dtype: Any = None) -> Tensor:
-    """A tensor of integers as one of floats, by default of those that Python floats become; others as they are."""
-    return cast(x, dtype or DEFAULT[0]) if kind(x) in WHOLE else x
-
-
-def floating(function: Any) -> Any:
-    """The function of one tensor whose results are floats."""
-    call = unary(function)
-
-    def floats(x: Tensor, name: str | None = None) -> Tensor:
-        try:
-            return call(x) if kind(x) not in WHOLE else call(as_float(x))
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
-
-    floats.__name__ = floats.__qualname__ = function.__name__
-    floats.__doc__ = function.__doc__
-    return floats
-
-
-def arithmetic(function: Any, always: bool = False) -> Any:
-    """The function of two tensors, or of a tensor and a number: integers are floats like the other, or ``always``."""
-    call = binary(function)
-
-    def promoted(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        first, second = kind(x), kind(y)
-        if first in WHOLE and (second in "fF" or always and second in WHOLE_NUMBERS):
-            x = as_float(x, y.dtype if second == "f" else None)
-        if second in WHOLE and (first in "fF" or always and first in WHOLE_NUMBERS):
-            y = as_float(y, x.dtype if kind(x) == "f" else None)
-        try:
-            return call(x, y)
-        except REFUSALS as error:
-            if not is_trimmed(error):
-                raise
-            __tracebackhide__ = True
-            raise error
-
-    promoted.__name__ = promoted.__qualname__ = function.__name__
-    promoted.__doc__ = function.__doc__
-    return promoted
-
-
-#: NumPy's float64 is a Python float: what ``np.sqrt(2)`` gives does not make a tensor wider
-NUMBERS = {bool: "B", int: "I", float: "F", np.float64: "F", complex: "C"}
-WHOLE = frozenset("biu")
-WHOLE_NUMBERS = frozenset("biuBI")
 FLOATING = (
     "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
     "cosh", "tanh",
 )  # fmt: skip
-KEEPING = ("square", "abs", "sign", "floor", "ceil", "round", "negative", "logical_not", "zeros_like", "ones_like", "assign")
+KEEPING = ("square", "abs", "sign", "floor", "ceil", "negative", "logical_not", "zeros_like", "ones_like", "assign")
 ARITHMETIC = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum")
 COMPARING = (
-    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "dot", "outer",
+    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "dot", "outer",
 )  # fmt: skip
-UNARY, BINARY = (*FLOATING, *KEEPING), (*ARITHMETIC, "divide", *COMPARING)
+LOGICAL = ("logical_and", "logical_or")
+BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+UNARY, BINARY = (*FLOATING, *KEEPING), (*ARITHMETIC, "divide", *COMPARING, *LOGICAL)
 globals().update(
     {name: floating(getattr(f, name)) for name in FLOATING}
     | {name: unary(getattr(f, name)) for name in KEEPING}
-    | {name: arithmetic(getattr(f, name)) for name in ARITHMETIC}
-    | {"divide": arithmetic(f.divide, always=True)}
-    | {name: binary(getattr(f, name)) for name in COMPARING}
+    | {name: arithmetic(getattr(f, name)) for name in (*ARITHMETIC, *COMPARING)}
+    | {"divide": arithmetic(f.divide, floats=True)}
+    | {name: binary(getattr(f, name)) for name in LOGICAL}
+    | {name: arithmetic(getattr(elements, name), check=bits) for name in BITWISE}
 )
+shifted_left, shifted_right = (arithmetic(shift, check=shiftable) for shift in (elements.bitwise_left_shift, elements.bitwise_right_shift))
+
+
+def bitwise_not(x: Tensor, name: str | None = None) -> Tensor:
+    """``~x``: of integers by bits, of bools not."""
+    bits("x", x)
+    return apply(elements.bitwise_not, x)
+
+
+def bitwise_left_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, name: str | None = None) -> Tensor:
+    """``x << y``."""
+    return shifted_left(x, y)
+
+
+def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, name: str | None = None) -> Tensor:
+    """``x >> y``; the sign stays."""
+    if not is_arithmetic and kind(x) != "u":
+        raise refused(ValueError("is_arithmetic=False is not supported for integers with a sign"))
+    return shifted_right(x, y)
+
+
+def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
+    """The nearest number with so many decimals, of two that are equally near the even one."""
+    return apply(f.round, x, decimals=whole(decimals, "decimals"))
 
 
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
@@ -114,28 +84,46 @@ def scale(
     """``scale * x + bias``, or ``scale * (x + bias)``."""
     if act is not None:
         raise refused(ValueError("act is not supported; apply the activation afterwards"))
+    if hasattr(scale, "shape"):
+        return add(multiply(x, scale), bias) if bias_after_scale else multiply(add(x, bias), scale)  # type: ignore[name-defined]  # noqa: F821
+    if kind(x) in WHOLE:
+        made = apply(f.scale, x, scale=kept_whole(x, "scale", scale), bias=kept_whole(x, "bias", bias), bias_after_scale=bias_after_scale)
+        return made if kind(x) == "b" or made.dtype == x.dtype else cast(made, x.dtype)
     return apply(f.scale, x, scale=float(scale), bias=float(bias), bias_after_scale=bias_after_scale)
 
 
 def clip(x: Tensor, min: float | None = None, max: float | None = None, name: str | None = None) -> Tensor:
-    """``x`` between two bounds."""
-    return apply(f.clip, x, min=min, max=max)
+    """``x`` between two bounds, in its dtype."""
+    if min is None and max is None:
+        return apply(f.assign, x)
+    return apply(f.clip, x, min=kept_whole(x, "min", min), max=kept_whole(x, "max", max))
 
 
 def where(condition: Tensor, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """``x`` where the condition holds, else ``y``."""
-    return apply(f.where, condition, x, y)
+    return apply(f.where, condition, *unified(x, y))
 
 
 # ------------------------------------------------------------------ reductions
+
+
+#: reductions whose results are floats, and what they give for no elements
+EMPTY = {"mean": math.nan, "logsumexp": -math.inf}
 
 
 def reduction(name: str) -> Any:
     """A reduction over all or some axes."""
     function = getattr(f, name)
 
+    empty = EMPTY.get(name)
+
     def call(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-        return apply(function, x, axis=axes(axis), keepdim=keepdim)
+        over = axes_of(x, axis)
+        if empty is not None:
+            x = as_float(x)
+            if is_empty(x, over):
+                return apply(f.scale, apply(f.sum, x, axis=over, keepdim=keepdim), bias=empty)
+        return apply(function, x, axis=over, keepdim=keepdim)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = function.__doc__
@@ -148,14 +136,15 @@ globals().update({name: reduction(name) for name in REDUCTIONS})
 
 def sum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
     """The sum over all or some axes."""
-    return apply(f.sum, x if dtype is None else cast(x, dtype), axis=axes(axis), keepdim=keepdim)
+    return apply(f.sum, x if dtype is None else cast(x, dtype), axis=axes_of(x, axis), keepdim=keepdim)
 
 
 def prod(x: Tensor, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Tensor:
     """The product over all or one axis."""
-    return apply(f.prod, x if dtype is None else cast(x, dtype), axis=axes(axis), keepdim=keepdim)
+    return apply(f.prod, x if dtype is None else cast(x, dtype), axis=axes_of(x, axis), keepdim=keepdim)
 
 
+@rowwise
 def cumsum(x: Tensor, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Tensor:
     """Sums of the first elements."""
     return apply(f.cumsum, x if dtype is None else cast(x, dtype), axis=axis)
@@ -196,7 +185,13 @@ def reshape(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
 
 
 def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Tensor:
-    """Several neighbouring axes made one."""
+    """Several neighbouring axes made one; a tensor without axes becomes one of one axis."""
+    ranked(x, "x")
+    if rank := len(x.shape):
+        extent(x, "x", start_axis)
+        extent(x, "x", stop_axis)
+        if start_axis % rank > stop_axis % rank:
+            raise refused(ValueError(f"start_axis {start_axis} comes after stop_axis {stop_axis}"))
     return apply(f.flatten, x, start_axis=start_axis, stop_axis=stop_axis)
 
 
@@ -252,16 +247,24 @@ def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
     """Without axes of extent 1; an axis of another extent stays."""
     ranked(x, "x")
     rank = len(x.shape)
-    for one in extents(axis) if axis is not None else ():
+    over = axes_of(x, axis)
+    named = range(rank) if over is None else over if isinstance(over, tuple) else (over,)
+    for one in named:
         extent(x, "x", one)
-    chosen = range(rank) if axis is None else [a % rank for a in extents(axis)]
+    chosen = [a % rank for a in named]
     gone = tuple(a for a in sorted(set(chosen)) if x.shape[a] == 1)
-    return apply(f.squeeze, x, axis=gone) if gone else apply(f.assign, x)
+    return apply(f.squeeze, x, axis=gone)
 
 
 def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """With new axes of extent 1."""
-    return apply(f.unsqueeze, x, axis=extents(axis))
+    """With new axes of extent 1, put in one after the other, each at its place among those that are there by then."""
+    ranked(x, "x")
+    order = list(range(len(x.shape)))
+    for one in extents(axis):
+        if not -len(order) - 1 <= one <= len(order):
+            raise refused(ValueError(f"axis {one} is out of bounds for a new axis beside {len(order)}"))
+        order.insert(one if one >= 0 else one + len(order) + 1, -1)
+    return apply(f.unsqueeze, x, axis=tuple([place for place, old in enumerate(order) if old < 0]))
 
 
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
@@ -282,11 +285,13 @@ def tile(x: Tensor, repeat_times: Any, name: str | None = None) -> Tensor:
     return apply(f.tile, x, repeat_times=extents(repeat_times))
 
 
+@rowwise
 def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
     """In reverse order along axes."""
     return apply(f.flip, x, axis=extents(axis))
 
 
+@rowwise
 def roll(x: Tensor, shifts: int, axis: int | None = None, name: str | None = None) -> Tensor:
     """Shifted in a circle."""
     return apply(f.roll, x, shifts=whole(shifts, "shifts"), axis=axis)
@@ -346,7 +351,12 @@ __all__ = [
     "broadcast_to",
     *UNARY,
     *BINARY,
+    *BITWISE,
     *REDUCTIONS,
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_right_shift",
+    "round",
     "pow",
     "scale",
     "clip",

@@ -659,7 +659,7 @@ def test_numbers_of_numpy() -> None:
     for c in (np.float64(2.0), np.float32(2.0), 2.0):
         made = [x * c, c * x, x / c, c / x, x**c, c**x, c - x, count * c, c * count, c**count, count**c, tensors.clip(x, 0.0, c)]
         assert {one.dtype for one in made} == {np.dtype("float32")}
-    assert (x * np.array(2.0)).dtype == (np.array(2.0) * x).dtype == np.float64
+    assert (x * np.array(2.0)).dtype == (np.array(2.0) * x).dtype == np.float32
 
 
 def test_bytes_in_another_order() -> None:

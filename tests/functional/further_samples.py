@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symgrad.functional import activations, elements, losses, matrices, normalisation, resampling, selection, statistics
+from symgrad.functional import activations, elements, losses, matrices, normalisation, resampling, selection, statistics, tensors
 
 from .samples import Sample, a, i, p
 
@@ -169,4 +169,17 @@ FURTHER: list[Sample] = [
     (resampling.pixel_shuffle, [a(2, 8, 2, 3)], {"upscale_factor": 2}),
     (resampling.pixel_unshuffle, [a(2, 2, 4, 6)], {"downscale_factor": 2}),
     (resampling.channel_shuffle, [a(2, 6, 2, 2)], {"groups": 3}),
+    (statistics.p_norm, [a(3, 4)], {"p": 0.5, "axis": 1}),
+    (statistics.p_norm, [a(3, 4)], {"p": -2.0}),
+    *((statistics.matrix_norm, [a(2, 3, 4)], {"of": of, "smallest": smallest, "axis": pair, "keepdim": keepdim})
+      for of, smallest, pair, keepdim in (("fro", False, (0, 1), True), ("nuc", False, (1, 2), False), ("singular", False, (2, 0), False),
+                                          ("singular", True, (1, 2), True), ("columns", False, (0, 2), False),
+                                          ("columns", True, (2, 1), True), ("rows", False, (0, 1), True), ("rows", True, (-1, -2), False))),
+    (selection.put, [a(3, 4), a(2), np.array([7, 2])], {}),
+    (selection.put, [a(3, 4), 2.5, np.array([[7, 2], [0, 1]])], {}),
+    (matrices.symmetric, [symmetric(3)], {}),
+    (matrices.eigh, [symmetric(3)], {"upper": True}),
+    (matrices.kron, [a(2, 3, 2), a(2, 1, 3)], {}),
+    (matrices.kron, [a(2, 1, 2, 3), a(2, 2)], {}),
+    (tensors.round, [a(3) * 9], {"decimals": 1}),
 ]  # fmt: skip

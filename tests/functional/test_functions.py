@@ -26,8 +26,18 @@ WITHOUT = {
     "logical_not", "argmax", "argmin", "cast", "zeros_like", "ones_like", "full_like", "one_hot", "accuracy", "reduced", "bordered", "seen",
     "correlated", "keep_mask", "mean_of_kept", "isnan", "isinf", "isfinite", "logical_xor", "isclose", "all", "any", "count_nonzero",
     "argsort", "searchsorted", "nonzero", "along", "last_place", "places_along", "numbers", "uniform_noise", "gumbel_noise", "sequence_mask",
-    "affine", "by_channel", "other_axes", "between", "mean_over", "centred", "spread", "turned",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "affine", "by_channel", "other_axes", "between", "mean_over", "centred", "spread", "turned",
 }  # fmt: skip
+
+
+#: read one triangle of a symmetric matrix; their derivatives are those along symmetric matrices
+SYMMETRIC = {"symmetric", "cholesky", "eigh", "eigvalsh"}
+
+
+def direction(function: Callable[..., Any], generator: Any, shape: Any) -> Any:
+    """A direction in which an input may be moved."""
+    made = generator.normal(size=shape)
+    return made + made.T if function.__name__ in SYMMETRIC else made
 
 
 def active(value: Any) -> bool:
@@ -52,7 +62,7 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
     sources, outs = recorded(function, inputs, settings)
     weights = [generator.normal(size=o.shape) for o in outs]
     found = grad(outs, sources, [Tensor(w) for w in weights], allow_unused=True)
-    directions = [generator.normal(size=s.shape) for s in sources]
+    directions = [direction(function, generator, s.shape) for s in sources]
 
     def moved(t: float) -> float:
         rest = iter(directions)
@@ -68,7 +78,7 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
 def test_second_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     generator = np.random.default_rng(2)
     weights: list[Any] = []
-    directions = [generator.normal(size=v.shape) for v in inputs if active(v)]
+    directions = [direction(function, generator, v.shape) for v in inputs if active(v)]
 
     def first(t: float) -> tuple[list[Tensor], Tensor | None]:
         rest = iter(directions)

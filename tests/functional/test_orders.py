@@ -10,7 +10,7 @@ import pytest
 
 from symgrad.eager import Tensor, grad
 
-from .test_functions import NAMES, SAMPLES, STEP, active, recorded
+from .test_functions import NAMES, SAMPLES, STEP, active, direction, recorded
 
 Sample = tuple[Callable[..., Any], list[Any], dict[str, Any]]
 
@@ -25,7 +25,7 @@ def contracted(found: list[Any], directions: list[Any]) -> Any:
 @pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
 def test_third_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     generator = np.random.default_rng(3)
-    directions = [generator.normal(size=v.shape) for v in inputs if active(v)]
+    directions = [direction(function, generator, v.shape) for v in inputs if active(v)]
     weights: list[Any] = []
 
     def second(t: float) -> tuple[list[Tensor], Any]:
@@ -58,7 +58,7 @@ def is_elementwise(sample: Sample) -> bool:
 #: keep the shape of their input, but not element by element
 SHAPED = {
     "cumsum", "softmax", "log_softmax", "layer_norm", "tril", "triu", "flip", "roll", "transpose", "matmul", "concat", "stack", "dot",
-    "dropout", "batch_norm", "take_along_axis", "sort", "cumprod", "logcumsumexp", "inv", "cholesky", "matrix_power", "normalize",
+    "dropout", "batch_norm", "take_along_axis", "sort", "cumprod", "logcumsumexp", "inv", "cholesky", "symmetric", "put", "matrix_power", "normalize",
     "local_response_norm", "channel_shuffle", "gumbel_softmax", "masked_select", "cross", "label_smooth",
 }  # fmt: skip
 ELEMENTWISE = [(name, sample) for name, sample in zip(NAMES, SAMPLES, strict=True) if is_elementwise(sample)]

@@ -18,12 +18,12 @@ from symgrad.vocabulary.matrices import (  # type: ignore[attr-defined]
     svd,
     triangular_solve,
 )
-from symgrad.vocabulary.statistics import norm
+from symgrad.vocabulary.statistics import matrix_norm, norm, vector_norm
 from symgrad.vocabulary.tensors import matmul
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_power", "multi_dot", "norm", "pinv", "qr",
-    "slogdet", "solve", "svd", "triangular_solve",
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "pinv",
+    "qr", "slogdet", "solve", "svd", "triangular_solve", "vector_norm",
 ]  # fmt: skip
 
 __getattr__ = explaining("paddle.linalg", __all__)
