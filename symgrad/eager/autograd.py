@@ -11,7 +11,7 @@ from symgrad.eager.dump import dump
 from symgrad.eager.node import MODE, SWEEPS, Node, switch
 from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
-from symgrad.eager.tensor import Tensor, holding
+from symgrad.eager.tensor import Tensor, found_gradient
 from symgrad.errors import NotReached, required
 from symgrad.tracebacks import boundary, refused
 from symgrad.vocabulary.dispatch import STATIC
@@ -117,9 +117,9 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
         if tensor._node is None:
             accumulate(tensor, gradient._value)
         else:
-            tensor._grad = holding(gradient._value)
+            tensor._grad = found_gradient(gradient._value)
     for part in unused_parts(record):
-        part._grad = holding(np.zeros_like(part._value))
+        part._grad = found_gradient(np.zeros_like(part._value))
     if not retain_graph:
         for node in record.nodes:
             node.free()
@@ -128,10 +128,10 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
 def accumulate(tensor: Tensor, gradient: Array) -> None:
     """Add to ``grad``, in place."""
     if tensor._grad is None:
-        tensor._grad = holding(gradient)
+        tensor._grad = found_gradient(gradient)
         tensor._grad._name = f"{tensor.name}@GRAD" if tensor._name else None
     else:
-        tensor._grad._value = tensor._grad._value + gradient
+        tensor._grad.renew(tensor._grad._value + gradient)
 
 
 def watched(record: Record, targets: list[tuple[Tensor, Tensor | None]]) -> dict[int, Tensor]:
@@ -171,6 +171,8 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
          dump_backward_graph_path: str | None = None) -> list[Tensor | None]:  # fmt: skip
     """The gradients of ``sum(<seed, output>)`` with respect to the inputs, as a list; no ``grad`` is touched.
 
+    Hooks run of the tensors through which the outputs depend on the inputs, and of no others.
+
     With ``create_graph`` they can be differentiated again. An input that no output depends on is refused, or with
     ``allow_unused`` gives None. No derivative passes what is in ``no_grad_vars``.
 
@@ -200,25 +202,20 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     if dump_backward_graph_path is not None:
         dump(record.nodes, dump_backward_graph_path)
     cut = {id(t) for t in cuts}
-    reached = [t for t in sources if not t.stop_gradient and id(t) not in cut]
-    ends_ids = {id(t) for t in targets}
-    known = [t for t in cuts if record.reaches(t)]
-    blocked = [t for t in known if id(t) not in ends_ids]
+    ends_ids = {id(t) for t, _ in live}
+    reached = [t for t in sources if id(t) not in cut and (id(t) in ends_ids or record.reaches(t))]
+    blocked = [t for t in cuts if record.reaches(t) and not any(t is end for end in targets)]
     found: dict[int, Tensor | None] = {}
     if live and reached:
-        own = {id(t): t for t in reached}
-        inside = watched(record, live)
-        if record.layers or any(t._hooks for t in [*inside.values(), *reached]):
-            staged = Staged(record, live, reached, inside.values(), blocked, create_graph)
+        passed = record.depending(reached)
+        hooked = [t for t in watched(record, live).values() if t._hooks and (t._node in passed or any(t is one for one in reached))]
+        layers = [node for node in record.layers if node in passed]
+        if layers or hooked or any(t._hooks for t in reached):
+            staged = Staged(record, live, reached, hooked, blocked, create_graph, layers)
             found = {id(t): staged.gradient(t) for t in reached}
-            kept: list[tuple[Tensor, Tensor]] = staged.before
         else:
-            retained = [t for t in inside.values() if id(t) not in own]
-            made = engine_gradients(record, live, [*reached, *retained], blocked, create_graph)
-            found = {id(t): g for t, g in zip([*reached, *retained], made, strict=True)}
-            kept = [(t, g) for t in inside.values() if (g := found[id(t)]) is not None]
-        for tensor, gradient in kept:
-            tensor._grad = holding(gradient._value)
+            made = engine_gradients(record, live, reached, blocked, create_graph)
+            found = {id(t): g for t, g in zip(reached, made, strict=True)}
     for place, tensor in enumerate(sources):
         if found.get(id(tensor)) is None and not allow_unused:
             raise NotReached(f"the {place}-th input does not appear in the backward graph; set allow_unused=True to get None for it")

@@ -11,6 +11,7 @@ import numpy as np
 from symgrad.eager.node import Edge, GradientNode, LayerNode, Node, Recorded
 from symgrad.eager.tensor import Tensor, frozen_graph
 from symgrad.errors import Overwritten
+from symgrad.identity import Same
 from symgrad.record.quiet import quietly
 from symgrad.record.recipe import Applied, Backward, Differentiated, Leaf, Step, backward_of, kind_of_value
 
@@ -61,6 +62,18 @@ class Record:
     def reaches(self, tensor: Tensor) -> bool:
         """Is it part of the record?"""
         return tensor in self.leaves or tensor._node in self.first
+
+    def depending(self, inputs: Sequence[Tensor]) -> set[Recorded]:
+        """The nodes whose results depend on one of some tensors."""
+        leaves = {Same(tensor) for tensor in inputs if tensor._node is None}
+        inner = {(tensor._node, tensor._slot) for tensor in inputs if tensor._node is not None}
+        found: set[Recorded] = set()
+        for node in self.nodes:
+            for edge in node.edges():
+                if edge.node is None and Same(edge.tensor) in leaves or edge.node in found or (edge.node, edge.slot) in inner:
+                    found.add(node)
+                    break
+        return found
 
     def constant(self, value: Any) -> int:
         """The place of a value through which no derivative passes."""

@@ -110,11 +110,12 @@ class Staged:
     """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs."""
 
     def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], wanted: Sequence[Tensor], watched: Iterable[Tensor],
-                 cuts: Sequence[Tensor] = (), create_graph: bool = False) -> None:  # fmt: skip
+                 cuts: Sequence[Tensor] = (), create_graph: bool = False, layers: Sequence[LayerNode] | None = None) -> None:  # fmt: skip
         self.record, self.cuts, self.create_graph = record, list(cuts), create_graph
         self.closed = {key_of(t) for t in cuts}
         self.stops: dict[Key, Tensor] = {}
-        for node in record.layers:
+        self.layers = record.layers if layers is None else layers  # those through which the sweep is to go
+        for node in self.layers:
             for slot, value in enumerate(node.results):
                 self.stops[id(node), slot] = result_of(node, slot, value)
         for tensor in watched:
@@ -174,7 +175,8 @@ class Staged:
         if key in self.stops:
             gradient = self.whole(tensor, gradient)
         if isinstance(tensor._node, LayerNode):
-            self.through(tensor._node, key, gradient)
+            if tensor._node in self.layers:
+                self.through(tensor._node, key, gradient)
             return
         order = order_of(tensor)
         stops = {k: t for k, t in self.stops.items() if k != key and order_of(t) <= order and k not in self.closed}

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation
+from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation, switch
+from symgrad.eager.views import View, apart, rewrite, shown, store
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
 from symgrad.record.quiet import quietly
 from symgrad.tracebacks import boundary, refused
 from symgrad.vocabulary.dispatch import APPLY, CONSTANT, DEFAULT, GROUP, STATIC
-from symgrad.vocabulary.indexing import stored
 from symgrad.vocabulary.methods import Methods
 
 Array = np.ndarray[Any, Any]
@@ -53,12 +53,14 @@ class Tensor(Methods):
         "__weakref__",
         "_grad",
         "_hooks",
+        "_is_gradient",
         "_name",
         "_node",
         "_retains",
         "_slot",
         "_value",
         "_version",
+        "_view",
         "persistable",
         "stop_gradient",
     )
@@ -73,6 +75,8 @@ class Tensor(Methods):
     _hooks: dict[int, Callable[[Tensor], Tensor | None]] | None
     _retains: int | None  #: None: the gradient is not kept, unless this is a leaf; else it is kept as it is before the hook of this number
     _version: int
+    _view: View | None  #: which elements it shows, of what, if it may share them
+    _is_gradient: bool  #: is it what ``backward`` found for a tensor?
 
     def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
         begun(self, array_of(value), stop_gradient, name)
@@ -211,13 +215,14 @@ class Tensor(Methods):
         if self._grad is None:
             return
         if set_to_zero:
-            self._grad._value = np.zeros(self._grad._value.shape, self._grad._value.dtype)
+            self._grad.renew(np.zeros(self._grad._value.shape, self._grad._value.dtype))
         else:
             self._grad = None
 
     def detach(self) -> Tensor:
-        """The same values, without how they were made."""
-        return holding(self._value)
+        """The same elements, without how they were made: what is stored to one is seen by the other, and no derivative passes."""
+        made: Tensor = apart(holding(self._value), self)
+        return made
 
     def clone(self) -> Tensor:
         """A copy that derivatives pass."""
@@ -246,7 +251,7 @@ class Tensor(Methods):
 
     def writable(self) -> None:
         """Refuse to change a leaf whose derivative is asked for, while recording."""
-        if MODE.enabled and not self.stop_gradient and self._node is None:
+        if MODE.enabled and not self.stop_gradient and self._node is None and not self._is_gradient:
             raise LeafInPlace(f"{self.name} is a leaf with stop_gradient=False and cannot be changed in place while recording")
 
     def become(self, other: Tensor) -> None:
@@ -266,13 +271,37 @@ class Tensor(Methods):
 
     def hold(self, array: Array) -> None:
         """Let an array that is nobody else's, and of the same shape and dtype, be the values, without recording."""
+        if self._view is None:
+            self.replace(array)
+        else:
+            rewrite(self, array)
+
+    def replace(self, array: Array) -> None:
+        """Let an array be the values of this tensor alone."""
         self._value = array
         self._version += 1
+
+    def renew(self, array: Array) -> None:
+        """Let an array be the values of a gradient; what was computed with those before keeps them."""
+        self._node = None
+        if self._view is None:
+            self._value = array
+        else:
+            rewrite(self, array)
+
+    @staticmethod
+    def standing(value: Array, node: Recorded | None, slot: int, stopped: bool) -> Tensor:
+        """A tensor that stands for one that is gone."""
+        made = holding(value, stopped)
+        made._node, made._slot = node, slot
+        return made
 
     @boundary
     def __setitem__(self, index: Any, value: Any) -> None:
         self.writable()
-        self.become(stored(self, index, value))
+        inert = not isinstance(value, Tensor) or value.stop_gradient
+        with switch(MODE.enabled and not (self._is_gradient and self._node is None and inert)):
+            store(self, index, value)
 
 
 def begun(made: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
@@ -281,7 +310,8 @@ def begun(made: Tensor, value: Array, stop_gradient: bool, name: str | None) -> 
     made.stop_gradient = stop_gradient
     made.persistable = False
     made._name = name
-    made._node = made._grad = made._hooks = made._retains = None
+    made._node = made._grad = made._hooks = made._retains = made._view = None
+    made._is_gradient = False
     made._slot = made._version = 0
     return made
 
@@ -289,6 +319,13 @@ def begun(made: Tensor, value: Array, stop_gradient: bool, name: str | None) -> 
 def holding(value: Array, stop_gradient: bool = True) -> Tensor:
     """A tensor of an array that nobody else writes to."""
     return begun(Tensor.__new__(Tensor), value, stop_gradient, None)
+
+
+def found_gradient(value: Array) -> Tensor:
+    """What ``backward`` leaves at a tensor: its gradient, which itself asks for one, and may yet be stored to."""
+    made = holding(value, False)
+    made._is_gradient = True
+    return made
 
 
 class Hook:
@@ -332,6 +369,8 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
     except MISFIT as error:
         raise misfit(function, values, settings, error) from None
     if not active:
+        if getattr(function, "shows", False):
+            return shown(holding(np.asarray(made)), inputs[0], function, settings)
         if type(made) is np.ndarray:
             return holding(made)
         return [holding(np.asarray(one)) for one in made] if isinstance(made, tuple) else holding(np.asarray(made))
@@ -348,6 +387,8 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
             out = holding(array)
             out._slot = slot
         outs.append(out)
+    if getattr(function, "shows", False):
+        return shown(outs[0], inputs[0], function, settings)
     return outs if several else outs[0]
 
 

@@ -1,0 +1,229 @@
+"""Tensors that show the same elements: what is stored to one is seen by the others.
+
+The array of a tensor is never written to; a store makes another array. So the sharing of memory is modelled here: a ``Family`` is a
+tensor, its root, and what functions that give views have made of it; each member says by which functions. A store to any member
+makes a new root, of which the others are made anew, recorded as the first time. A ``Memory`` holds the families that show the same
+elements and know nothing of one another's records (``detach``): to them only values are handed on.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from symgrad.eager.node import MODE
+from symgrad.errors import LeafInPlace
+from symgrad.functional import matrices, tensors
+from symgrad.functional.selection import put
+from symgrad.vocabulary.dispatch import apply
+from symgrad.vocabulary.indexing import fitted_value, spelled, stored, taken_places
+
+Array = np.ndarray[Any, Any]
+#: functions and their settings, one after the other
+Steps = tuple[tuple[Callable[..., Any], dict[str, Any]], ...]
+#: a family, and what makes the tensor of its root
+View = tuple["Family", Steps]
+
+#: the functions whose results show elements of their input; reads by slices, integers and new axes are such too
+RESHAPING = (tensors.reshape, tensors.flatten)
+SHOWING: tuple[Any, ...] = (
+    *RESHAPING,
+    tensors.transpose,
+    tensors.squeeze,
+    tensors.unsqueeze,
+    tensors.part,
+    tensors.plane,
+    matrices.diagonal,
+)
+for _function in SHOWING:
+    _function.shows = True
+PRUNED = 16  #: so many references at least are kept before those to nothing are left out
+
+
+class Memory:
+    """Elements that several families show. ``shape`` is that of the first root, ``families`` refer to those that are alive."""
+
+    __slots__ = ("families", "shape")
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.families: list[weakref.ref[Family]] = []
+
+    def alive(self) -> list[Family]:
+        """The families that some tensor belongs to."""
+        return living(self.families)
+
+    def spread(self, source: Family) -> None:
+        """Hand the values of one family on to the others."""
+        others = [family for family in self.alive() if family is not source]
+        if not others:
+            return
+        elements = np.empty(math.prod(self.shape), source.value.dtype)
+        for family in (*others, source):  # what the source shows comes last
+            elements[places(self.shape, family.origin)] = family.value
+        for family in others:
+            family.value = elements[places(self.shape, family.origin)]
+            for member, steps in family.members():
+                member.replace(made_by(steps, family.value))
+
+
+class Family:
+    """A root and its views. ``origin`` makes the root of the memory; ``value`` and ``node`` say what the root is, also once it is gone."""
+
+    __slots__ = ("__weakref__", "like", "memory", "node", "origin", "references", "root", "slot", "stopped", "value")
+
+    def __init__(self, root: Any, memory: Memory, origin: Steps) -> None:
+        self.memory, self.origin = memory, origin
+        self.root = weakref.ref(root)
+        self.references: list[weakref.ref[Any]] = [self.root]
+        self.like = root.standing
+        self.enter(root)
+        if len(memory.families) >= PRUNED:
+            memory.families = [weakref.ref(family) for family in memory.alive()]
+        memory.families.append(weakref.ref(self))
+
+    def enter(self, root: Any) -> None:
+        """Note what the root is now."""
+        self.value, self.node, self.slot, self.stopped = root._value, root._node, root._slot, root.stop_gradient
+
+    def add(self, tensor: Any) -> None:
+        """A tensor that shows elements of the root."""
+        if len(self.references) >= PRUNED and len(self.references) >= 2 * len(living(self.references)):
+            self.references = [weakref.ref(one) for one in living(self.references)]
+        self.references.append(weakref.ref(tensor))
+
+    def members(self) -> Iterator[tuple[Any, Steps]]:
+        """The tensors that are alive, and what makes each of the root."""
+        for tensor in living(self.references):
+            yield tensor, tensor._view[1]
+
+    def whole(self) -> Any:
+        """The root, or a tensor that stands for it."""
+        root = self.root()
+        return self.like(self.value, self.node, self.slot, self.stopped) if root is None else root
+
+    def changed(self, made: Any) -> None:
+        """Let the root be another tensor, and make its views anew."""
+        found = [(tensor, steps) for tensor, steps in self.members() if steps]
+        root = self.root()
+        if root is None:
+            root = made
+        else:
+            root.become(made)  # and the views are made of it, so that its hooks run
+        self.enter(root)
+        for tensor, steps in found:
+            stopped = tensor.stop_gradient and tensor._node is not None
+            shown = root
+            for function, settings in steps:
+                shown = apply(function, shown, **settings)
+            tensor.become(shown)
+            tensor.stop_gradient = tensor.stop_gradient or stopped
+        self.memory.spread(self)
+
+
+def living(references: list[Any]) -> list[Any]:
+    """What weak references still refer to."""
+    return [one for reference in references if (one := reference()) is not None]
+
+
+def made_by(steps: Steps, array: Array) -> Array:
+    """What functions make of an array."""
+    for function, settings in steps:
+        array = np.asarray(function(array, **settings))
+    return array
+
+
+def places(shape: tuple[int, ...], steps: Steps) -> Array:
+    """Which elements of an array of this shape, counted as one row, a view shows."""
+    return made_by(steps, np.arange(math.prod(shape)).reshape(shape))
+
+
+# ------------------------------------------------------------------ becoming members
+
+
+def view_of(tensor: Any) -> View:
+    """The family of a tensor; a new one for a tensor that has shared nothing yet."""
+    if tensor._view is None:
+        tensor._view = (Family(tensor, Memory(tensor._value.shape), ()), ())
+    made: View = tensor._view
+    return made
+
+
+def shown(made: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    """Note that a tensor shows elements of the one it was made of, unless they had to be copied."""
+    family, steps = view_of(source)
+    step = ((function, settings),)
+    if function in RESHAPING and (family.origin or steps):
+        layout = made_by((*family.origin, *steps), np.empty(family.memory.shape, np.int8))
+        if not np.may_share_memory(np.asarray(function(layout, **settings)), layout):
+            return made
+    if not MODE.enabled and not source.stop_gradient:
+        made._view = (Family(made, family.memory, (*family.origin, *steps, *step)), ())
+    else:
+        made._view = (family, (*steps, *step))
+        family.add(made)
+    return made
+
+
+def apart(made: Any, source: Any) -> Any:
+    """Note that a tensor shows all elements of another, and that no derivative passes between them."""
+    family, steps = view_of(source)
+    made._view = (Family(made, family.memory, (*family.origin, *steps)), ())
+    return made
+
+
+def is_alone(tensor: Any) -> bool:
+    """Does no other tensor show its elements? What was shared with tensors that are gone is not shared any more."""
+    if tensor._view is None:
+        return True
+    family, _ = tensor._view
+    if len(living(family.references)) > 1 or len(family.memory.alive()) > 1:
+        return False
+    tensor._view = None
+    return True
+
+
+# ------------------------------------------------------------------ stores
+
+
+def store(tensor: Any, index: Any, value: Any) -> None:
+    """``tensor[index] = value``, seen by all that show what is changed."""
+    value = fitted_value(tensor, index, value)
+    if is_alone(tensor):
+        tensor.become(stored(tensor, index, value))
+        return
+    if not MODE.enabled:
+        rewrite(tensor, stored(tensor, index, value)._value)
+        return
+    family, steps = tensor._view
+    root = family.whole()
+    for member in (root, *living(family.references)):
+        if member._node is None and not member.stop_gradient and not member._is_gradient:
+            what = f"{member.name} is a leaf with stop_gradient=False; what shows its elements cannot be changed in place while recording"
+            raise LeafInPlace(what)
+    if steps:
+        text, arrays = spelled(index)
+        shape = family.value.shape
+        family.changed(apply(put, root, value, taken_places(text, places(shape, steps), arrays)))
+    else:
+        family.changed(stored(root, index, value))
+
+
+def rewrite(tensor: Any, array: Array) -> None:
+    """Let an array of the same shape and dtype be the values, without recording, for all that show them."""
+    family, steps = tensor._view
+    if steps:
+        elements = family.value.reshape(-1).copy()
+        elements[places(family.value.shape, steps)] = array
+        array = elements.reshape(family.value.shape)
+    family.value = array
+    for member, inner in family.members():
+        member.replace(made_by(inner, array))
+    family.memory.spread(family)
+
+
+__all__ = ["View", "apart", "rewrite", "shown", "store"]

@@ -1,0 +1,31 @@
+"""Random programs of tensor operations beside PyTorch: values, dtypes, gradients and refusals agree."""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+
+pytest.importorskip("torch")
+
+from .beside_torch import program
+
+#: what may come of a program: all was alike; or a statement was refused here only, there only, or in both
+OUTCOMES = {"right", "refused", "more", "both refused"}
+
+
+def run(seeds: range) -> None:
+    found = collections.Counter(program(seed).outcome for seed in seeds)
+    assert set(found) <= OUTCOMES, found
+    assert found["right"] + found["both refused"] > len(seeds) // 2, found
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_programs(first: int) -> None:
+    run(range(first, first + 20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 4000, 100))
+def test_many_random_programs(first: int) -> None:
+    run(range(first, first + 100))
