@@ -1,4 +1,4 @@
-"""Random programs of tensor operations beside PyTorch: values, dtypes, gradients and refusals agree."""
+"""Random programs beside PyTorch, of tensors and static ones: values, dtypes, gradients and refusals agree."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from .beside_torch import program
+from .programs_beside_torch import compare
 
 #: what may come of a program: all was alike; or a statement was refused here only, there only, or in both
 OUTCOMES = {"right", "refused", "more", "both refused"}
@@ -29,3 +30,13 @@ def test_random_programs(first: int) -> None:
 @pytest.mark.parametrize("first", range(1000, 4000, 100))
 def test_many_random_programs(first: int) -> None:
     run(range(first, first + 100))
+
+
+def test_random_static_programs() -> None:
+    assert {compare(seed) for seed in range(25)} <= {"right", "refused"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 2000, 100))
+def test_many_random_static_programs(first: int) -> None:
+    assert {compare(seed) for seed in range(first, first + 100)} <= {"right", "refused"}

@@ -50,9 +50,13 @@ def beside(ours: Function, theirs: Function, *arrays: Any, gradients: bool = Tru
 # ------------------------------------------------------------------ products of Kronecker
 
 KRONECKER = [(), (3,), (2, 3), (2, 1, 3), (1, 2, 2, 2)]
+PAIRS = [
+    pair if max(map(len, pair)) > 2 and sum(map(len, pair)) != 4 else pytest.param(*pair, marks=pytest.mark.slow)
+    for pair in itertools.product(KRONECKER, repeat=2)
+]
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.product(KRONECKER, repeat=2)))
+@pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_kron_of_all_ranks(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     x, y = GENERATOR.normal(size=one), GENERATOR.normal(size=other)
     assert beside(paddle.kron, torch.kron, x, y)
@@ -89,7 +93,7 @@ ORDERS = (0, 1, 2, 3, 2.5, 0.5, -1, -2, np.inf, -np.inf)
 MATRICES = ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
 
 
-@pytest.mark.parametrize("p", [None, *ORDERS])
+@pytest.mark.parametrize("p", [None, *(p if p in (1, 3, 0.5, np.inf) else pytest.param(p, marks=pytest.mark.slow) for p in ORDERS)])
 @pytest.mark.parametrize("keepdim", [False, True])
 def test_norms_of_vectors(p: Any, keepdim: bool) -> None:
     for shape in ((4,), (3, 4), (2, 3, 4)):

@@ -104,7 +104,7 @@ def without_recording(package: Any, make: Function, inside: bool) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "ours", "theirs"), MAKERS, ids=NAMES)
-@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("inside", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_stores_without_recording(name: str, ours: Function, theirs: Function, inside: bool) -> None:
     assert without_recording(paddle, ours, inside) == without_recording(torch, theirs, inside)
 
