@@ -28,7 +28,11 @@ ALIKE = {"i": "i", "u": "i", "f": "f", "c": "c"}
 
 def kind(x: Any) -> str:
     """The kind of a tensor's dtype; that of a Python number, as a capital."""
-    return NUMBERS.get(type(x)) or (x.dtype.kind if hasattr(x, "dtype") else "")
+    known = NUMBERS.get(type(x))
+    if known is not None:
+        return known
+    dtype = getattr(x, "dtype", None)
+    return "" if dtype is None else dtype.kind  # type: ignore[no-any-return]
 
 
 def cast(x: Tensor, dtype: Any) -> Tensor:
@@ -57,6 +61,9 @@ def common_dtype(x: Tensor, y: Tensor) -> Any:
 
 def unified(x: Any, y: Any, floats: bool = False) -> tuple[Any, Any]:
     """Two operands in dtypes of which NumPy makes the right one; ``floats``: integers are floats in any case."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and dtype is getattr(y, "dtype", None) and dtype.kind == "f":  # as nearly always
+        return x, y
     first, second = kind(x), kind(y)
     if first.islower() and second.islower():
         if x.dtype != y.dtype:

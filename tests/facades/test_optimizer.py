@@ -185,9 +185,10 @@ def test_a_gradient_of_another_shape_is_refused() -> None:
 
 def test_a_step_leaves_what_was_read_before_as_it_was() -> None:
     w = Tensor(np.ones(2, "float32"), stop_gradient=False)
-    before, kept = w.detach(), w * w
+    before, shared, kept = w.clone(), w.detach(), w * w
     kept.sum().backward()
     optimizer.Momentum(0.25, parameters=[w]).step()
     assert before.tolist() == [1.0, 1.0]
+    assert shared.tolist() == w.tolist() == [0.5, 0.5]
     assert w.tolist() == [0.5, 0.5]
     assert w.dtype == np.float32
