@@ -76,7 +76,13 @@ def unified(x: Any, y: Any, floats: bool = False) -> tuple[Any, Any]:
         x = as_float(x)
     if second in WHOLE and (first in "FC" or floats and first in WHOLE_NUMBERS):
         y = as_float(y)
-    return x, y
+    return (complex_like(x, y), y) if first == "C" else (x, complex_like(y, x)) if second == "C" else (x, y)
+
+
+def complex_like(number: complex, other: Any) -> Any:
+    """A Python number in the complex dtype that is as wide as a tensor."""
+    dtype = getattr(other, "dtype", None)
+    return number if dtype is None else np.asarray(number, np.result_type(dtype, np.complex64))
 
 
 def floating(function: Any) -> Any:

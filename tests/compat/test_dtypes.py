@@ -91,6 +91,15 @@ def test_python_numbers_have_no_width(swapped: bool) -> None:
             assert agree(found, wanted), (dtype, shape, number, function, found, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "bool", "float32", "float64", "complex64", "complex128"])
+def test_complex_numbers_have_no_width_either(dtype: str) -> None:
+    for shape, function, swapped in itertools.product(SHAPES, (operator.add, operator.mul, operator.truediv), (False, True)):
+        array = np.ones(shape, dtype)
+        wanted = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), torch.tensor(array))
+        found = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), paddle.to_tensor(array))
+        assert agree(found, wanted), (shape, function, swapped, found, wanted)
+
+
 def test_gradients_have_the_dtypes_and_shapes_of_their_tensors() -> None:
     for one, other, shape, second in itertools.product(("float32", "float64"), ("float32", "float64"), SHAPES, SHAPES):
 
