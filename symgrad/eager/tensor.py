@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation, switch
-from symgrad.eager.views import View, apart, rewrite, shown, store
+from symgrad.eager.views import Carried, View, apart, rewrite, shown, store
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
@@ -80,6 +80,15 @@ class Tensor(Methods):
 
     def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
         begun(self, array_of(value), stop_gradient, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
+        state = {name: getattr(self, name) for name in slots if name not in ("__weakref__", "_view") and hasattr(self, name)}
+        return {**state, **getattr(self, "__dict__", {}), "_view": Carried(self._view)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value.of(self) if name == "_view" else value)
 
     # ---------------------------------------------------------------- what it is
 

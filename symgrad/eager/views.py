@@ -8,6 +8,7 @@ elements and know nothing of one another's records (``detach``): to them only va
 
 from __future__ import annotations
 
+import copy
 import math
 import weakref
 from collections.abc import Callable, Iterator
@@ -53,6 +54,9 @@ class Memory:
         self.shape = shape
         self.families: list[weakref.ref[Family]] = []
 
+    def __deepcopy__(self, memo: Any) -> Memory:
+        return Memory(self.shape)
+
     def alive(self) -> list[Family]:
         """The families that some tensor belongs to."""
         return living(self.families)
@@ -78,13 +82,34 @@ class Family:
 
     def __init__(self, root: Any, memory: Memory, origin: Steps) -> None:
         self.memory, self.origin = memory, origin
-        self.root = weakref.ref(root)
-        self.references: list[weakref.ref[Any]] = [self.root]
+        self.root: Callable[[], Any] = weakref.ref(root)
+        self.references: list[weakref.ref[Any]] = [weakref.ref(root)]
         self.like = root.standing
         self.enter(root)
-        if len(memory.families) >= PRUNED:
-            memory.families = [weakref.ref(family) for family in memory.alive()]
-        memory.families.append(weakref.ref(self))
+        self.registered()
+
+    def registered(self) -> None:
+        """Note in the memory that there is this family."""
+        if len(self.memory.families) >= PRUNED:
+            self.memory.families = [weakref.ref(family) for family in self.memory.alive()]
+        self.memory.families.append(weakref.ref(self))
+
+    def __deepcopy__(self, memo: Any) -> Family:
+        """A family of the copies of its members, which join it one by one."""
+        made = Family.__new__(Family)
+        made.memory, made.origin, made.like = copy.deepcopy(self.memory, memo), self.origin, self.like
+        made.value, made.slot, made.stopped = copy.deepcopy(self.value, memo), self.slot, self.stopped
+        made.node = copy.deepcopy(self.node, memo)
+        made.root, made.references = nobody, []
+        made.registered()
+        return made
+
+    def joined(self, tensor: Any, steps: Steps) -> View:
+        """Let the copy of a member be a member."""
+        if not steps:
+            self.root = weakref.ref(tensor)
+        self.references.append(weakref.ref(tensor))
+        return (self, steps)
 
     def enter(self, root: Any) -> None:
         """Note what the root is now."""
@@ -123,6 +148,28 @@ class Family:
             tensor.become(shown)
             tensor.stop_gradient = tensor.stop_gradient or stopped
         self.memory.spread(self)
+
+
+class Carried:
+    """What a tensor shows, while the tensor is copied: copies of several tensors show the same elements again, pickled ones their own."""
+
+    def __init__(self, view: View | None, deep: bool = False) -> None:
+        self.view, self.deep = view, deep
+
+    def __deepcopy__(self, memo: Any) -> Carried:
+        return Carried(None if self.view is None else (copy.deepcopy(self.view[0], memo), self.view[1]), True)
+
+    def __reduce__(self) -> Any:
+        return (Carried, (None,))
+
+    def of(self, tensor: Any) -> View | None:
+        """The view of the copy."""
+        return self.view[0].joined(tensor, self.view[1]) if self.deep and self.view is not None else None
+
+
+def nobody() -> None:
+    """Refers to a root that was not copied."""
+    return
 
 
 def living(references: list[Any]) -> list[Any]:
@@ -226,4 +273,4 @@ def rewrite(tensor: Any, array: Array) -> None:
     family.memory.spread(family)
 
 
-__all__ = ["View", "apart", "rewrite", "shown", "store"]
+__all__ = ["Carried", "View", "apart", "rewrite", "shown", "store"]

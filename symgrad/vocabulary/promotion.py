@@ -32,7 +32,7 @@ def kind(x: Any) -> str:
     if known is not None:
         return known
     dtype = getattr(x, "dtype", None)
-    return "" if dtype is None else dtype.kind  # type: ignore[no-any-return]
+    return "" if dtype is None else str(dtype.kind)
 
 
 def cast(x: Tensor, dtype: Any) -> Tensor:
@@ -61,8 +61,8 @@ def common_dtype(x: Tensor, y: Tensor) -> Any:
 
 def unified(x: Any, y: Any, floats: bool = False) -> tuple[Any, Any]:
     """Two operands in dtypes of which NumPy makes the right one; ``floats``: integers are floats in any case."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is not None and dtype is getattr(y, "dtype", None) and dtype.kind == "f":  # as nearly always
+    dtype: Any = getattr(x, "dtype", None)
+    if dtype is getattr(y, "dtype", None) and dtype is not None and dtype.kind == "f":  # as nearly always
         return x, y
     first, second = kind(x), kind(y)
     if first.islower() and second.islower():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -179,6 +181,21 @@ def test_many_views_that_are_gone_are_forgotten() -> None:
     family, _ = y._view
     assert len(family.references) < 40
     assert len(family.memory.families) < 40
+
+
+def test_copies_show_the_same_elements_among_themselves() -> None:
+    x = paddle.to_tensor([1.0, 2.0, 3.0])
+    view, other = x[:2], x.detach()
+    copied, seen, shared = copy.deepcopy([x, view, other])
+    seen[0] = 9.0
+    assert (copied.tolist(), seen.tolist(), shared.tolist()) == ([9.0, 2.0, 3.0], [9.0, 2.0], [9.0, 2.0, 3.0])
+    assert (x.tolist(), view.tolist()) == ([1.0, 2.0, 3.0], [1.0, 2.0])
+    alone = copy.deepcopy(view)
+    alone[1] = 5.0
+    assert (alone.tolist(), view.tolist()) == ([1.0, 5.0], [1.0, 2.0])
+    for made in (pickle.loads(pickle.dumps(x)), copy.copy(x)):
+        made[0] = 4.0
+        assert (made.tolist(), x.tolist()) == ([4.0, 2.0, 3.0], [1.0, 2.0, 3.0])
 
 
 def test_a_gradient_may_be_stored_to_and_its_views_follow() -> None:
