@@ -371,8 +371,8 @@ def graded(made: Pair, rng: random.Random) -> None:
 
 
 def hooked(made: Pair, rng: random.Random) -> None:
-    """A hook that doubles a gradient."""
-    candidates = asked(made)
+    """A hook that doubles a gradient. (PyTorch crashes where a view that was made without recording gets one.)"""
+    candidates = [k for k in asked(made) if not made.theirs[k]._is_view()]
     if not candidates:
         return
     place = rng.choice(candidates)
