@@ -175,7 +175,7 @@ def compare(seed: int) -> str:
     try:
         found = ours(drawn)
     except ValueError as error:
-        if drawn.open_ and "not known" in str(error):
+        if drawn.open_ and any(word in str(error) for word in ("not known", "is fed")):  # an extent may be 1 by chance
             return "refused"
         raise AssertionError(f"seed {seed}: {error}\n{drawn.words()}") from error
     for what, mine, others in zip(("first", "second"), found, wanted, strict=True):
