@@ -261,7 +261,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:
-        if isinstance(owner, Obj) and isinstance(own := getattr(cls, "__getattr__", None), types.FunctionType) and after is None:
+        if isinstance(owner, Obj) and isinstance(own := from_class(ctx, cls, "__getattr__"), types.FunctionType) and after is None:
             rely_on_class(ctx, owner, cls, "__getattr__", own)
             return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
         if isinstance(owner, Obj) and not attr.startswith("__") and type(cls) is type:

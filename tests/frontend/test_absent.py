@@ -346,10 +346,18 @@ def test_two_names_of_what_a_branch_makes(sign: float) -> None:
     symgrad.check_grads(two_names_of_what_a_branch_makes, (x,), wrt=0)
 
 
-@pytest.mark.parametrize("f", [a_key_that_is_missing_or_none_or_a_number, how_many_keys, all_the_keys])
+@pytest.mark.parametrize("f", [a_key_that_is_missing_or_none_or_a_number, all_the_keys])
 def test_refused(f: Any) -> None:
     with pytest.raises(SymgradError):
         symgrad.grad(f)(X)
+
+
+@pytest.mark.parametrize("x", [X, np.array([0.5, 2.0, 3.0]), np.array([0.5, 0.25])])
+def test_keys_that_some_paths_set_are_counted(x: np.ndarray) -> None:
+    value, gradient = symgrad.value_and_grad(how_many_keys)(x)
+
+    assert value == how_many_keys(x)
+    np.testing.assert_array_equal(gradient, np.eye(len(x))[0] * bool((x > 1.0).any()))
 
 
 # ------------------------------------------------------------------ forms that are left as they were
