@@ -111,7 +111,20 @@ def _untransposed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     return None if axes is None or len(axes) != len(shape) else tuple(shape[axes.index(k)] for k in range(len(shape)))
 
 
+def number_kept(of: Type) -> Type | None:
+    """What the method of a number of NumPy's gives, which is that number; None for what is no number of NumPy's."""
+    if not isinstance(of, Scalar) or of.dtype is None:
+        return None
+    return UNKNOWN if of.dtype == "any" else of  # of a number of Python's it is an array
+
+
+def _squeeze_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return number_kept(types[0]) or layout_law(_squeezed)(types, settings, dim)  # type: ignore[no-any-return]
+
+
 def _transpose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    if (number := number_kept(types[0])) is not None:
+        return number
     made = layout_law(_transposed)(types, settings, dim)
     if isinstance(types[0], Array) and isinstance(made, Array) and settings["axes"] is None:
         flipped: Any = {"C": "F", "F": "C"}.get(types[0].layout, types[0].layout)
@@ -218,7 +231,7 @@ rule(
 )
 rule("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, axis)", alias="view", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
-rule("squeeze(x, axis=None)", layout_law(_squeezed), emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
+rule("squeeze(x, axis=None)", _squeeze_law, emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
      x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
 rule("broadcast_to(x, *shape)", _broadcast_law, emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
      x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
@@ -237,8 +250,20 @@ def _same(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     return shape
 
 
-def _order_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array("i64", shape_of(types[0]))
+def _ordered(shape: Shape, settings: dict[str, Any]) -> Shape | None:
+    """As many as there are, in a row where no axis is given."""
+    return reshape_extents(shape, [-1]) if settings["axis"] is None else shape
+
+
+def order_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Places along an axis; a number is a vector of one."""
+    shape = shape_of(types[0])
+    return Array("i64", None if shape is None else (1,) if shape == () else _ordered(shape, settings))
+
+
+def _flip_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    return array_or_scalar(dtype_of(types[0]), shape) if types[0].is_number else Array(None, None)
 
 
 def _along_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -251,7 +276,7 @@ def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
     return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
 
 
-rule("flip(x, axis=None)", layout_law(_same), emit=numpy_axis("flip", "axis"), alias="view", cheap=True, linear="x",
+rule("flip(x, axis=None)", _flip_law, emit=numpy_axis("flip", "axis"), alias="view", cheap=True, linear="x",
      x_grad="flip(out_grad, axis=axis)")  # fmt: skip
 rule(
     "roll(x, shift, axis=None)",
@@ -261,9 +286,9 @@ rule(
     x_grad="roll(out_grad, -shift, axis=axis)",
     shift_grad=None,
 )
-rule("sort(x, axis=-1)", layout_law(_same), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
+rule("sort(x, axis=-1)", layout_law(_ordered), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
      x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
-constant("argsort(x, axis=-1)", _order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
+constant("argsort(x, axis=-1)", order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
 rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(x, order, axis)", linear="x",
      x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
 rule("add_along_axis(g, order, shape, axis=-1)", into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
@@ -383,7 +408,7 @@ def _smaller(a: Extent, b: Extent) -> Extent:
 
 def _diagonal(shape: Shape, settings: dict[str, Any]) -> Shape | None:
     axes = axes_of((settings["axis1"], settings["axis2"]), len(shape))
-    if axes is None or len(shape) < 2:
+    if axes is None or len(shape) < 2 or axes[0] == axes[1]:
         return None
     length = _smaller(shape[axes[0]], shape[axes[1]]) if settings["offset"] == 0 else Dim("?")
     return (*(e for k, e in enumerate(shape) if k not in axes), length)

@@ -9,9 +9,10 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
+from symgrad.ops.arrays import order_law
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.indexing import Extents
-from symgrad.ops.shapes import dtype_of, given_shape, rank_of, shape_of
+from symgrad.ops.shapes import array_or_scalar, dtype_of, given_shape, is_none, rank_of, shape_of
 from symgrad.ops.signatures import QUADRATURE
 
 
@@ -34,12 +35,15 @@ def _indices_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> t
     return one, one
 
 
+def _diagonal_indices_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    """Of a matrix; of more axes there are more results."""
+    if rank_of(types[0]) != 2:
+        raise UnsupportedArgument("np.diag_indices_from is supported for matrices", hint="use np.arange for each axis")
+    return _indices_law(types, settings, dim)
+
+
 def _bool_scalar(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return BOOL
-
-
-def _partition_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Array("i64", shape_of(types[0]))
 
 
 def _grid_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -48,8 +52,9 @@ def _grid_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 def _lexsort_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Places along the last axis; keys that are numbers have one."""
     shape = shape_of(types[0])
-    return Array("i64", shape[1:] if len(types) == 1 and shape and len(shape) > 1 else shape)
+    return array_or_scalar("i64", shape[1:] if len(types) == 1 and shape and len(shape) > 1 else shape)
 
 
 def _lexsort_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -70,7 +75,7 @@ def _refusing_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> 
 
 
 def _tri_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    columns: Extent = dim(1) if isinstance(types[1], Scalar) else dim(0)
+    columns: Extent = dim(0) if is_none(types[1]) else dim(1)
     return Array(settings["dtype"], (dim(0), columns), "C")
 
 
@@ -104,8 +109,8 @@ for _name, _module in QUADRATURE.items():
 constant("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)")
 for _name in ("triu", "tril"):
     constant(f"{_name}_indices_from(x, k=0) -> rows, columns", _indices_law, emit=f"np.{_name}_indices_from(x, k)")
-constant("diag_indices_from(x) -> rows, columns", _indices_law, emit="np.diag_indices_from(x)")
-constant("argpartition(x, kth, axis=-1)", _partition_law, emit="np.argpartition(x, kth, axis)")
+constant("diag_indices_from(x) -> rows, columns", _diagonal_indices_law, emit="np.diag_indices_from(x)")
+constant("argpartition(x, kth, axis=-1)", order_law, emit="np.argpartition(x, kth, axis)")
 constant("triu_indices(n, k=0) -> rows, columns", _indices_law, emit="np.triu_indices(n, k)")
 constant("tril_indices(n, k=0) -> rows, columns", _indices_law, emit="np.tril_indices(n, k)")
 constant("diag_indices(n) -> rows, columns", _indices_law, emit="np.diag_indices(n)")

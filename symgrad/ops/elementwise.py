@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import cmath
+import importlib
 import math as python_math
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +23,7 @@ from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
 from symgrad.ops.indexing import Extents, broadcast
-from symgrad.ops.shapes import Result, array_dtype, bool_law, elementwise_law, int_law, is_none, shape_of
+from symgrad.ops.shapes import Result, array_dtype, bool_law, elementwise_law, float_law, fresh_layout, int_law, is_none, shape_of
 
 Emit = Callable[[dict[str, Any], list[Type]], str]
 
@@ -32,10 +33,21 @@ FORMULAS: dict[str, tuple[tuple[str, ...], str]] = {}
 SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign", "gamma", "digamma", "polygamma"})
 
 
+class _OfScipy:
+    """``scipy.special``, imported when it is asked: whoever calls its functions has it."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(importlib.import_module("scipy.special"), name)
+        except ImportError:
+            raise AttributeError(name) from None
+
+
 @cache
 def evaluator(params: tuple[str, ...], text: str) -> Callable[..., Any]:
     """The function that a row's text says, to ask for dtypes."""
-    return eval(f"lambda {', '.join(params)}: {text}", {"np": np, "math": python_math, "cmath": cmath})  # type: ignore[no-any-return]
+    space = {"np": np, "math": python_math, "cmath": cmath, "special": _OfScipy()}
+    return eval(f"lambda {', '.join(params)}: {text}", space)  # type: ignore[no-any-return]
 
 
 def spell(partial: str) -> str:
@@ -106,7 +118,9 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
     if steep:
         said = {p: guarded(value) for p, value in said.items()}
     shown, choose = texts(name, params, emit, numpy, math, scipy)
-    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or math and s.get("via") == "math" else like))
+    own = {"math"} if math else set()
+    own |= {"scipy"} if scipy else set()
+    made = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") in own else like))
     return add(Row(name, params, made, settings, outs, elementwise=True, formula=formula, partials=said,
                    pullbacks={p: None for p, value in given.items() if value is None}, linear=frozenset(linear.split()),
                    cheap=cheap, emit=shown, math=math))  # fmt: skip
@@ -190,8 +204,13 @@ def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Resu
     return Scalar("bool", "any") if shape == () else Array("bool", shape)
 
 
-def _share_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    return elementwise_law(lambda s: evaluator(("x", "out", "y"), "(x == out) / (1.0 + (x == y))"))(types, settings, dim)
+def text_law(params: tuple[str, ...], text: Emit) -> Law:
+    """The law of a function applied element by element whose text is another one for numbers: NumPy is asked about that text."""
+
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+        return elementwise_law(lambda s: evaluator(params, text(settings, types)))(types, settings, dim)
+
+    return law
 
 
 def _share_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -213,6 +232,20 @@ def _frexp_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tup
     made = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[0]"))(types, settings, dim)
     power = elementwise_law(lambda s: evaluator(("x",), "np.frexp(x)[1]"))(types, settings, dim)
     return (made, power)  # type: ignore[return-value]
+
+
+def _power_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
+    """NumPy squares booleans in another dtype than it cubes them in."""
+    base, power = types
+    if settings["via"] is None and isinstance(base, Array) and base.kind == "bool" and isinstance(power, Scalar) and power.dtype is None:
+        exponent = dim(1)
+        known = isinstance(exponent, int) and power.kind == "int"
+        dtype = array_dtype(lambda x: x**exponent, [base]) if known else None
+        return Array(dtype, base.shape, fresh_layout(types)) if base.shape != () else UNKNOWN
+    return elementwise_law(lambda s: evaluator(("x", "y"), POWERS.get(s["via"], "x ** y")))(types, settings, dim)
+
+
+POWERS = {"numpy": "np.power(x, y)", "math": "math.pow(x, y)"}
 
 
 def _lowered_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -249,7 +282,7 @@ elementwise("divide(x, y) = x / y", emit="x / y", numpy="np.divide(x, y)", cheap
 elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, linear="x")
 elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
 # the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 whatever x is
-elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)",
+elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)", law=_power_law,
             dx="y * slope_power(x, lowered(y))", dy="out * log_of_base(x)")  # fmt: skip
 # of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise
 elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
@@ -257,8 +290,8 @@ elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, law=element
 elementwise("slope_power(x, y, order=1, infinite=False) = x ** y", emit=_slope_power_text, dy="out * log_of_base(x)",
             law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")), dx="y * slope_power(x, lowered(y), order + 1)")  # fmt: skip
 elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
-elementwise("lowered(y)", emit=_lowered_text, law=elementwise_law(lambda s: evaluator(("y",), "y - 1")), cheap=True, dy="1")
-elementwise("log_of_base(x)", emit=_log_text, law=elementwise_law(lambda s: np.log),
+elementwise("lowered(y)", emit=_lowered_text, law=text_law(("y",), _lowered_text), cheap=True, dy="1")
+elementwise("log_of_base(x)", emit=_log_text, law=text_law(("x",), _log_text),
             dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
 elementwise("mod(x, y)", emit="x % y", numpy="np.mod(x, y)", dx="1", dy="-(x // y)")
 elementwise("fmod(x, y)", math="math.fmod(x, y)", dx="1", dy="-trunc(x / y)")
@@ -277,7 +310,7 @@ elementwise("log(x)", math="math.log(x)")
 elementwise(
     "log_to_base(x, base) = log(x) / log(base)",
     emit="math.log(x, base)",
-    like="math.log(x) + 0 * base",
+    law=float_law,
     dx="1 / (x * math_log(base))",
     dbase="-out / (base * math_log(base))",
 )
@@ -290,6 +323,9 @@ elementwise("cbrt(x) = x ** (1/3)", math="math.cbrt(x)", dx="1 / (3 * out * out)
 elementwise("hypot(x, y) = sqrt(x**2 + y**2)", math="math.hypot(x, y)", steep=True)
 elementwise("logaddexp(x, y) = log(exp(x) + exp(y))", dx="exp(x - out)", dy="exp(y - out)")  # the formula overflows
 elementwise("logaddexp2(x, y) = log(2**x + 2**y) / log(2)", dx="exp2(x - out)", dy="exp2(y - out)")
+
+#: the dtype of functions of the runtime: of integers float64, of a number of Python's one of Python's
+_FLOAT_OF = "np.sin(1.0 * x) if isinstance(x, (np.ndarray, np.generic)) else 1.0"
 
 # ------------------------------------------------------------------ trigonometry
 
@@ -309,28 +345,28 @@ elementwise("arctanh(x)", math="math.atanh(x)", dx="1 / ((1 - x) * (1 + x))")
 elementwise("deg2rad(x) = x * pi / 180", math="math.radians(x)", dx="0.017453292519943295", linear="x")
 elementwise("rad2deg(x) = x * 180 / pi", math="math.degrees(x)", dx="57.29577951308232", linear="x")
 elementwise("sinc(x) = sin(pi*x) / (pi*x)", dx="sinc_slope(x, 1)")  # the formula is 0/0 at 0
-elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like="np.sinc(x) + n * 0", dx="sinc_slope(x, n + 1)", dn=None)
+elementwise("sinc_slope(x, n)", emit="sinc_slope(x, n)", like=_FLOAT_OF, dx="sinc_slope(x, n + 1)", dn=None)
 
 # ------------------------------------------------------------------ special functions
 
-elementwise("erf(x)", emit="erf(x)", like="np.sin(x)", math="math.erf(x)", scipy="special.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
+elementwise("erf(x)", emit="erf(x)", like=_FLOAT_OF, math="math.erf(x)", scipy="special.erf(x)", dx="1.1283791670955126 * exp(-(x * x))")
 elementwise(
-    "erfc(x)", emit="erfc(x)", like="np.sin(x)", math="math.erfc(x)", scipy="special.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))"
+    "erfc(x)", emit="erfc(x)", like=_FLOAT_OF, math="math.erfc(x)", scipy="special.erfc(x)", dx="-1.1283791670955126 * exp(-(x * x))"
 )
-elementwise("gamma(x)", emit="gamma(x)", like="np.sin(x)", math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
-elementwise("lgamma(x)", emit="lgamma(x)", like="np.sin(x)", math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
+elementwise("gamma(x)", emit="gamma(x)", like=_FLOAT_OF, math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
+elementwise("lgamma(x)", emit="lgamma(x)", like=_FLOAT_OF, math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
 elementwise(
     "digamma(x)",
     emit="digamma(x)",
     scipy="special.psi(x)",
-    like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0",
+    like=_FLOAT_OF,
     dx="polygamma(1, x)",
 )
 elementwise("i0(x)", dx="bessel_i(1, x)")
 elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
-            like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
+            like=_FLOAT_OF)  # fmt: skip
 elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
-            like="np.sin(x) if isinstance(x, (np.ndarray, np.generic)) else 1.0")  # fmt: skip
+            like=_FLOAT_OF)  # fmt: skip
 
 # ------------------------------------------------------------------ kinks: ties share equally
 
@@ -341,7 +377,7 @@ elementwise("fmin(x, y)", dx="share(x, out, y)", dy="share(y, out, x)")
 elementwise("clip(x, low, high)", law=_clip_law, dx="inside(x, low, high)", dlow="below(x, low, high)", dhigh="above(x, low, high)")
 elementwise("copysign(x, y)", math="math.copysign(x, y)", dx="sign(x) * copysign(1.0, y)", dy=None)
 elementwise("heaviside(x, y)", dx=None, dy="x == 0")
-constant("share(x, out, y)", _share_law, emit=_share_text)
+constant("share(x, out, y)", text_law(("x", "out", "y"), _share_text), emit=_share_text)
 constant("inside(x, low, high)", _mask_law, emit=_inside_text)
 constant("below(x, low, high)", _mask_law, emit=_below_text)
 constant("above(x, low, high)", _mask_law, emit=_above_text)

@@ -28,7 +28,7 @@ from symgrad.ir.types import (
 )
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
-from symgrad.ops.shapes import kept_layout
+from symgrad.ops.shapes import as_array, kept_layout
 from symgrad.text import attribute
 
 # ------------------------------------------------------------------ laws
@@ -44,6 +44,22 @@ def _second(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 def _by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(types[0].dtype, types[0].shape, "C") if isinstance(types[0], Array) else types[0]
+
+
+def _array_by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return _by_rows(types, settings, dim) if not isinstance(types[0], Scalar) else as_array(types[0])
+
+
+def _zeros_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Zeros in the form of an array; for a number a float or complex number of Python's."""
+    return Scalar("complex" if is_complex(types[0]) else "float") if isinstance(types[0], Scalar) else _like(types, settings, dim)
+
+
+def _array_or_zeros(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The array that is there, or zeros of a dtype."""
+    shape = types[1].shape if isinstance(types[1], ShapeOf) else None
+    own = settings["dtype"] if isinstance(types[0], Scalar) else getattr(types[0], "dtype", None)
+    return Array(own if own == settings["dtype"] else None, shape)
 
 
 def _like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -179,8 +195,7 @@ def _to_array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
         case Array(shape=shape, dtype=own):
             return Array(dtype or own, shape)
         case Scalar(kind=kind, dtype=own):
-            own = own if own not in (None, "any") else NATURAL[kind]
-            return Array(dtype or own, ())
+            return Array(dtype or (NATURAL[kind] if own is None else None if own == "any" else own), ())
     return Array(dtype, None)
 
 
@@ -329,7 +344,7 @@ def _unbroadcast_text(settings: dict[str, Any], types: list[Type]) -> str:
     shape = types[1].shape if isinstance(types[1], ShapeOf) else None
     if shape == () and isinstance(types[0], Array) and not settings["array"]:
         return "np.sum(g)"
-    return "unbroadcast(g, shape)"
+    return "unbroadcast(g, shape, True)" if settings["array"] else "unbroadcast(g, shape)"
 
 
 def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -378,7 +393,7 @@ rule(f"add_written(x, v, *index, {_PATH})", _owned, emit="add_written(x, path, v
 rule("copy(x)", _like, emit=_copy_text, linear="x", x_grad="out_grad")
 # what ``x.copy()`` of the user's does to an array that lies otherwise
 rule("copy_rows(x)", _by_rows, emit="x.copy()", linear="x", x_grad="out_grad")
-rule("by_rows(x)", _by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
+rule("by_rows(x)", _array_by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, emit="x += g", consumes=True, statement=True, linear="x g",
      x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
 
@@ -391,7 +406,7 @@ rule("spread(g, shape, axis=None, keepdims=False)", _spread, emit=_spread_text, 
      g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
      shape_grad=None)  # fmt: skip
 # a cotangent that has its form already, or the number 0 in its stead
-rule('array_or_zeros(g, shape, dtype="f64")', _spread, emit=_array_or_zeros_text, alias="depends", linear="g",
+rule('array_or_zeros(g, shape, dtype="f64")', _array_or_zeros, emit=_array_or_zeros_text, alias="depends", linear="g",
      g_grad="fit(out_grad, shape_of(g))", shape_grad=None)  # fmt: skip
 rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
@@ -430,7 +445,7 @@ rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, stateme
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
-constant("zeros_like(x)", _like, emit=_zeros_like_text)
+constant("zeros_like(x)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
      emit=_array_of_text)  # fmt: skip

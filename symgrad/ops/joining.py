@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import (
     UNKNOWN,
@@ -23,9 +25,11 @@ from symgrad.ops.declare import rule
 from symgrad.ops.elementwise import Emit
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import (
+    array_dtype,
     axes_of,
     dtype_of,
     joined_dtype,
+    rank_of,
     scalar_of,
     shape_of,
 )
@@ -38,6 +42,8 @@ def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
         return Array(None, None)
     shapes = [shape_of(t) for t in types]
     dtype = joined_dtype(types)
+    if any(isinstance(t, Scalar) and t.dtype is None for t in types):  # of which the dtype of the others is taken
+        dtype = array_dtype(_joined_flat, types)
     known = [s for s in shapes if s is not None]
     if settings["axis"] is None or not known:
         return Array(dtype, (Dim("?"),) if settings["axis"] is None else None, "C")
@@ -56,6 +62,10 @@ def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
     return Array(
         dtype, tuple(total if k == axes[0] else e for k, e in enumerate(others)), "C" if axes[0] == 0 and len(others) == 1 else "?"
     )
+
+
+def _joined_flat(*parts: Any) -> Any:
+    return np.concatenate(parts, axis=None)
 
 
 def _join_text(name: str) -> Emit:
@@ -110,6 +120,8 @@ def _unstack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
 
 def _unstack_text(settings: dict[str, Any], types: list[Type]) -> str:
     axis = settings["axis"]
+    if rank_of(types[0]) == 1:
+        return "g[at]"
     return f"g[{':, ' * axis}at]" if axis >= 0 else f"g[..., at{', :' * (-1 - axis)}]"
 
 
@@ -203,7 +215,7 @@ rule(
     linear="x",
     x_grad="split_array(out_grad, shape_of(x), axis=axis)",
 )
-rule("split_array(g, shape, axis=0)", into_shape_law, emit="split_array(g, shape, axis)", linear="g",
+rule("split_array(g, shape, axis=0)", into_shape_law, emit="split_array(g, shape, axis)", alias="depends", linear="g",
      g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
 rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
      x_grad="moveaxis(out_grad, source=axis, destination=0)")  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_plural, same_extent
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_plural, same_extent
 from symgrad.ops.arrays import layout_law
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.elementwise import Emit, evaluator
@@ -177,14 +177,13 @@ def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     if len(types) > 2:
         for t in types[2:]:
             dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
-    extents: dict[str, Extent] = {}
+    met: dict[str, list[Shape | None]] = {}
     for names, shape in zip(labels, shapes, strict=False):
-        if shape is None or len(shape) != len(names):
-            continue
-        for name, extent in zip(names, shape, strict=True):
-            if extents.get(name, 1) == 1 or isinstance(extent, int) and extent != 1:
-                extents[name] = extent
-    return array_or_scalar(dtype, tuple(extents.get(c, Dim("?")) for c in out))
+        known = shape is not None and len(shape) == len(names)
+        for k, name in enumerate(names):
+            met.setdefault(name, []).append((shape[k],) if known and shape is not None else (Dim("?"),))
+    extents = {name: broadcast(found) for name, found in met.items() if name in out}  # labels that are alike are broadcast
+    return array_or_scalar(dtype, tuple(e[0] if (e := extents.get(c)) is not None else Dim("?") for c in out))
 
 
 def _einsum_part_text(position: int, others: list[str]) -> Emit:
@@ -224,7 +223,7 @@ def _einsum_rows(count: int) -> None:
                 rest = with_grad[:q] + with_grad[q + 1 :]
                 cotangents[f"x{q}_grad"] = f"einsum{count}_part{q}({', '.join(['g', *rest])}, shape_of(x{q}), subscripts=subscripts)"
         rule(f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')", _factor_law_many,
-             emit=_einsum_part_text(p, others), **cotangents)  # fmt: skip
+             emit=_einsum_part_text(p, others), alias="depends" if count == 1 else "fresh", **cotangents)  # fmt: skip
 
 
 def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -263,7 +262,7 @@ def _flipped(of: Type) -> Type:
 
 def _solve_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     a, b = shape_of(types[0]), shape_of(types[1])
-    dtype = array_dtype(np.true_divide, types) if all(t.is_number for t in types) else None
+    dtype = array_dtype(evaluator(("a", "b"), "1.0 * a / 1 + 1.0 * b / 1"), types) if all(t.is_number for t in types) else None
     if a is None or b is None:
         return Array(dtype, None)
     if len(a) == 2 or len(b) == 1:
@@ -293,7 +292,7 @@ def _least(shape: Any) -> Extent:
 def _svd_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
     shape, dtype = shape_of(types[0]), _float_dtype(types)
     if shape is None or len(shape) < 2:
-        return Array(dtype, None), Array(dtype, None), Array(dtype, None)
+        return Array(dtype, None), Array(_float_dtype(types, REAL), None), Array(dtype, None)
     *stack, rows, columns = shape
     least = _least(shape)
     return Array(dtype, (*stack, rows, least)), Array(_float_dtype(types, REAL), (*stack, least)), Array(dtype, (*stack, least, columns))
@@ -384,4 +383,14 @@ missing("eig(a) -> values, vectors", lambda types, settings, dim: (UNKNOWN, UNKN
 rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
      a_grad="(mT(out_grad) - a @ (out @ mT(out_grad))) @ out @ mT(out) - mT(out) @ out_grad @ mT(out) + "
             "mT(out) @ out @ (mT(out_grad) - mT(out_grad) @ out @ a)")  # fmt: skip
-constant("matrix_rank(a)", lambda types, settings, dim: scalar_of("i64"), emit="np.linalg.matrix_rank(a)")
+
+
+def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """Of each matrix; of what is no matrix an integer of Python's."""
+    shape = shape_of(types[0])
+    if shape is None:
+        return Array(None, None)
+    return Scalar("int") if len(shape) < 2 else array_or_scalar("i64", shape[:-2])
+
+
+constant("matrix_rank(a)", _matrix_rank_law, emit="np.linalg.matrix_rank(a)")

@@ -107,7 +107,16 @@ constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_
 
 # ------------------------------------------------------------------ largest, smallest, middle
 
-rule(f"median(x, {_AXES})", reduction_law(np.median), emit=numpy_text("median", "axis", "keepdims"),
+
+def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """As other reductions, but that of a number, with its axes kept, is an array without axes."""
+    made = reduction_law(np.median)(types, settings, dim)
+    if isinstance(made, Scalar) and settings["keepdims"]:
+        return Array(None if made.dtype == "any" else made.dtype, ())
+    return made
+
+
+rule(f"median(x, {_AXES})", _median_law, emit=numpy_text("median", "axis", "keepdims"),
      x_grad="middle_share(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 # 1 where the middle of what is sorted stands, 0.5 where two do
 constant("middle_share(x, axis=None)", _extreme_law, emit="middle_share(x, axis)")
@@ -201,6 +210,14 @@ def _filled_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "x" if is_none(types[1]) else "np.where(where, x, 1.0)"
 
 
+def _where_given(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The first operand, or a float in its place where a mask says so."""
+    if is_none(types[1]) or not types[0].is_number:
+        return types[0]
+    dtype = array_dtype(lambda c, x: np.where(c, x, 1.0), [types[1], types[0]])
+    return Array(dtype, broadcast([shape_of(types[0]), shape_of(types[1])]))
+
+
 def _counted_text(settings: dict[str, Any], types: list[Type]) -> str:
     axis, keepdims = settings["axis"], settings["keepdims"]
     if not is_none(types[1]):
@@ -219,9 +236,9 @@ def _counted_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
 
 _SPREAD = "spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)"
 _OF = f"x, where, initial, {_AXES}, dtype=None"
-rule("masked(g, where)", lambda types, settings, dim: types[0], emit=_masked_text, alias="depends", linear="g",
+rule("masked(g, where)", _where_given, emit=_masked_text, alias="depends", linear="g",
      g_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
-rule("filled(x, where)", lambda types, settings, dim: types[0], emit=_filled_text, alias="depends",
+rule("filled(x, where)", _where_given, emit=_filled_text, alias="depends",
      x_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
 rule("or_one(v)", lambda types, settings, dim: FLOAT if is_none(types[0]) else types[0],
      emit=lambda s, t: "1.0" if is_none(t[0]) else "v", alias="same", cheap=True, linear="v", v_grad="out_grad")  # fmt: skip

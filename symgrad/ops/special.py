@@ -8,24 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.errors import NoDerivative
-from symgrad.ir.types import Type
+from symgrad.ir.types import Array, Type
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.elementwise import elementwise
 from symgrad.ops.indexing import Extents
 from symgrad.ops.linalg import _matrix_law, _solve_law
+from symgrad.ops.shapes import dtype_of
 
 __all__: list[str] = []
 
 
-def special(text: str, scipy: str | None = None, *, wide: bool = False, **partials: Any) -> None:
-    """Declare a function applied element by element; a ``wide`` one computes in double if an argument is a number of Python's."""
+def special(text: str, scipy: str | None = None, **partials: Any) -> None:
+    """Declare a function applied element by element; SciPy is asked which dtype it gives."""
     name, inside = text[:-1].split("(")
-    params = inside.split(", ")
-    total = " + ".join(f"1.0 * {p}" for p in params)
-    like = f"np.sin({total})"
-    if wide:
-        like += "".join(f" * (1.0 if isinstance({p}, (np.ndarray, np.generic)) else np.float64(1.0))" for p in params)
-    elementwise(text, emit=f"special.{scipy or name}({inside})", like=like, **partials)
+    elementwise(text, emit=f"special.{scipy or name}({inside})", **partials)
 
 
 # ------------------------------------------------------------------ of the normal distribution
@@ -75,9 +71,9 @@ def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 constant("no_slope(x, of='')", _no_slope, emit="x")
-special("gammainc(a, x)", wide=True, da="no_slope(a, of='the first argument of gammainc')",
+special("gammainc(a, x)", da="no_slope(a, of='the first argument of gammainc')",
         dx="exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
-special("gammaincc(a, x)", wide=True, da="no_slope(a, of='the first argument of gammaincc')",
+special("gammaincc(a, x)", da="no_slope(a, of='the first argument of gammaincc')",
         dx="-exp((a - 1) * log(x) - x - lgamma(a, via='scipy'))")  # fmt: skip
 special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')", db="no_slope(b, of='the second argument of betainc')",
         dx="exp((a - 1) * log(x) + (b - 1) * log1p(-x) + lgamma(a + b, via='scipy') - lgamma(a, via='scipy')"
@@ -85,11 +81,21 @@ special("betainc(a, b, x)", da="no_slope(a, of='the first argument of betainc')"
 
 # ------------------------------------------------------------------ linear algebra
 
+#: dtypes that SciPy solves in, whatever its version
+SOLVED = frozenset({"i64", "f32", "f64", "c64", "c128"})
+
+
+def _triangular_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """As other systems of equations; which dtype narrow integers are solved in is SciPy's own."""
+    made = _solve_law(types, settings, dim)
+    return made if all(dtype_of(t) in SOLVED for t in types) or not isinstance(made, Array) else Array(None, made.shape)
+
+
 # only one triangle of the matrix is read, so the cotangent is triangular
-rule("solve_triangular(a, b, lower=False)", _solve_law, emit="solving.solve_triangular(a, b, lower=lower)",
+rule("solve_triangular(a, b, lower=False)", _triangular_law, emit="solving.solve_triangular(a, b, lower=lower)",
      a_grad="-triangle(matmul_left(solve_transposed(a, out_grad, lower=lower), out, shape_of(a)), lower=lower)",
      b_grad="solve_transposed(a, out_grad, lower=lower)")  # fmt: skip
-rule("solve_transposed(a, b, lower=False)", _solve_law, emit="solving.solve_triangular(a, b, trans=1, lower=lower)",
+rule("solve_transposed(a, b, lower=False)", _triangular_law, emit="solving.solve_triangular(a, b, trans=1, lower=lower)",
      a_grad="-triangle(matmul_left(out, solve_triangular(a, out_grad, lower=lower), shape_of(a)), lower=lower)",
      b_grad="solve_triangular(a, out_grad, lower=lower)")  # fmt: skip
 rule("triangle(x, lower=False)", _matrix_law, emit=lambda settings, types: "np.tril(x)" if settings["lower"] else "np.triu(x)", linear="x",

@@ -226,5 +226,5 @@ def inverse_modulus(x: Any) -> Any:
     """
     size = abs(x)
     if isinstance(x, np.ndarray):
-        return np.where(size == 0, 0, 1 / np.where(size == 0, 1, size))
+        return np.where(size == 0, 0, 1 / np.where(size == 0, 1, size))[()]
     return 1 / size if size else size
