@@ -24,6 +24,7 @@ from symgrad.dispatch.entry import Entry
 from symgrad.dispatch.table import Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
+from symgrad.exits import watched
 from symgrad.explaining import explain as explained
 from symgrad.files import check_free, write_file
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
@@ -100,7 +101,7 @@ class Derived:
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
-        setattr(cls, "__call__", guard)  # noqa: B010  # for mypy, a method is not assigned to
+        setattr(cls, "__call__", watched(guard))  # noqa: B010  # for mypy, a method is not assigned to
 
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
               notes: Notes | None = None, read: Callable[[str], Any] | None = None) -> Compiled:  # fmt: skip

@@ -24,6 +24,12 @@ def no_texts_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symgrad.pipeline.shelf.texts_directory", lambda: None)
 
 
+@pytest.fixture(autouse=True)
+def gradients_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every gradient that a test asks for is held to its argument: its form, and memory of its own."""
+    monkeypatch.setattr("symgrad.exits.checked", lambda: True)
+
+
 @pytest.fixture
 def random() -> np.random.Generator:
     """A generator of random numbers that is the same in every run."""

@@ -31,7 +31,7 @@ ROWS = [
     {"saving", "examples", "files", "loops", "explaining"},
     {"jit", "pipeline"},
     {"compile", "dispatch", "marks", "parameters", "bound"},
-    {"pickling", "rules"},
+    {"pickling", "rules", "exits"},
     {"api"},
     {"testing"},
     {"functional"},

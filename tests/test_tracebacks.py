@@ -23,6 +23,11 @@ from symgrad.vocabulary import tensors
 PACKAGE = str(Path(symgrad.__file__).parent)
 
 
+@pytest.fixture(autouse=True)
+def gradients_checked() -> None:
+    """Derivatives are called as users call them, without the frames of checks."""
+
+
 def caught(function: Callable[[], Any]) -> Exception:
     """The exception that a call raises."""
     try:

@@ -170,6 +170,8 @@ class Ledger:
         if isinstance(value.type, Array) and isinstance(cotangent.value.type, Scalar):
             spread = self.dense(cotangent.value, value)
             return self.builder.call("copy", conformed(self.builder, spread, value), hint=hinted(value))
+        if isinstance(value.type, Array) and value.type.shape == () and getattr(cotangent.value.type, "shape", None) is None:
+            return self.builder.call("to_array", cotangent.value, hint=hinted(value))  # it may have become a number
         if cotangent.owned or isinstance(cotangent.value.type, Scalar):
             return cotangent.value
         return self.copied(cotangent.value, value)

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
-from symgrad.adjoint.fit import in_dtype, is_narrow
+from symgrad.adjoint.fit import NARROW, in_dtype, is_narrow
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Scalar, Tape
@@ -64,7 +64,8 @@ class Sweep:
         for k in active_results if wanted else ():
             result = self.func.body.yields[k]
             label = self.func.results[k] if k < len(self.func.results) else "out"
-            made.append(Value(cotangent_type(result.type), f"{label}_grad"))
+            narrow = isinstance(result.type, Scalar) and result.type.dtype in NARROW  # which a seed is made, whatever is given
+            made.append(Value(result.type if narrow else cotangent_type(result.type), f"{label}_grad"))
         return made
 
     def run(self, given: list[Value], active_results: Sequence[int]) -> Scope:
@@ -84,7 +85,7 @@ class Sweep:
     def unit(self, result: Value) -> Operand:
         """The seed of a scalar result, in its precision."""
         dtype = getattr(result.type, "dtype", None)
-        if isinstance(result.type, Scalar) and dtype in ("f16", "f32", "c64"):
+        if isinstance(result.type, Scalar) and dtype in NARROW:
             return self.builder.call("cast", Const(1.0), dtype=dtype)
         return Const(1.0)
 

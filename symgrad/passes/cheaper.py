@@ -262,7 +262,8 @@ def add_to_new_axis(op: Call, facts: Facts) -> list[Call] | None:
         return None
     rest = tuple(e for e, letter in zip(v.shape, index, strict=True) if letter == "s")
     place = [b for letter in index for b in ([ZERO] if letter == "n" else [NONE, NONE, NONE])]
-    inner = new("view", op, Array(v.dtype, rest), [op.args[1], *place], index=index.replace("n", "i"))
+    read = index.replace("n", "i") + ("" if rest else "e")  # with numbers alone it would be no array
+    inner = new("view", op, Array(v.dtype, rest), [op.args[1], *place], index=read)
     if equal_shape(rest, x.shape) and all(isinstance(b, Const) and b.value is None for b in bounds):
         return [inner, call("accumulate", op, [op.args[0], inner.outs[0]])]
     return [inner, call("add_at", op, [op.args[0], inner.outs[0], *bounds], **{**op.settings, "index": "s" * len(rest)})]

@@ -17,6 +17,11 @@ pytest.importorskip("numba")
 
 
 @pytest.fixture(autouse=True)
+def gradients_checked() -> None:
+    """Derivatives are called as users call them, without the frames of checks."""
+
+
+@pytest.fixture(autouse=True)
 def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
 

@@ -1,0 +1,149 @@
+"""What a derivative hands out, held to its arguments at every call, where ``SYMGRAD_CHECK`` is set.
+
+A gradient is in the form of its argument: of an array an array of its shape and dtype, of a number a number. Its memory is its own: it
+can be written to, does not overlap itself, and is shared with no argument, no seed, no other gradient and not with the value.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from symgrad.abstraction import abstract
+from symgrad.errors import InvalidIR
+from symgrad.parameters import resolve_wrt
+from symgrad.tracebacks import boundary
+
+Leaf = tuple[str, Any]  #: a path and what stands there
+NUMBERS = (float, complex, np.inexact)
+
+
+def checked() -> bool:
+    """Are results looked at?"""
+    return bool(os.environ.get("SYMGRAD_CHECK"))
+
+
+def watched(guard: Callable[..., Any]) -> Callable[..., Any]:
+    """A guard whose results are looked at, where that is asked for."""
+    if not checked():
+        return guard
+
+    @functools.wraps(guard)
+    @boundary
+    def call(derived: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return look(derived, guard(derived, *args, **kwargs), args, kwargs)
+
+    return call
+
+
+def look(derived: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a derivative has given, when its gradients have proved to be in order; a pullback looks at each of its own."""
+    wanted = derived._options
+    if wanted.what == "primal":
+        return made
+    arguments = dict(derived._table.bind(args, kwargs).arguments)
+    every = wanted.what == "vjp" and wanted.wrt is None
+    names = derived._positional_floats(abstract(arguments)) if every else resolve_wrt(wanted, derived._function)
+    held = Exit(arguments, names, not isinstance(wanted.wrt, tuple) and not every)
+    if wanted.what == "vjp":
+        out, pullback, *aux = made
+        return (out, held.pullback(pullback, out), *aux)
+    if wanted.what == "value_and_grad":
+        held.check(made[1], made[0])
+    else:
+        held.check(made[0] if wanted.has_aux else made, None)
+    return made
+
+
+class Exit:
+    """The arguments of a call, and what of them gradients are of: ``wrt`` gives each by name."""
+
+    def __init__(self, arguments: dict[str, Any], wrt: tuple[str, ...], single: bool) -> None:
+        self.arguments, self.wrt, self.single = arguments, wrt, single
+
+    def check(self, gradients: Any, value: Any, seed: Any = None) -> None:
+        """Raise ``InvalidIR`` where a gradient is not in the form of its argument, or its memory is not its own."""
+        parts = (gradients,) if self.single else gradients
+        pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.arguments[name])]
+        for path, gradient, argument in pairs:
+            if (fault := misfit(gradient, argument)) is not None:
+                raise InvalidIR(f"the gradient of {path} {fault}")
+        arrays = [(path, gradient) for path, gradient, _ in pairs if isinstance(gradient, np.ndarray)]
+        others = [*leaves("the argument", self.arguments), *leaves("the value", value), *leaves("the seed", seed)]
+        for path, gradient in arrays:
+            for place, other in others:
+                if overlap(gradient, other):
+                    raise InvalidIR(f"the gradient of {path} shares memory with {place}")
+        for (path, one), (place, other) in combinations(arrays, 2):
+            if overlap(one, other):
+                raise InvalidIR(f"the gradients of {path} and {place} share memory")
+
+    def pullback(self, function: Callable[..., Any], value: Any) -> Callable[..., Any]:
+        """A pullback whose gradients are looked at."""
+
+        @functools.wraps(function)
+        @boundary
+        def call(*seeds: Any, **named: Any) -> Any:
+            made = function(*seeds, **named)
+            self.check(made, value, [*seeds, *named.values()])
+            return made
+
+        return call
+
+
+def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Each gradient beside the number or array that it is of; where there is none, ``None`` stands."""
+    if gradient is None:
+        return
+    if isinstance(argument, dict):
+        for key, item in gradient.items():
+            yield from beside(f"{path}[{key!r}]", item, argument[key])
+    elif isinstance(argument, list | tuple):
+        for k, (item, of) in enumerate(zip(gradient, argument, strict=True)):
+            yield from beside(f"{path}[{k}]", item, of)
+    elif isinstance(argument, np.ndarray | np.generic | float | complex):
+        yield path, gradient, argument
+    elif hasattr(gradient, "__dict__"):
+        for name, item in vars(gradient).items():
+            yield from beside(f"{path}.{name}", item, getattr(argument, name, None))
+
+
+def misfit(gradient: Any, argument: Any) -> str | None:
+    """How a gradient is not in the form of its argument."""
+    if type(argument) is np.ndarray:
+        if type(gradient) is not np.ndarray:
+            return f"is {type(gradient).__name__}, not an array"
+        if gradient.shape != argument.shape or gradient.dtype != argument.dtype.newbyteorder("="):
+            return f"is {gradient.dtype}{list(gradient.shape)}, not {argument.dtype}{list(argument.shape)}"
+        if not gradient.flags.writeable:
+            return "cannot be written to"
+        if gradient.size > 1 and any(not stride and extent > 1 for stride, extent in zip(gradient.strides, gradient.shape, strict=True)):
+            return "overlaps itself"
+    elif isinstance(argument, NUMBERS) and not isinstance(gradient, NUMBERS):
+        return f"is {type(gradient).__name__}, not a number"
+    return None
+
+
+def leaves(path: str, tree: Any, depth: int = 0) -> Iterator[Leaf]:
+    """The arrays in lists, tuples, dicts and instances."""
+    if isinstance(tree, np.ndarray):
+        yield path, tree
+    elif isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from leaves(f"{path} {key}", item, depth + 1)
+    elif isinstance(tree, list | tuple):
+        for item in tree:
+            yield from leaves(path, item, depth + 1)
+    elif depth < 9 and hasattr(tree, "__dict__") and not isinstance(tree, type) and not callable(tree):
+        for item in list(vars(tree).values()):
+            yield from leaves(path, item, depth + 1)
+
+
+def overlap(one: Any, other: Any) -> bool:
+    """Do two arrays share memory?"""
+    return np.may_share_memory(one, other) and np.shares_memory(one, other)
