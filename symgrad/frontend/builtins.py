@@ -601,10 +601,11 @@ def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(np.size)
 def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     args = [*args, *kwargs.values()]
-    if len(args) == 2:
-        found = attribute_of(ctx, args[0], "shape", node)
-        assert isinstance(found, Tup)
-        axis: int = unwrap(args[1])
+    axis = unwrap(args[1]) if len(args) == 2 else None
+    if axis is not None:
+        found = shape(ctx, args[:1], {}, node)
+        if not isinstance(found, Tup) or not isinstance(axis, int) or not -len(found.items) <= axis < len(found.items):
+            raise UnsupportedArgument("np.size is supported along one axis that the array has", ctx.loc(node))
         return found.items[axis]
     if is_number(ctx, args[0]):
         return Num(ONE)

@@ -23,6 +23,8 @@ ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
+#: rows that give numbers where NumPy's functions give arrays without axes
+NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
 RESULTS = {
     "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
@@ -62,7 +64,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         made = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(made.items, RESULTS[bound.row]) if isinstance(made, Tup) else made
     made = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
-    if bound.row == "tensordot" and isinstance(made, Num):  # the row gives a number, NumPy an array without axes
+    if bound.row in NUMBERED and isinstance(made, Num):  # the row gives a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", made.operand, dtype=None))
     return made
 

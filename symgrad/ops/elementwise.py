@@ -253,7 +253,10 @@ def _lowered_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _log_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "np.log(x) if x else 0.0" if all(isinstance(t, Scalar) for t in types) else "np.log(np.where(x == 0, 1, x))"
+    whole = any(getattr(t, "kind", None) in ("int", "bool") for t in types)  # of narrow integers NumPy's logarithm has few digits
+    if all(isinstance(t, Scalar) for t in types):
+        return "np.log(float(x)) if x else 0.0" if whole else "np.log(x) if x else 0.0"
+    return f"np.log(np.where(x == 0, {'1.0' if whole else '1'}, x))"
 
 
 def _ratio_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -335,7 +338,9 @@ elementwise("tan(x)", math="math.tan(x)")
 elementwise("arcsin(x)", math="math.asin(x)", steep=True)
 elementwise("arccos(x)", math="math.acos(x)", steep=True)
 elementwise("arctan(x)", math="math.atan(x)")
-elementwise("arctan2(y, x)", math="math.atan2(y, x)", steep=True)
+# the squares of integers of NumPy's would wrap
+elementwise("arctan2(y, x)", math="math.atan2(y, x)", steep=True, dy="x / (1.0 * x * x + 1.0 * y * y)",
+            dx="-(y / (1.0 * x * x + 1.0 * y * y))")  # fmt: skip
 elementwise("sinh(x)", math="math.sinh(x)")
 elementwise("cosh(x)", math="math.cosh(x)")
 elementwise("tanh(x)", math="math.tanh(x)")

@@ -59,13 +59,17 @@ def middle_share(x: Any, axis: Any) -> Any:
     rows = as_rows(x, axis)
     out = np.zeros(rows.shape, x.dtype if x.dtype.kind == "f" else float)
     order, columns, n = np.argsort(rows, axis=0), np.arange(rows.shape[1]), len(rows)
+    if not n:
+        return from_rows(out, x.shape, axis)
     for place in ((n - 1) // 2, n // 2):
         out[order[place], columns] += 0.5
     return from_rows(np.where(np.isnan(rows[order[-1], columns]), np.nan, out), x.shape, axis)
 
 
 def rows_along(axis: Any, rank: int) -> list[int]:
-    """The order of axes that puts those of ``axis`` (all if None) first."""
+    """The order of axes that puts those of ``axis`` (all if None) first; a number has none."""
+    if not rank:
+        return []
     axes = range(rank) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     first = [a % rank for a in axes]
     return [*first, *(k for k in range(rank) if k not in first)]
@@ -213,7 +217,7 @@ def repeat_back(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) 
     >>> repeat_back(np.arange(4.0), (2,), 2, None)
     array([1., 5.])
     """
-    flat = (int(np.prod(shape, dtype=int)),) if axis is None else tuple(shape)
+    flat = (int(np.prod(shape, dtype=int)),) if axis is None or not shape else tuple(shape)
     along = 0 if axis is None else axis
     source = np.repeat(np.arange(flat[along]), repeats)
     out = np.zeros(flat, g.dtype)

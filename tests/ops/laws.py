@@ -110,13 +110,13 @@ APART: dict[str, str] = {
 
 
 @cache
-def values(shape: tuple[int, ...], dtype: str, salt: int = 0) -> Any:
-    """An array of numbers of a dtype, away from zero, of which few are equal."""
+def values(shape: tuple[int, ...], dtype: str, salt: int = 0, wide: bool = False) -> Any:
+    """An array of numbers of a dtype, away from zero, of which few are equal; ``wide``: integers whose products wrap if they are narrow."""
     made = 0.4 + np.arange(1 + salt, 1 + salt + int(np.prod(shape, dtype=int))) * 0.37 % 1.7
     if dtype == "bool":
         made = made > 1.0
     elif kind_of(dtype) == "int":
-        made = 1 + np.floor(3 * made) % 4
+        made = 1 + np.floor(3 * made) % 4 + (90 if wide else 0)
     elif kind_of(dtype) == "complex":
         made = made + 0.3j
     return made.reshape(shape).astype(np.dtype(DTYPES[dtype]))

@@ -112,11 +112,11 @@ def choose_within(a: Numbers, choices: Any, out: Any = None, mode: str = "raise"
 
 def put_along_axis(arr: Any, indices: Numbers, values: Any, axis: Any) -> None:
     """``np.put_along_axis`` of vectors and matrices, in place."""
+    need(np.ndim(arr) in (1, 2), "np.put_along_axis is supported for vectors and matrices")
     if np.ndim(arr) == 1:
         arr[indices] = values
     elif axis == 0:
         arr[indices, np.arange(arr.shape[1])] = values
     else:
-        need(np.ndim(arr) == 2, "np.put_along_axis is supported for vectors and matrices")
         need(axis == 1 or axis == -1, "np.put_along_axis needs the axis 0, 1 or -1")
         arr[np.expand_dims(np.arange(arr.shape[0]), 1), indices] = values

@@ -152,7 +152,7 @@ def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
     x = np.linalg.pinv(a) @ b
     apart = b - a @ x
     left = np.ravel(np.sum(apart * apart, axis=0)) if rows > columns else np.zeros(0)
-    return x, left, min(rows, columns), values
+    return x, left, np.int32(min(rows, columns)), values
 
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
@@ -170,10 +170,15 @@ def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:
 
 
 def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
-    """``np.vecdot`` of real arrays: the axis of each is counted before they are broadcast."""
-    if np.ndim(x1) == np.ndim(x2) or axis == -1:
-        return np.sum(x1 * x2, axis=axis)
-    return np.sum(np.moveaxis(x1, axis, -1) * np.moveaxis(x2, axis, -1), axis=-1)
+    """``np.vecdot`` of real arrays: the axis of each is counted before they are broadcast; integers and bools stay what they are."""
+    need(np.ndim(x1) > 0 and np.ndim(x2) > 0, "np.vecdot takes vectors")
+    p = x1 if axis == -1 or np.ndim(x1) == 1 else np.moveaxis(x1, axis, -1)
+    q = x2 if axis == -1 or np.ndim(x2) == 1 else np.moveaxis(x2, axis, -1)
+    if p.dtype.kind == "f" and q.dtype.kind == "f":
+        return np.sum(p * q, axis=-1)
+    if np.ndim(p) == 1 and np.ndim(q) == 1:
+        return np.matmul(p, q)
+    return np.matmul(np.expand_dims(p, -2), np.expand_dims(q, -1))[..., 0, 0]
 
 
 def matvec(x1: Numbers, x2: Numbers) -> Any:

@@ -134,6 +134,7 @@ def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
 
 def convolve_within(a: Numbers, v: Numbers, mode: str = "full") -> Any:
     """A part of ``np.convolve``: as long as the longer vector, or where the shorter one lies within it."""
+    a, v = np.atleast_1d(a), np.atleast_1d(v)
     whole = np.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))
     if mode == "full":
@@ -210,19 +211,24 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: Any = True, base: A
 
 def geomspace(start: Any, stop: Any, num: int = 50) -> Any:
     """``np.geomspace`` between numbers of the same sign."""
+    start, stop = in_double(start), in_double(stop)
     must(np.all(np.multiply(start, stop) > 0), "np.geomspace is supported between numbers that have the same sign, and are not zero")
     return np.sign(start) * np.exp(np.linspace(np.log(np.abs(start)), np.log(np.abs(stop)), num))
 
 
 def modf(x: Numbers) -> Any:
-    """``np.modf``: what stands behind the point, and before it."""
+    """``np.modf``: what stands behind the point, and before it; of integers in the floats that NumPy has for them."""
+    if x.dtype.kind in "iu":
+        size = np.fabs(x)
+        return size * 0, size * np.sign(x)
+    need(x.dtype.kind != "b", "np.modf of bools is not supported")
     return np.fmod(x, 1.0), np.trunc(x)
 
 
 def angle(z: Numbers, deg: Any = False) -> Any:
     """``np.angle`` of real numbers: 0 or pi."""
-    made = np.arctan2(np.imag(z), np.real(z))
-    return np.rad2deg(made) if deg else made
+    made = np.arctan2(0, z)
+    return made * (180 / math.pi) if deg else made
 
 
 def divmod_(x: Any, y: Any) -> Any:

@@ -16,6 +16,8 @@ def flat(a: Any) -> Any:
 
 def kept(made: Any, x: Any, axis: Any) -> Any:
     """A reduction of ``x`` with the axes it summed over kept at extent 1."""
+    if np.ndim(x) == 0:
+        return np.asarray(made)
     if axis is not None:
         return np.expand_dims(made, axis)
     return np.reshape(made, (1,) * np.ndim(x))
@@ -69,8 +71,10 @@ def rot90(m: Numbers) -> Any:
 
 
 def ix_(*args: Any) -> Any:
-    """``np.ix_`` of integers."""
-    return tuple([np.reshape(np.asarray(a), (1,) * k + (-1,) + (1,) * (len(args) - 1 - k)) for k, a in enumerate(args)])
+    """``np.ix_`` of integers and masks."""
+    places = [np.asarray(a) for a in args]
+    places = [np.flatnonzero(a) if a.dtype.kind == "b" else a for a in places]
+    return tuple([np.reshape(a, (1,) * k + (-1,) + (1,) * (len(args) - 1 - k)) for k, a in enumerate(places)])
 
 
 def diagflat(v: Numbers, k: int = 0) -> Any:

@@ -15,7 +15,7 @@ from symgrad.ops.composed.shapes import kept, rows_first
 def ptp(a: Numbers, axis: Any = None, keepdims: Any = None) -> Any:
     """``np.ptp``: largest minus smallest."""
     made = np.max(a, axis=axis) - np.min(a, axis=axis)
-    return kept(made, a, axis) if keepdims else made
+    return kept(made, a, axis) if keepdims and np.ndim(a) > 0 else made
 
 
 def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any = False, keepdims: Any = False) -> Any:
@@ -23,7 +23,7 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
     a = inexact(a)
     if weights is None:
         made = np.mean(a, axis=axis, keepdims=keepdims)
-        return (made, np.full_like(made, np.size(a) / np.size(made))) if returned else made
+        return (made, np.full_like(made, np.size(a) / np.size(made))[()]) if returned else made
     alike = np.ndim(weights) == np.ndim(a)
     need(alike or axis is not None, "Axis must be specified when shapes of a and weights differ.")
     need(alike or np.ndim(weights) == 1 and not isinstance(axis, tuple), "weights of np.average along several axes are not supported")
@@ -41,7 +41,7 @@ def moments_about(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Numbers
     """The mean square of distances from a mean that is given."""
     apart = a - mean
     total = np.sum(apart * apart, axis=axis, keepdims=keepdims)
-    return total / np.maximum(np.size(apart) // np.maximum(np.size(total), 1) - ddof, 0)
+    return total / max(np.size(apart) // max(np.size(total), 1) - ddof, 0)
 
 
 def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
@@ -128,7 +128,8 @@ def quantile_place(q: Any, count: Any, method: str) -> Any:
         return np.round(whole) if np.ndim(q) else round(whole)
     need(method in BETWEEN, "this method of np.quantile is not supported")
     alpha, beta = BETWEEN[method]
-    return np.clip(count * q + (alpha + q * (1 - alpha - beta)) - 1, 0, count - 1)
+    place = count * q + (alpha + q * (1 - alpha - beta)) - 1
+    return np.clip(place, 0, count - 1) if np.ndim(q) else min(max(place, 0.0), count - 1.0)
 
 
 def weighted_mean(a: Any, b: Any, part: Any) -> Any:
@@ -142,6 +143,7 @@ def weighted_mean(a: Any, b: Any, part: Any) -> Any:
 def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
     """``np.quantile``: between the two that stand next to the place asked for."""
     ordered = np.sort(rows_first(a, axis), axis=0)
+    must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
     if np.ndim(q):
         must(np.min(q) >= 0 and np.max(q) <= 1, "quantiles must be between 0 and 1")
     else:
@@ -152,7 +154,8 @@ def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", k
     high = np.minimum(low + 1, ordered.shape[0] - 1) if np.ndim(q) else min(low + 1, ordered.shape[0] - 1)
     if np.ndim(q) and np.ndim(ordered) > 1:
         part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
-    made = np.where(np.isnan(ordered[-1]), np.nan, weighted_mean(ordered[low], ordered[high], part))
+    taken = ordered[low] if method in ("lower", "higher", "nearest") else weighted_mean(ordered[low], ordered[high], part)
+    made = taken if a.dtype.kind in "iub" else np.where(np.isnan(ordered[-1]), np.nan, taken)
     made = made[()] if np.ndim(made) == 0 else made
     if keepdims:
         need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
@@ -172,21 +175,28 @@ def nanmedian(a: Numbers) -> Any:
 
 def nanquantile(a: Numbers, q: Numbers) -> Any:
     """``np.nanquantile`` of all elements."""
-    return quantile(a[~np.isnan(a)], q)
+    return quantile(a if a.dtype.kind in "iub" else a[~np.isnan(a)], q)
 
 
 def nanpercentile(a: Numbers, q: Numbers) -> Any:
     """``np.nanpercentile`` of all elements."""
-    return percentile(a[~np.isnan(a)], q)
+    return percentile(a if a.dtype.kind in "iub" else a[~np.isnan(a)], q)
+
+
+def numbers_or(a: Any, other: Any) -> Any:
+    """Another number in the place of what is none; integers and bools are all numbers."""
+    return a if a.dtype.kind in "iub" else np.where(np.isnan(a), other, a)
 
 
 def nanprod(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.nanprod``: what is not a number counts as one."""
-    return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
+    return np.prod(numbers_or(a, 1), axis=axis, keepdims=keepdims)
 
 
 def nanvar(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
-    """``np.nanvar`` of the elements that are numbers."""
+    """``np.nanvar`` of the elements that are numbers; integers all are."""
+    if a.dtype.kind in "iub":
+        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     middle = np.nanmean(a, axis=axis, keepdims=True)
     apart = np.where(np.isnan(a), middle, a) - middle
     count = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims)
@@ -201,12 +211,12 @@ def nanstd(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
     """``np.nancumsum``: what is not a number counts as zero."""
-    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
+    return np.cumsum(numbers_or(a, 0), axis=axis)
 
 
 def nancumprod(a: Numbers, axis: Any = None) -> Any:
     """``np.nancumprod``: what is not a number counts as one."""
-    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
+    return np.cumprod(numbers_or(a, 1), axis=axis)
 
 
 def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Any:
