@@ -33,7 +33,7 @@ from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.protocols import as_float
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
-from symgrad.frontend.rows import call_row
+from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import SPECIAL, callee, expression
@@ -191,6 +191,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     except TypeError:
         found = None
     spelled = spelling.spelled(value) if found is None else None
+    if spelled is not None and spelled.row in OF_PLACES:
+        args = [without_places(ctx, a) for a in args]
     if (found is not None or spelled is not None) and value not in OF_ANYTHING:
         args = [argument(ctx, a, node) for a in args]
     if found is not None:

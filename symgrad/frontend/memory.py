@@ -140,7 +140,8 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             what = "a tuple of which the length is not known while compiling cannot be an index"
             raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one in the subscript")
         case Obj(key) if key.kind == "list":
-            return "i", [ctx.array_of(ctx.read(item, node), None)]
+            nothing = not isinstance(ctx.state.heap[key], Ref) and not ctx.state.heap[key]
+            return "i", [ctx.array_of(ctx.read(item, node), "i64" if nothing else None)]
         case Iter(kind="range", parts=parts):
             return "i", [ctx.call("arange", *parts, dtype=None)]
     return "i", [ctx.read(argument(ctx, item, node), node)]

@@ -13,6 +13,7 @@ from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
+from symgrad.ir.core import ZERO
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, products
 from symgrad.ops.declare import ROWS
@@ -23,6 +24,8 @@ ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
+#: rows of which an operand says places
+OF_PLACES = frozenset({"take_items", "delete"})
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy gives as a named tuple
@@ -67,6 +70,13 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     if bound.row in NUMBERED and isinstance(made, Num):  # the row gives a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", made.operand, dtype=None))
     return made
+
+
+def without_places(ctx: Lowering, argument: Binding) -> Binding:
+    """An argument that may say places: an empty list says none, and is no array of floats."""
+    if isinstance(argument, Obj) and argument.key.kind == "list" and not isinstance(ctx.state.heap[argument.key], Ref):
+        return argument if ctx.state.heap[argument.key] else ctx.make(ctx.call("zeros", ZERO, dtype="i64"))
+    return argument
 
 
 def overlap(sections: Any) -> bool:

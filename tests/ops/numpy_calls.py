@@ -8,22 +8,18 @@ for parameters that take particular ones (``VALUES`` by the parameter's name, ``
 from __future__ import annotations
 
 import inspect
-import linecache
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
 from typing import Any
 
 import numpy as np
 
-import symgrad
-from symgrad.errors import InvalidIR, SymgradError
 from symgrad.frontend.tables import SPECIAL
 from symgrad.ops.composed import COMPOSED
 from symgrad.ops.spelling import CALLABLES
+from tests import against_numpy
 from tests.ops.laws import values
 
 #: of one array, of two, of three: shapes that every call is tried with, then those that only a function's first calls are
@@ -245,139 +241,18 @@ def cases() -> list[Case]:
 
 #: functions that have no derivative where what they measure is zero, as a standard deviation of one number
 KINKS = re.compile(r"np\.(nan)?std\(|np\.linalg\.\w*norm\(|np\.corrcoef\(")
-COUNTER = count()
-STEPS = (2e-4, 3e-5)
 
 
-def function_of(text: str) -> Any:
+def source_of(text: str) -> str:
     """A function that returns what a call gives, and a float."""
     name = text.partition("(")[0]
     body = f"made = {text}" if name not in WRITING else f"made = x.copy(){chr(10)}    {text.replace('(x', '(made', 1)}"
-    source = f"import numpy as np\ndef f(x, y, z, v, w, s):\n    {body}\n    return made, 2.0 * s\n"
-    path = f"<call {next(COUNTER)} of numpy>"
-    linecache.cache[path] = (len(source), None, [line + "\n" for line in source.splitlines()], path)
-    space: dict[str, Any] = {"__name__": "numpy_calls"}
-    exec(compile(source, path, "exec"), space)  # noqa: S102
-    return space["f"]
-
-
-def leaves(tree: Any) -> list[Any]:
-    """The numbers and arrays of a result, in order."""
-    return [leaf for part in tree for leaf in leaves(part)] if isinstance(tree, tuple | list) else [tree]
-
-
-def kind_of_value(value: Any) -> tuple[Any, ...]:
-    """What must be alike: an array with its dtype and shape, a number of NumPy's with its dtype, a class of Python's."""
-    if isinstance(value, np.ndarray):
-        return "array", value.dtype, value.shape
-    return ("number", value.dtype) if isinstance(value, np.generic) else (type(value).__name__,)
-
-
-def equal(one: Any, other: Any, narrow: bool) -> bool:
-    """Are two results equal up to rounding?"""
-    if np.asarray(one).dtype.kind in "OSUbiu":
-        return bool(np.array_equal(one, other))
-    size = float(np.max(np.abs(other), initial=0.0, where=np.isfinite(other)))
-    return np.allclose(one, other, rtol=3e-5 if narrow else 1e-10, atol=(1e-5 if narrow else 1e-11) * (1 + size), equal_nan=True)
-
-
-def copies(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
-
-
-def floats(arguments: dict[str, Any]) -> list[str]:
-    """The arguments that carry a derivative."""
-    return [k for k, v in arguments.items() if isinstance(v, float) or isinstance(v, np.ndarray) and v.dtype.kind == "f"]
-
-
-def plainly(function: Any, arguments: dict[str, Any]) -> Any:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return function(**copies(arguments))
-
-
-def weighed(tree: Any, seeds: list[Any]) -> float:
-    """The sum of what is returned, weighed by the seeds."""
-    total = 0.0
-    for leaf, seed in zip(leaves(tree), seeds, strict=True):
-        if np.asarray(leaf).dtype.kind == "f":
-            total += float(np.sum(np.asarray(leaf, float) * seed))
-    return total
-
-
-def seeds_for(tree: Any) -> list[Any]:
-    """A seed for each number and array of a result."""
-    made = []
-    for leaf in leaves(tree):
-        array = np.asarray(leaf)
-        weights = np.cos(1.0 + np.arange(array.size)).reshape(array.shape)
-        made.append(weights.astype(array.dtype) if array.dtype.kind == "f" else weights)
-    return [w if isinstance(leaf, np.ndarray) else float(w) if isinstance(leaf, float) and not isinstance(leaf, np.generic) else w[()]
-            for w, leaf in zip(made, leaves(tree), strict=True)]  # fmt: skip
-
-
-def in_form(tree: Any, seeds: Iterator[Any]) -> Any:
-    """The seeds in the structure of a result."""
-    return tuple(in_form(part, seeds) for part in tree) if isinstance(tree, tuple | list) else next(seeds)
+    return f"import numpy as np\ndef f(x, y, z, v, w, s):\n    {body}\n    return made, 2.0 * s\n"
 
 
 def judged(case: Case) -> tuple[str, str]:
-    """``right``, ``refused``, ``not taken`` (by NumPy), or what is wrong, with words."""
-    function = function_of(case.text)
-    try:
-        expected = plainly(function, case.arguments)
-    except Exception as error:
-        return "not taken", type(error).__name__
-    if any(np.asarray(leaf).dtype.kind not in "biuf" for leaf in leaves(expected)):
-        return "not taken", "no numbers"
-    given = copies(case.arguments)
-    seeds = seeds_for(expected)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            made, pull = symgrad.vjp(function, *given.values())
-            gradients = pull(in_form(made, iter(seeds)))
-    except InvalidIR as error:
-        return "crash", f"InvalidIR: {error}"
-    except SymgradError as error:
-        return "refused", f"{type(error).__name__}: {error.what}"
-    except Exception as error:
-        return "crash", f"{type(error).__name__}: {error}"
-    narrow = "f32" in case.dtypes
-    if len(leaves(made)) != len(leaves(expected)):
-        return "structure", f"{made!r:.200} for {expected!r:.200}"
-    for one, other in zip(leaves(made), leaves(expected), strict=True):
-        if kind_of_value(one) != kind_of_value(other):
-            return "kind", f"{kind_of_value(one)} for {kind_of_value(other)}"
-        if not equal(one, other, narrow):
-            return "value", f"{one!r:.200} for {other!r:.200}"
-    return judged_gradients(case, function, dict(zip(floats(case.arguments), gradients, strict=True)), seeds)
-
-
-def judged_gradients(case: Case, function: Any, gradients: dict[str, Any], seeds: list[Any]) -> tuple[str, str]:
-    """Gradients in the form of their arguments, against differences along one direction where these are sure."""
-    for name, g in gradients.items():
-        if kind_of_value(g) != kind_of_value(case.arguments[name]):
-            return "gradient kind", f"d{name} is {kind_of_value(g)}"
-    wide = {k: v.astype(float) if isinstance(v, np.ndarray) and v.dtype == np.float32 else v for k, v in case.arguments.items()}
-    for name in [n for n in gradients if n != "s"]:
-        direction = np.sin(2.0 + np.arange(wide[name].size)).reshape(wide[name].shape)
-        slopes = []
-        for h in STEPS:
-            try:
-                moved = [weighed(plainly(function, {**wide, name: wide[name] + k * h * direction}), seeds) for k in (1, -1, 2, -2)]
-            except Exception:
-                return "right", "differences do not exist"
-            slopes.append((8 * (moved[0] - moved[1]) - (moved[2] - moved[3])) / (12 * h))
-        slope = float(np.sum(np.asarray(gradients[name], float) * direction))
-        if np.isnan(slope) and KINKS.match(case.text):
-            continue
-        scale = 1 + abs(slopes[1])
-        if not np.isfinite(slopes).all() or abs(slopes[0] - slopes[1]) > 1e-5 * scale:
-            continue
-        if not abs(slope - slopes[1]) <= (3e-3 if "f32" in case.dtypes else 1e-6) * scale:
-            return "gradient", f"d{name} along a direction is {slope}, differences {slopes[1]}"
-    return "right", ""
+    """What becomes of a call."""
+    return against_numpy.judged(against_numpy.function_of(source_of(case.text)), case.arguments, bool(KINKS.match(case.text)))
 
 
 __all__ = ["Case", "cases", "functions", "judged"]

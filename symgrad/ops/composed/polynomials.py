@@ -48,6 +48,7 @@ def poly(seq_of_zeros: Numbers) -> Any:
     """``np.poly``: the coefficients of the polynomial with these zeros."""
     need(np.ndim(seq_of_zeros) == 1, "np.poly of a matrix is not supported")
     zeros = seq_of_zeros
+    must(zeros.shape[0] > 0, "np.poly of no zeros, which is a number, is not supported")
     made = np.ones(1, dtype=zeros.dtype)
     none = np.zeros(1, dtype=zeros.dtype)
     for zero in zeros:
