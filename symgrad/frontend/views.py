@@ -117,11 +117,11 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     step = step_of(name, type_, settings) if len(args) == 1 else None
     if step is not None:
         return Ref(args[0].location, (*args[0].path, step))
+    root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
     if name == "diagonal" and len(args) == 1 and ctx.unroll:
-        return diagonal_view(args[0], type_, settings)
+        return diagonal_view(args[0], type_, settings) if root in ("C", "CF") else None
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:
         return args[0] if len(type_.shape) < 2 else Ref(args[0].location, (*args[0].path, Step(".T")))
-    root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
     by_rows = root in ("C", "CF") and (type_.layout in ("C", "CF") or is_piece_of_vector(ctx, args[0]))
     if name in ("reshape", "ravel") and by_rows and set(settings.get("order", "C") or "C") <= {"C"}:
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])

@@ -15,8 +15,8 @@ from symgrad.ir.types import Array, Dim, Extent, Scalar, ShapeOf, Type, Undefine
 from symgrad.loops.forms import Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
-from symgrad.loops.scalars import if_zero, is_index_arithmetic, is_python_int, lower_scalar
-from symgrad.loops.writer import BOUNDED, Writer
+from symgrad.loops.scalars import bail_out, if_zero, is_index_arithmetic, is_python, is_python_int, lower_scalar
+from symgrad.loops.writer import BOUNDED, FLOAT_BITS, LARGEST, Writer
 from symgrad.ops.build import symbols
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts
@@ -130,6 +130,14 @@ class Context:
             self.env[value] = tuple(self.writer.pure("shape_part", made, axis=k) for k in range(len(value.type.shape)))
         else:
             raise OutOfReach(f"{named(value)}, which is {in_words(value.type)}", self.func.loc)
+
+    def check_integers(self) -> None:
+        """Leave where an integer among the arguments that is counted from has more than 62 bits: no round of a loop then overflows."""
+        counted = {operand for op in walk(self.func.body) for operand in counted_from(op)}
+        for value, made in zip(self.func.params, self.params, strict=True):
+            if value in counted and is_python_int(value.type) and not self.writer.is_checked_small(made):
+                self.writer.check("check_less", made, Const(2**LARGEST))
+                self.writer.check("check_at_least", made, Const(-(2**LARGEST)))
 
     def check_ones(self) -> None:
         """Leave where an extent of an argument is 1 that is taken not to be, or is not that is: the caller has not looked."""
@@ -307,6 +315,8 @@ class Context:
             if op.name == "floor_divide":
                 if_zero(self.writer.build, args[1])
             return [self.writer.pure(op.name, *args, hint=op.outs[0].name, **op.settings)]
+        if op.name in COMPARING:
+            self.compare_exactly(args)
         block = self.writer.build.block
         before = len(block.ops)
         results = lower_scalar(self.writer.build, op, args)
@@ -315,7 +325,26 @@ class Context:
                 self.writer.maker[made_op.outs[0]] = made_op
         return results
 
+    def compare_exactly(self, args: list[Operand]) -> None:
+        """Leave where an integer of Python's that is compared with one of its floats has more bits than a float: numba rounds it."""
+        kinds = [getattr(a.type, "kind", None) for a in args]
+        if sorted(map(str, kinds)) != ["float", "int"] or not is_python(*(a.type for a in args)):
+            return
+        whole = args[kinds.index("int")]
+        if not self.writer.is_short(whole):
+            build = self.writer.build
+            bail_out(build, build.call("greater", build.call("abs", whole), Const(2**FLOAT_BITS)))
 
+
+def counted_from(op: Op) -> Sequence[Operand]:
+    """What of an op's operands grows: what is added to, what a loop carries, and where it begins, unless that is a literal."""
+    if isinstance(op, For) and isinstance(op.operands[0], Const) and isinstance(op.operands[2], Const):
+        return op.inits
+    counts = isinstance(op, For | While) or isinstance(op, Call) and op.name in ("add", "subtract")
+    return op.operands if counts else ()
+
+
+COMPARING = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 #: what is done with single elements of arrays, and what asks for extents
 ELEMENTS = frozenset({"take", "set_at", "add_at", "extent"})
 

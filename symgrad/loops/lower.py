@@ -109,6 +109,7 @@ class Lowering(Context):
             self.parameter(value)
         self.check_ones()
         self.block(self.func.body)
+        self.check_integers()
         self.results = [self.result(y) for y in self.func.body.yields]
 
     # -------------------------------------------------------------- blocks

@@ -151,6 +151,15 @@ def unless_small(build: Builder, value: Operand) -> None:
     bail_out(build, build.call("not_", small))
 
 
+def unless_whole(build: Builder, value: Operand, signed: bool) -> None:
+    """Leave the kernel if an integer of NumPy's has more than 62 bits: as one of Python's it may grow."""
+    if isinstance(value, Const):
+        return
+    bail_out(build, build.call("greater", value, Const(LARGE)))
+    if signed:
+        bail_out(build, build.call("less", value, Const(-LARGE)))
+
+
 # ------------------------------------------------------------------ rows
 
 
@@ -325,6 +334,8 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
     if wanted == "int" and kind == "float":
         unless_small(build, args[0])
     dtype = getattr(args[0].type, "dtype", None)
+    if wanted == kind == "int" and dtype in ("any", "i64", "u64"):
+        unless_whole(build, args[0], signed=dtype != "u64")
     if dtype not in (None, "any") and kind == wanted != "bool":  # numba would leave it as narrow as it is
         made = build.call("cast", args[0], dtype={"float": "f64", "int": "i64"}[wanted])
         made.type = Scalar(wanted)

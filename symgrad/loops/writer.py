@@ -6,7 +6,7 @@ content of the moment, a store (``set_at``, ``add_at``, ``let``) gives nothing. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -21,6 +21,7 @@ from symgrad.ops.build import Builder
 
 Key = tuple[Any, ...]
 SMALL, LARGEST = 31, 62  #: bits of integers that the entry knows, and of integers that overflow in no operation
+FLOAT_BITS = 53  #: bits of the integers that are floats exactly
 #: how many bits the results of rows have, from those of the operands
 BOUNDED: dict[str, Callable[..., int]] = {
     "add": lambda a, b: max(a, b) + 1,
@@ -287,11 +288,29 @@ class Writer:
         sizes = [s for a in args if (s := self.bits(a, leaves)) is not None]
         if len(sizes) < len(args) or BOUNDED[name](*sizes) > LARGEST:
             return False
+        self.check_small(leaves)
+        return True
+
+    def is_short(self, operand: Operand) -> bool:
+        """Has an integer no more bits than a float, if what the entry knows has no more than 31?  That is then checked there."""
+        leaves: dict[Value, None] = {}
+        size = self.bits(operand, leaves)
+        if size is None or size > FLOAT_BITS:
+            return False
+        self.check_small(leaves)
+        return True
+
+    def check_small(self, leaves: Iterable[Value]) -> None:
+        """Check that integers which the entry knows have no more than 31 bits."""
         for leaf in leaves:
             self.check("check_less", leaf, Const(2**SMALL))
             if not self.is_count(leaf):
                 self.check("check_at_least", leaf, Const(-(2**SMALL)))
-        return True
+
+    def is_checked_small(self, leaf: Value) -> bool:
+        """Has it been checked that an integer has no more than 31 bits?"""
+        keys = [("check_less", (key_of(leaf), key_of(Const(2**SMALL)))), ("check_at_least", (key_of(leaf), key_of(Const(-(2**SMALL)))))]
+        return all(any(key in scope.known for scope in self.scopes) for key in keys)
 
     def bits(self, operand: Operand, leaves: dict[Value, None], depth: int = 8) -> int | None:
         """How many bits an integer may have; ``leaves`` collects those on which this depends, which the entry knows."""
