@@ -168,7 +168,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
         raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
     value = ctx.read(owner, node)
     wide = {"f16": "f64", "f32": "f64", "c64": "c128"}.get(getattr(value.type, "dtype", None) or "")  # Python's numbers
-    made = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank))
+    made = ctx.make(ctx.call("list_from", value if wide is None else ctx.call("cast", value, dtype=wide), depth=rank, python=True))
     return ctx.new_object("list", made) if isinstance(made, Ref) else made
 
 

@@ -119,7 +119,7 @@ def number_kept(of: Type) -> Type | None:
 
 
 def _squeeze_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return number_kept(types[0]) or layout_law(_squeezed)(types, settings, dim)  # type: ignore[no-any-return]
+    return number_kept(types[0]) or layout_law(_squeezed)(types, settings, dim)
 
 
 def _transpose_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

@@ -207,7 +207,7 @@ def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Resu
 def text_law(params: tuple[str, ...], text: Emit) -> Law:
     """The law of a function applied element by element whose text is another one for numbers: NumPy is asked about that text."""
 
-    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
         return elementwise_law(lambda s: evaluator(params, text(settings, types)))(types, settings, dim)
 
     return law

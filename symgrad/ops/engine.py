@@ -238,13 +238,15 @@ def _list_from(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     item: Type = UNKNOWN
     match types[0]:
         case Array(dtype=str() as dtype, shape=shape) if shape is not None:
-            item = Array(dtype, shape[depth:]) if len(shape) > depth else Scalar(kind_of(dtype), dtype)
+            item = Array(dtype, shape[depth:]) if len(shape) > depth else Scalar(kind_of(dtype), None if settings["python"] else dtype)
     for _ in range(depth):
         item = List(item)
     return item
 
 
 def _list_from_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if settings["python"]:
+        return "x.tolist()"
     return "list(x)" if settings["depth"] == 1 else "nested_list(x, depth)"
 
 
@@ -449,8 +451,8 @@ constant("zeros_like(x)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
      emit=_array_of_text)  # fmt: skip
-# ``depth``: how many of the dimensions become lists
-rule("list_from(x, depth=1)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
+# ``depth``: how many of the dimensions become lists; ``python``: all, and the numbers are Python's
+rule("list_from(x, depth=1, python=False)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 
 # a list of Python's floats or complex numbers, from one that may hold NumPy's
 rule("python_numbers(l, kind='float')", lambda types, settings, dim: List(Scalar(settings["kind"])), l_grad="out_grad",

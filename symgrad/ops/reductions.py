@@ -108,7 +108,7 @@ constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_
 # ------------------------------------------------------------------ largest, smallest, middle
 
 
-def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     """As other reductions, but that of a number, with its axes kept, is an array without axes."""
     made = reduction_law(np.median)(types, settings, dim)
     if isinstance(made, Scalar) and settings["keepdims"]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import symgrad.marks
 import symgrad.ops.cells
 import symgrad.ops.complexes
 import symgrad.ops.contracted
@@ -97,7 +98,7 @@ APART: dict[str, str] = {
     "index paths, held to NumPy in test_index_laws": "view take take_written set_at add_at add_written accumulate scatter_add",
     "of the engine: no value of NumPy's": """opaque opaque_pure opaque_attribute generator drawn touched may_share stop_gradient barrier label probe
         cut check check_real check_result check_count raise_error evaluated bail_out format_text format_percent refuse custom
-        in_form is_array held custom_backward no_slope singular_vectors eig""",
+        on_backward seen_backward in_form is_array held custom_backward no_slope singular_vectors eig""",
     "of SciPy: an import of more": "expm expm_frechet triangle",
     "of kernels, which numba compiles": """plus larger smaller product_into add_product inverse_into cofactors_into solution_into product_at1 product_at2
         product_at3 triangular_into convolution_into correlation_into order_into sorted_into middle_into digamma_of trigamma_of determinant
@@ -417,6 +418,7 @@ class Difference:
         return f"{self.text} of {self.operands} ({self.view}): {self.how}"
 
 
+assert symgrad.marks
 assert symgrad.ops.cells and symgrad.ops.complexes and symgrad.ops.contracted and symgrad.ops.into and symgrad.ops.kernel  # for their rows
 
 #: rows that are refused where the rank is not known
