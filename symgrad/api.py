@@ -21,7 +21,7 @@ from typing import Any, Literal
 from symgrad.bound import Bound, Stage
 from symgrad.compile import compile_gradient, import_stages
 from symgrad.dispatch.entry import Entry
-from symgrad.dispatch.table import Table
+from symgrad.dispatch.table import Asked, Table
 from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.exits import watched
@@ -52,12 +52,13 @@ from symgrad.runtime.locks import LOCK
 from symgrad.saving import is_saved_module
 from symgrad.signature import Compiled, Request, Signature, without_relations
 from symgrad.tracebacks import boundary
+from symgrad.verification.first_call import Verify, checked_verify, parts_of
 
 STATE = "__symgrad__"  #: the attribute of a decorated function that holds its ``Options``
 
 
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False) -> Options:  # fmt: skip
+            strict: bool = False, verify: Verify = None) -> Options:  # fmt: skip
     """Check what can be checked without the function."""
     available(jit)
     if strict and allow_unused:
@@ -72,7 +73,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
                 f"wrt names a parameter by position or name, not by {item!r}", hint="for example wrt=0, wrt='x', wrt=('x', 'w')"
             )
     names = frozenset((no_grad,) if isinstance(no_grad, str) else no_grad)
-    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit)
+    return Options(what, wrt, has_aux, allow_unused, names, strict=bool(strict), jit=jit, verify=checked_verify(verify))
 
 
 # ------------------------------------------------------------------ derived functions
@@ -91,12 +92,24 @@ class Derived:
         self._of, self._options = of, wanted
         self._function = of._function if isinstance(of, Derived) else of
         resolve_wrt(wanted, self._function)
-        self._table = Table(self._function, self._make, self._install)
+        self._table = Table(self._function, self._make, self._install, self._asked())
         self.__name__ = f"{getattr(of, '__name__', 'function')}_{wanted.what}".replace("<lambda>", "lambda")
         self.__qualname__ = self.__name__
         self.__module__ = self._function.__module__
         self.__doc__ = f"{wanted.what} of {describe(of)}, written by symgrad.\n\n{inspect.cleandoc(self._function.__doc__ or '')}".rstrip()
         import_stages(self._function, wanted.jit)
+
+    def _asked(self) -> Asked:
+        """What the first calls are compared with, and how."""
+        wanted, of = self._options, self._of
+        every = wanted.what == "vjp" and wanted.wrt is None
+
+        def names(signature: Signature) -> tuple[str, ...]:
+            return self._positional_floats(signature) if every else resolve_wrt(wanted, self._function)
+
+        parts = parts_of(wanted.what, wanted.has_aux, every or isinstance(wanted.wrt, tuple), names)
+        program = {"derivative": repr(self), "jit": repr(wanted.jit)}
+        return Asked(wanted.verify, parts, program, (lambda: of._table) if isinstance(of, Derived) else None)
 
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
@@ -335,7 +348,7 @@ def derived(function: Any, wanted: Options) -> Any:
 
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
+         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
     """The gradient of a function that returns one number, as a function of the same arguments.
 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
@@ -345,15 +358,19 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
     Where the result does not depend on an argument in ``wrt`` its gradient is zero, which a ``NotActiveWarning`` says at the
     call that compiles; ``allow_unused=True`` is silent, and ``strict=True`` raises ``NotActive``.
+
+    The first call for arguments of new types runs the function too and compares the two results: a difference raises ``Mismatch``.
+    ``verify="gradient"`` also compares the gradient with differences, ``verify=False`` nothing.
     """
-    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict))
+    return derived(function, options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
 
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+                   verify: Verify = None) -> Any:  # fmt: skip
     """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``."""
-    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict))
+    return derived(function, options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify))
 
 
 # calls of these inside a function that is differentiated are known to the frontend by this attribute
@@ -363,14 +380,14 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 
 @boundary
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, **kwargs: Any) -> Any:  # fmt: skip
+        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
 
     Without ``wrt`` it gives a tuple with one gradient for each positional argument that holds floats, also for those that the
     result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as ``grad`` does it.
     The pullback may be called any number of times.
     """
-    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit, strict))(*args, **kwargs)
+    return derived(function, options("vjp", wrt, None, has_aux, False, no_grad, jit, strict, verify))(*args, **kwargs)
 
 
 vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
@@ -378,16 +395,24 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 @boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
-                   allow_unused: bool = False, strict: bool = False, jit: Jit = False) -> Any:  # fmt: skip
+                   allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
     """Decorator: the function stays as it is and gains ``.grad``, ``.value_and_grad`` and ``.vjp``; methods too."""
     if function is None:
         return functools.partial(
-            differentiable, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux, allow_unused=allow_unused, strict=strict, jit=jit
+            differentiable,
+            wrt=wrt,
+            argnums=argnums,
+            no_grad=no_grad,
+            has_aux=has_aux,
+            allow_unused=allow_unused,
+            strict=strict,
+            jit=jit,
+            verify=verify,
         )
-    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict)
+    wanted = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
-                                             allow_unused=allow_unused, strict=strict, jit=jit))  # fmt: skip
+                                             allow_unused=allow_unused, strict=strict, jit=jit, verify=verify))  # fmt: skip
     plain = plain_function(function)
     if plain is function and is_written_in_class(plain):
         return Differentiable(plain, wanted)

@@ -22,13 +22,14 @@ from symgrad.ir.show import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
+from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.kernels import has_numba, own_compiler
 from symgrad.runtime.load import collector_paused
-from symgrad.signature import Compiled, Related, Request, Signature
+from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
 
@@ -92,11 +93,14 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     source, lowered = lowered_for(function, signature, request, notes)
     job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM))
     shelf = shelf_of(job, request.read is not None) if request.jit and notes is None else None
+    comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
     found = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if found is None else None))
+    if comparable is not None:
+        comparable = replace(comparable, primal=later.primal)
     if found is None:
         found = made_now(job, later, shelf)
-    compiled = loaded(job, found.emitted, found.name, later)
+    compiled = loaded(job, found.emitted, found.name, later, comparable)
     if found.again:
         setattr(compiled.function, PROGRAM, later.program)
     if not request.jit or lowered.caught:
@@ -105,6 +109,17 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     if lowered.func.notes is not None:
         tell_kernel(lowered.func.notes, pending)
     return replace(compiled, pending=pending)
+
+
+def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
+    """How a derivative is compared with the user's function, from that as it was read: the stages change it."""
+    lowered, notes = job.lowered, job.lowered.func.notes
+    once = why_once(lowered, job.signature.names)
+    if notes is not None and once is not None:
+        what, loc = once
+        notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
+    made = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad), is_custom(lowered))
+    return made if shelf is None else replace(made, seen=shelf.compared, keep=shelf.keep_compared)
 
 
 def derived(job: Job, read: Callable[[str], Any] | None) -> Any:

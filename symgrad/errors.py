@@ -367,6 +367,20 @@ class InvalidIR(SymgradError):
     default_hint = "this is a fault of symgrad: please report it"
 
 
+class Mismatch(SymgradError):
+    """Generated code and the user's function give two results for one call; never the user's fault.
+
+    ``ours`` and ``theirs`` are the two, ``report`` a text to send: the program, the types of its arguments, versions.
+    """
+
+    default_hint = "this is a fault of symgrad: please report it with the text in .report; verify=False runs the code as it is"
+
+    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = (), *,
+                 ours: Any = None, theirs: Any = None, report: str = "") -> None:  # fmt: skip
+        super().__init__(what, loc, hint, notes)
+        self.ours, self.theirs, self.report = ours, theirs, report
+
+
 def kinds() -> list[type[SymgradError]]:
     """Every kind of error, in the order of this file."""
     return [

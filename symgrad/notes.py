@@ -37,6 +37,7 @@ KINDS: dict[str, str] = {
     "forward": "what the line became in the forward half",
     "backward": "what it became in the backward half",
     "emitted": "what it became where code has no two halves: kernels, pullbacks, functions that are called",
+    "unverified": "what keeps the first call from being compared with the function itself",
     "uncompiled": "what keeps the derivative from being compiled by numba",
     "unproved": "what an analysis could not prove, what that costs, and what the user could change",
 }

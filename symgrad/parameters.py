@@ -15,6 +15,7 @@ from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
 from symgrad.signature import Abstract, Signature, Static, leaves_of
+from symgrad.verification.first_call import Verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
 What = Literal["grad", "value_and_grad", "vjp", "primal"]
@@ -35,6 +36,7 @@ class Options:
     bound: bool = False  #: the first parameter is an instance, and positions count from the next
     strict: bool = False  #: an argument that the result does not depend on is an error
     jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
+    verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
 
 
 def resolve_wrt(wanted: Options, function: types.FunctionType) -> tuple[str, ...]:

@@ -281,6 +281,25 @@ class Compiled:
     inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
     apart: tuple[tuple[str, str], ...] = ()  #: what is read from outside and what is changed among the arguments, which must be two objects
+    comparable: Comparable | None = None  #: how it is compared with the user's function; None where it is no function of the user's
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """What is needed to compare generated code with the user's function.
+
+    ``once`` says why the function cannot be run beside it, with the place; ``primal`` makes the function itself as it was read;
+    ``dtypes`` are those of its values; ``cut`` is whether derivatives are others than the function's on purpose. ``seen`` tells
+    whether an earlier process has compared the same texts, ``keep`` notes that this one has.
+    """
+
+    once: tuple[str, Loc] | None
+    primal: Callable[[], Callable[..., Any]] | None
+    dtypes: frozenset[str]
+    cut: bool
+    custom: bool  #: is a value said by the forward function of a ``custom_vjp``?
+    seen: Callable[[], bool] = bool
+    keep: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

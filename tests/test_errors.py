@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planted import anew, planted
 
 import symgrad
 from symgrad import eager, errors
@@ -143,6 +144,11 @@ def overwritten():
     y.backward()
 
 
+def mismatched():
+    with planted("x * x", "x + x"):
+        symgrad.value_and_grad(anew(square))(3.0)
+
+
 PROVOKED: dict[str, Callable[[], Any]] = {
     "UnsupportedSyntax": lambda: symgrad.grad(unsupported_syntax)(1.0),
     "UnknownFunction": lambda: symgrad.grad(unknown_function)(np.eye(2)),
@@ -166,6 +172,7 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "SaveError": unsaved,
     "NumbaMissing": numba_missing,
     "CloudpickleMissing": cloudpickle_missing,
+    "Mismatch": mismatched,
 }
 #: refusals that must name the user's file and line
 LOCATED = set(PROVOKED) - {

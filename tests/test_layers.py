@@ -28,7 +28,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "examples", "files", "loops", "explaining"},
+    {"saving", "examples", "files", "loops", "explaining", "verification"},
     {"jit", "pipeline"},
     {"compile", "dispatch", "marks", "parameters", "bound"},
     {"pickling", "rules", "exits"},

@@ -16,6 +16,7 @@ from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
 from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
 from symgrad.text import root_of, value_of
+from symgrad.verification.first_call import FirstCall
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +26,12 @@ class Entry:
     signature: Signature
     compiled: Compiled
     examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
+    first: FirstCall | None = None  #: of code that is compared with the user's function when it is first called
+
+    @property
+    def awaited(self) -> bool:
+        """Is it called through a comparison?"""
+        return self.first is not None and not self.first.passed
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""

@@ -21,8 +21,9 @@ from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, Unsuppor
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
 from symgrad.runtime.locks import LOCK
-from symgrad.signature import Compiled, Related, Signature, is_relation
+from symgrad.signature import Comparable, Compiled, Related, Signature, is_relation
 from symgrad.tracebacks import refused
+from symgrad.verification.first_call import Comparison, FirstCall, Parts, Verify, compared, verified
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
 KEPT, GUARDED = 256, 8
@@ -35,6 +36,16 @@ Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]  #: a function
 Make = Callable[..., Compiled]  #: of a function, a signature and, where there are any, pins
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a derivative, as far as its first calls are compared with the user's function."""
+
+    verify: Verify = False
+    parts: Parts = field(default_factory=Parts)
+    program: Mapping[str, str] = field(default_factory=dict)  #: in words, for a report
+    inner: Callable[[], Table] | None = None  #: of a derivative's derivative: the code of the first one
+
+
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Table:
     """The compiled code of one derived function. ``function`` is the user's; ``install`` is handed each new guard."""
@@ -42,6 +53,7 @@ class Table:
     function: types.FunctionType
     make: Make
     install: Callable[[Callable[..., Any]], None]
+    asked: Asked = field(default_factory=Asked)
     entries: dict[Signature, list[Entry]] = field(default_factory=dict)
     latest: Entry | None = None
     untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
@@ -92,7 +104,51 @@ class Table:
         entry = self.find(bound.arguments)
         if entry.compiled.pending is not None:
             entry = self.ready(entry, bound.arguments)
+        if entry.awaited and verified(self.asked.verify):
+            call = self.compared(entry, bound)
+            if call is not None:
+                return call, (), {}
         return entry.compiled.function, bound.args, bound.kwargs
+
+    def compared(self, entry: Entry, bound: inspect.BoundArguments) -> Callable[[], Any] | None:
+        """Compare code with the user's function when it is first called; what gives the result of the call, None for a plain call."""
+        assert entry.first is not None
+        call = compared(entry.first, partial(self.comparison, entry, bound))
+        if entry.first.passed:
+            with LOCK:
+                self.guard()
+            if entry.compiled.comparable is not None:
+                entry.compiled.comparable.keep()
+        return call
+
+    def comparison(self, entry: Entry, bound: inspect.BoundArguments) -> Comparison:
+        """What is compared when code is first called: of a derivative's derivative the first one before."""
+        function: Callable[..., Any] = self.function
+        inner = None if self.asked.inner is None else self.asked.inner()
+        if inner is not None:
+            below = inner.entry(entry.signature, entry.compiled.pins)
+            first = below.first if below.compiled.pending is None else FirstCall()
+            if first is not None and not first.passed:
+                compared(first, partial(inner.comparison, below, bound))
+            function = below.compiled.function
+        slopes = verified(self.asked.verify) == "gradient"
+        comparable = self.comparable(entry.signature, entry.compiled)
+        return Comparison(function, self.function, entry.compiled, comparable, entry.signature, bound, self.asked.parts, self.asked.program,
+                          slopes)  # fmt: skip
+
+    def comparable(self, signature: Signature, compiled: Compiled) -> Comparable | None:
+        """How the user's function is compared with code, which may be that of a derivative's derivative."""
+        if self.asked.inner is None:
+            return compiled.comparable
+        inner = self.asked.inner()
+        return inner.comparable(signature, inner.entry(signature, compiled.pins).compiled)
+
+    def first_call(self, signature: Signature, compiled: Compiled) -> FirstCall | None:
+        """What is to be noted of the first call of code; None of code that is not compared."""
+        if not verified(self.asked.verify):
+            return None
+        comparable = self.comparable(signature, compiled)
+        return None if comparable is None or comparable.once is not None or comparable.seen() else FirstCall()
 
     def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
         """Compile what has waited for its first call; once, however many threads call."""
@@ -110,7 +166,8 @@ class Table:
         """Put an entry in the place of another one, with a new guard."""
         self.entries = {s: [new if e is old else e for e in kept] for s, kept in self.entries.items()}
         self.latest = new
-        self.guard()
+        if not new.awaited:
+            self.guard()
 
     def give_up_kernel(self, compiled: Compiled, numpy: Compiled) -> None:
         """Install the NumPy code where a kernel raises what that does not."""
@@ -119,8 +176,8 @@ class Table:
                 self.put(entry, replace(entry, compiled=numpy))
 
     def guard(self) -> None:
-        """Install a guard that knows the newest entries, but for those of which something is still to be told."""
-        ready = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None]
+        """Install a guard that knows the newest entries, but for those of which something is still to be told or compared."""
+        ready = [e for kept in self.entries.values() for e in kept if e.compiled.pending is None and not e.awaited]
         recent = [e for e in ready if not any(e is untold for untold in self.untold)][-GUARDED:]
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
@@ -212,7 +269,8 @@ class Table:
             if entry is not None:
                 return entry
             examples = None if arguments is None else examples_of(self.function, arguments)
-            entry = Entry(signature, self.made(signature, arguments, pins), examples)
+            compiled = self.made(signature, arguments, pins)
+            entry = Entry(signature, compiled, examples, self.first_call(signature, compiled))
             entries = {s: list(kept) for s, kept in self.entries.items()}
             entries.setdefault(signature, []).append(entry)
             while sum(map(len, entries.values())) > KEPT:
@@ -223,7 +281,8 @@ class Table:
             self.entries, self.latest = entries, entry
             if entry.compiled.inactive and len(entries[signature]) == 1:
                 self.untold.append(entry)
-            self.guard()
+            if not entry.awaited:
+                self.guard()
         return entry
 
     def tell(self, entry: Entry) -> Entry:

@@ -185,6 +185,7 @@ class Lowering:
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None
     caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that the function would handle
+    keeps: list[Loc] = field(default_factory=list)  #: where functions are called whose results are kept
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
     recursive: dict[Any, Any] = field(default_factory=dict)

@@ -31,6 +31,7 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
     if not number or any(isinstance(op, Call) and op.name in SEEN for op in ops):
         what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
         raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
+    ctx.keeps.append(ctx.loc(node))
     return made if made is not None else Static(None)
 
 

@@ -86,6 +86,7 @@ class Lowered:
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
     apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
     aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
+    keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
 
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
@@ -235,7 +236,7 @@ class Attempt:
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx))  # fmt: skip
+                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx), keeps=tuple(ctx.keeps))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
         """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""

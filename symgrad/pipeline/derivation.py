@@ -51,7 +51,7 @@ Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
 
 #: what stands behind a function's name in the names of what is made beside it
-ENDS = ("", "_plain", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
+ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,12 @@ class Derivation:
             self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
         )
         return self.kernels(job, surface)
+
+    def primal(self) -> tuple[Emitted, str]:
+        """The text of the function itself, to be run once, and its name."""
+        job, name = self.job, f"{self.name}_primal"
+        result = numbered(job.lowered.result, itertools.count())
+        return emitted_for(job, job.stages["simplified"], name, result, "The function itself.", once=True), name
 
     def saved(self, examples: Any, kernel: bool) -> str:
         """The text of a module of its own, with the kernels if it is to have them."""

@@ -49,11 +49,11 @@ def printed(func: Func, job: Job) -> Func:
     return simplify(func, LOWER_HALVES if job.request.pullback else LOWER)
 
 
-def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
-    """Emit a function that takes the user's own parameters."""
+def emitted_for(job: Job, func: Func, name: str, result: str, doc: str, once: bool = False) -> Emitted:
+    """Emit a function that takes the user's own parameters; one that is run ``once`` as it is, without comments."""
     words: Mapping[str, str] = {} if job.outside is None else job.outside.words
     names = {*job.signature.names, *words.values()}
-    func = printed(func, job)
+    func = clone(func) if once else printed(func, job)
     bind: dict[Value, str] = {}
     converted = dict(job.signature.converted)
     for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
@@ -71,8 +71,9 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitt
             result,
             doc,
             lines_of(job),
+            comments=not once,
             objects=job.lowered.objects,
-            fast=job.outside is None and job.request.optimize == "speed" and not holds_complex(func),
+            fast=not once and job.outside is None and job.request.optimize == "speed" and not holds_complex(func),
             again=again,
         ),
     )

@@ -19,7 +19,7 @@ from symgrad.pipeline.job import Job
 from symgrad.runtime import support
 from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
-from symgrad.signature import Compiled
+from symgrad.signature import Comparable, Compiled
 
 if TYPE_CHECKING:
     from symgrad.pipeline.derivation import Derivation
@@ -52,6 +52,13 @@ class Later:
         """The text of a module of its own."""
         return self().saved(examples, kernel)
 
+    def primal(self) -> Callable[..., Any]:
+        """The function itself as it was read, loaded."""
+        made = self()
+        with collector_paused():
+            emitted, name = made.primal()
+            return load(emitted.text, name, {**own_namespace(made.job, emitted), **made.job.lowered.objects})
+
     def program(self) -> Lowered:
         """The derivative as if it had just been lowered."""
         program = self().readable().program
@@ -59,7 +66,7 @@ class Later:
         return program()
 
 
-def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
+def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comparable | None = None) -> Compiled:
     """Load the text and say what it depends on."""
     lowered = job.lowered
     namespace = {**own_namespace(job, emitted), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
@@ -69,7 +76,8 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later) -> Compiled:
     kernel = bool(job.request.jit) and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
-                    relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart)  # fmt: skip
+                    relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
+                    comparable=comparable)  # fmt: skip
 
 
 def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:

@@ -105,6 +105,25 @@ class Shelf:
         """The classes that gradients may be made of: those of the arguments, in order."""
         return [types.SimpleNamespace, *(item.kind for item in trees(self.job.signature))]
 
+    # -------------------------------------------------------------- first calls
+
+    def compared(self) -> bool:
+        """Has an earlier process compared what these texts compute with the user's function, as its text is now?"""
+        try:
+            return bool(self.record("compared")["source"] == self.source())
+        except MISREAD:
+            return False
+
+    def keep_compared(self) -> None:
+        """Note that this process has."""
+        self.keep("compared", {"source": self.source()})
+
+    def source(self) -> str:
+        """A digest of the text of the user's function."""
+        source = self.job.source
+        lines = source.lines[source.node.lineno - 1 : source.node.end_lineno]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
     # -------------------------------------------------------------- kernels
 
     def kernel(self) -> Kernel | Pair | OutOfReach | None:

@@ -1,0 +1,100 @@
+"""A function as it was read -> what is to be known before it is run beside its derivative: its effects, the dtypes inside, cuts."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from symgrad.frontend.lower import Lowered
+from symgrad.frontend.opaque import GENERATORS
+from symgrad.ir.core import Call, Const, Op, Operand, walk
+from symgrad.ir.show import reachable
+from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
+from symgrad.location import Loc
+from symgrad.ops.declare import USER_ROWS
+from symgrad.runtime.support import refill
+
+#: calls that store in objects that were given
+STORES = (setattr, operator.setitem, refill)
+#: what makes a generator that draws the same numbers for the same seed
+SEEDED = (np.random.default_rng, np.random.RandomState)
+#: rows that end or change derivatives on purpose; so do those that users declare
+CUTS = frozenset({"stop_gradient", "barrier", "on_backward", "custom"})
+
+
+def ops_of(lowered: Lowered) -> Iterator[Op]:
+    """Every op of a function and of those that it calls."""
+    for func in reachable(lowered.func):
+        yield from walk(func.body)
+
+
+def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None:
+    """Why a function cannot be run a second time unseen, and where; None if it can. ``names`` are those of its parameters."""
+    makers = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
+    for op in ops_of(lowered):
+        if isinstance(op, Call) and op.name == "opaque" and not is_repeatable(op, makers):
+            return said(op.args[0], makers), op.loc
+    outside = next((root for root in lowered.mutated if root not in names), None)
+    if outside is not None:
+        return "it writes to an array from outside", lowered.func.loc
+    if lowered.keeps:
+        return "it calls a function whose results are kept", lowered.keeps[0]
+    return None
+
+
+def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
+    """Does a call make a generator from a seed, or draw from one that was made so in the function?"""
+    function = op.args[0]
+    if isinstance(function, Const):
+        return function.value in SEEDED and len(op.args) > 1 and op.args[1].type == INT
+    attribute = makers.get(function)
+    owner = None if attribute is None else makers.get(attribute.args[0])
+    source = None if owner is None or owner.name != "generator" else makers.get(owner.args[0])
+    return source is not None and source.name == "opaque" and is_repeatable(source, makers)
+
+
+def said(function: Operand, makers: Mapping[Operand, Call]) -> str:
+    """What a call does that cannot be seen into."""
+    attribute = makers.get(function)
+    value = function.value if isinstance(function, Const) else None
+    if value is print:
+        return "it prints"
+    if value in STORES:
+        return "it stores something in an object that it was given"
+    if (getattr(value, "__module__", None) or "").startswith("numpy.random") or isinstance(
+        getattr(value, "__self__", None), np.random.RandomState
+    ):
+        return "it draws random numbers"
+    if attribute is not None and attribute.name == "opaque_attribute":
+        owner, name = attribute.args[0], attribute.settings["attribute"]
+        drawing = owner.type == Object("generator") or isinstance(owner, Const) and isinstance(owner.value, GENERATORS)
+        return "it draws random numbers" if drawing else f"it calls .{name}(), which may have effects"
+    return f"it calls {getattr(value, '__qualname__', 'an object')}, which may have effects"
+
+
+def is_cut(lowered: Lowered) -> bool:
+    """Are derivatives of the function others than the mathematics says, on purpose?"""
+    return any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in ops_of(lowered))
+
+
+def is_custom(lowered: Lowered) -> bool:
+    """Is a value said by the forward function of a ``custom_vjp``, which may give another one than the function?"""
+    return any(isinstance(op, Call) and op.name == "custom" for op in ops_of(lowered))
+
+
+def dtypes_of(lowered: Lowered) -> frozenset[str]:
+    """The dtypes of the values of a function."""
+    return frozenset(name for op in ops_of(lowered) for out in op.outs for name in names_in(out.type))
+
+
+def names_in(type_: Type) -> Iterator[str]:
+    """The dtypes in a type."""
+    if isinstance(type_, List):
+        yield from names_in(type_.item)
+    elif isinstance(type_, Array | Scalar) and type_.dtype is not None:
+        yield type_.dtype
+
+
+__all__ = ["dtypes_of", "is_custom", "is_cut", "why_once"]

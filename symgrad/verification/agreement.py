@@ -1,0 +1,135 @@
+"""Two results of one call -> how far they are apart, part by part.
+
+Containers have the same class and the same keys; arrays the same shape and dtype; numbers are of one kind. Floating numbers agree to
+rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symgrad.abstraction import is_record, record_names
+
+#: how far apart correct results may be, in parts of the larger one, by the size of a floating number in bytes
+RELATIVE = {2: 3e-2, 4: 2e-4, 8: 1e-9}
+EPSILON = {2: 1e-3, 4: 1.2e-7, 8: 2.3e-16}
+
+
+class OtherForm(Exception):
+    """Two results that are no two values of one form; the text says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far two parts are apart: infinitely where only equality counts; ``scale`` is the size of the larger one."""
+
+    path: str
+    size: float
+    scale: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What rounding explains: ``relative`` to the size of the part, ``absolute`` where terms cancel."""
+
+    relative: float
+    absolute: float
+
+    def admits(self, gap: Gap) -> bool:
+        """Is a gap within what rounding explains?"""
+        return gap.size <= self.relative * gap.scale + self.absolute
+
+
+def allowed_for(width: int, count: int, largest: float) -> Allowed:
+    """What rounding explains of functions whose narrowest float has ``width`` bytes, of ``count`` numbers, the largest of this size.
+
+    >>> allowed_for(8, 10, 1.0).relative, allowed_for(4, 10, 1.0).relative
+    (1e-09, 0.0002)
+    """
+    epsilon = EPSILON[width]
+    return Allowed(max(RELATIVE[width], 4 * epsilon * count), 64 * epsilon * min(largest, epsilon**-0.5))
+
+
+def gaps(ours: Any, theirs: Any, path: str = "") -> Iterator[Gap]:
+    """Every part in which two results differ; raises OtherForm where they have no common form."""
+    if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
+        yield from array_gaps(ours, theirs, path)
+    elif is_number(ours) and is_number(theirs):
+        yield from number_gaps(ours, theirs, path)
+    elif type(ours) is not type(theirs):
+        raise OtherForm(f"{path or 'the result'} is {a_kind(ours)}, not {a_kind(theirs)}")
+    elif isinstance(ours, dict):
+        if list(ours) != list(theirs):
+            raise OtherForm(f"{path or 'the result'} has other keys")
+        for key in ours:
+            yield from gaps(ours[key], theirs[key], f"{path}[{key!r}]")
+    elif isinstance(ours, tuple | list):
+        if len(ours) != len(theirs):
+            raise OtherForm(f"{path or 'the result'} has {len(ours)} items, not {len(theirs)}")
+        for k, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield from gaps(one, other, f"{path}[{k}]")
+    elif isinstance(ours, str | bytes):
+        if ours != theirs:
+            yield Gap(path, math.inf)
+    elif is_record(ours):
+        if record_names(ours) != record_names(theirs):
+            raise OtherForm(f"{path or 'the result'} has other attributes")
+        for name in record_names(ours):
+            one, other = getattr(ours, name), getattr(theirs, name)
+            if one is not other and one is not ours:
+                yield from gaps(one, other, f"{path}.{name}")
+
+
+def is_number(value: Any) -> bool:
+    """Is it a number of Python's or NumPy's?"""
+    return isinstance(value, bool | int | float | complex | np.generic) and not isinstance(value, np.str_ | np.bytes_ | np.void)
+
+
+def a_kind(value: Any) -> str:
+    """What a part is, in words."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of the shape {value.shape}"
+    return "None" if value is None else f"of the class {type(value).__name__}"
+
+
+def kind_of(value: Any) -> str:
+    """The letter of NumPy's for the kind of a number: unsigned integers are integers."""
+    return str(np.asarray(value).dtype.kind).replace("u", "i")
+
+
+def number_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
+    """How far two numbers are apart."""
+    if kind_of(ours) != kind_of(theirs):
+        raise OtherForm(f"{path or 'the result'} is {a_kind(ours)}, not {a_kind(theirs)}")
+    if kind_of(ours) not in "fc":
+        if ours != theirs:
+            yield Gap(path, math.inf)
+        return
+    yield from floating_gaps(np.asarray(ours), np.asarray(theirs), path)
+
+
+def array_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
+    """How far two arrays are apart."""
+    if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)) or ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        raise OtherForm(f"{path or 'the result'} is {a_kind(ours)}, not {a_kind(theirs)}")
+    if ours.dtype.kind in "fc":
+        yield from floating_gaps(ours, theirs, path)
+    elif ours.dtype.kind != "O" and not np.array_equal(ours, theirs):
+        yield Gap(path, math.inf)
+
+
+def floating_gaps(ours: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], path: str) -> Iterator[Gap]:
+    """How far apart floating numbers are that stand in the same places."""
+    with np.errstate(all="ignore"):
+        equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        if equal.all():
+            return
+        apart = np.abs(np.subtract(ours, theirs, dtype=np.result_type(ours, theirs, np.float64)))[~equal]
+        finite = np.abs(theirs[np.isfinite(theirs)])
+        size = float(np.max(apart))
+        yield Gap(path, math.inf if math.isnan(size) else size, float(np.max(finite)) if finite.size else 0.0)

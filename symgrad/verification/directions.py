@@ -1,0 +1,102 @@
+"""Trees of numbers (numbers, arrays, and tuples, lists, dicts and records of these) as vectors: directions, steps, inner products."""
+
+from __future__ import annotations
+
+import copy
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from symgrad.abstraction import is_record, record_names
+
+
+def children(value: Any) -> list[Any] | None:
+    """The items of a container, None for what is not one."""
+    match value:
+        case tuple() | list():
+            return list(value)
+        case dict():
+            return list(value.values())
+        case _ if not isinstance(value, np.ndarray | np.generic) and is_record(value):
+            return [getattr(value, name) for name in record_names(value)]
+    return None
+
+
+def is_float(value: Any) -> bool:
+    """Is it a float or a complex number, or an array of these?"""
+    return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
+
+
+def count_floats(value: Any) -> int:
+    """How many floats or arrays of floats there are in a tree."""
+    items = children(value)
+    return int(is_float(value)) if items is None else sum(map(count_floats, items))
+
+
+def widths(value: Any) -> list[int]:
+    """The bytes of each float type in a tree."""
+    items = children(value)
+    if items is None:
+        return [np.real(value).dtype.itemsize if isinstance(value, np.ndarray | np.generic) else 8] if is_float(value) else []
+    return [width for item in items for width in widths(item)]
+
+
+def fresh(value: Any) -> Any:
+    """A copy whose arrays may be written to."""
+    return copy.deepcopy(value) if isinstance(value, np.ndarray) or children(value) is not None else value
+
+
+def random_like(value: Any, random: np.random.Generator) -> Any:
+    """Numbers of unit variance for each float of a tree, in nested lists; None for all else."""
+    items = children(value)
+    if items is not None:
+        return [random_like(item, random) for item in items]
+    if not is_float(value):
+        return None
+    made = random.standard_normal(np.shape(value))
+    if np.iscomplexobj(value):
+        made = made + 1j * random.standard_normal(np.shape(value))
+    return made.astype(value.dtype) if isinstance(value, np.ndarray | np.generic) else type(value)(made)
+
+
+def by_key(value: Any, found: Any) -> Any:
+    """Nested lists that stand for a tree, with dicts and attributes where the tree has them."""
+    items = children(value)
+    if items is None:
+        return found
+    made = [by_key(item, part) for item, part in zip(items, found, strict=True)]
+    if isinstance(value, dict):
+        return dict(zip(value, made, strict=True))
+    return made if isinstance(value, tuple | list) else SimpleNamespace(**dict(zip(record_names(value), made, strict=True)))
+
+
+def moved(value: Any, tangent: Any, t: float) -> Any:
+    """``value + t * tangent``, with the structure and types of ``value``."""
+    match value:
+        case tuple() if hasattr(value, "_fields"):
+            return type(value)(*(moved(v, d, t) for v, d in zip(value, tangent, strict=True)))
+        case tuple() | list():
+            return type(value)(moved(v, d, t) for v, d in zip(value, tangent, strict=True))
+        case dict():
+            return {k: moved(v, d, t) for (k, v), d in zip(value.items(), tangent, strict=True)}
+    if tangent is None:
+        return fresh(value)
+    if not isinstance(tangent, list):
+        kind = type(value)
+        shifted = value + np.asarray(tangent * t, getattr(value, "dtype", None))
+        return shifted if isinstance(value, np.ndarray) else kind(shifted)
+    made = copy.copy(value)
+    for name, d in zip(record_names(value), tangent, strict=True):
+        object.__setattr__(made, name, moved(getattr(value, name), d, t))
+    return made
+
+
+def dot(value: Any, tangent: Any) -> complex:
+    """The sum of the products of a tree with a tangent, of which the real part counts; what carries no float counts nothing."""
+    if tangent is None or value is None:
+        return 0j
+    items = children(value)
+    if items is not None:
+        return sum(dot(v, d) for v, d in zip(items, tangent, strict=True))
+    return complex(np.sum(np.asarray(value, complex) * np.asarray(tangent, complex)))

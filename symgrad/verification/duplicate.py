@@ -1,0 +1,181 @@
+"""Arguments of a call -> copies of them, or what they hold, for a run of the user's function that nobody sees.
+
+What is one object stays one, and arrays lie in memory as they did. What carries no number (functions, modules, texts, objects of
+libraries) is handed on as it is: what a function does to one is an effect, which the frontend knows. Iterators cannot be copied.
+"""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import contextlib
+import copy
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symgrad.abstraction import is_record
+
+#: containers whose own ``copy`` runs nothing of the user's
+PLAIN = (set, bytearray, collections.OrderedDict, collections.defaultdict, collections.Counter)
+
+
+class NotCopied(Exception):
+    """An argument that cannot be copied; the text says what it is."""
+
+
+def same(leaf: Any) -> Any:
+    """A number as it is."""
+    return leaf
+
+
+@dataclass(slots=True)
+class Duplicate:
+    """Copies of one call's arguments; ``change`` is applied to each number and each array of them."""
+
+    change: Callable[[Any], Any] = same
+    done: dict[int, Any] = field(default_factory=dict)
+    alive: list[Any] = field(default_factory=list)  #: what was copied, so that its identity stays its own
+
+    def all(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments by position and by name."""
+        return tuple(map(self.of, args)), {name: self.of(value) for name, value in kwargs.items()}
+
+    def of(self, value: Any) -> Any:
+        """The copy of one value."""
+        kind = type(value)
+        if kind in (int, bool, str, bytes, types.NoneType):
+            return value
+        if kind in (float, complex) or isinstance(value, np.generic):
+            return self.change(value)
+        if id(value) in self.done:
+            return self.done[id(value)]
+        self.alive.append(value)
+        made = self.done[id(value)] = self.begun(value)
+        if isinstance(value, tuple):
+            return made
+        if kind is list:
+            made.extend(map(self.of, value))
+        elif kind is dict:
+            made.update((key, self.of(item)) for key, item in value.items())
+        elif kind is collections.deque:
+            made.extend(map(self.of, value))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                made[key] = self.of(item)
+        elif made is not value and not isinstance(value, np.ndarray | set | bytearray):
+            self.fill(value, made)
+        return made
+
+    def begun(self, value: Any) -> Any:
+        """The copy as far as it is made before what it holds is copied, which may hold it."""
+        kind = type(value)
+        if isinstance(value, np.ndarray):
+            return self.change(array_copy(value))
+        if kind in (list, dict):
+            return kind()
+        if kind is tuple:
+            return tuple(map(self.of, value))
+        if isinstance(value, tuple) and hasattr(kind, "_fields"):
+            return kind._make(map(self.of, value))
+        if kind is collections.deque:
+            return collections.deque(maxlen=value.maxlen)
+        if kind in PLAIN:
+            return copy.copy(value)
+        if isinstance(value, collections.abc.Iterator):
+            raise NotCopied(f"it is given an iterator ({kind.__name__}), which can be gone over once")
+        if isinstance(value, list | dict | tuple | set):
+            raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy")
+        if not is_record(value):
+            return value
+        if kind is types.SimpleNamespace:
+            return kind()
+        try:
+            return object.__new__(kind)
+        except TypeError:
+            raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy") from None
+
+    def fill(self, value: Any, made: Any) -> None:
+        """Give the copy of an instance its attributes, past what its class does when they are set."""
+        if hasattr(value, "__dict__"):
+            vars(made).update((name, self.of(held)) for name, held in vars(value).items())
+        for slot in slots_of(type(value)):
+            with contextlib.suppress(AttributeError):  # it has no value
+                slot.__set__(made, self.of(slot.__get__(value, type(value))))
+
+
+def slots_of(kind: type) -> Iterator[types.MemberDescriptorType]:
+    """The slots of a class and of those that it derives from."""
+    for cls in kind.__mro__:
+        if "__slots__" in vars(cls):
+            yield from (slot for slot in vars(cls).values() if isinstance(slot, types.MemberDescriptorType))
+
+
+def array_copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy that is contiguous if the array is, and only then: views and copies depend on that.
+
+    >>> array_copy(np.ones((4, 4))[::2, ::2]).flags.forc, array_copy(np.ones((2, 3)).T).flags.fnc
+    (False, True)
+    """
+    if value.flags.forc or value.ndim == 0:
+        return value.copy(order="K")
+    spread = np.empty([2 * extent for extent in value.shape], value.dtype)[(slice(None, None, 2),) * value.ndim]
+    if not value.nbytes > 0 or spread.flags.forc:
+        return value.copy(order="K")
+    spread[...] = value
+    return spread
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What the arrays, lists, dicts and instances among some arguments hold, to be put back if a run of the function has changed it."""
+
+    held: list[tuple[Any, Any]] = field(default_factory=list)
+    seen: set[int] = field(default_factory=set)
+
+    def take(self, value: Any) -> None:
+        """Note what a value holds, and what it holds holds."""
+        if type(value) in (int, float, complex, bool, str, types.NoneType) or id(value) in self.seen:
+            return
+        self.seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            self.held.append((value, value.copy(order="K")))
+            return
+        if isinstance(value, collections.abc.Iterator):
+            raise NotCopied(f"it is given an iterator ({type(value).__name__}), which can be gone over once")
+        inner: Any = ()
+        if isinstance(value, list | collections.deque):
+            inner = list(value)
+            self.held.append((value, inner))
+        elif isinstance(value, tuple):
+            inner = value
+        elif isinstance(value, dict):
+            self.held.append((value, dict(value)))
+            inner = value.values()
+        elif is_record(value) and hasattr(value, "__dict__"):
+            self.held.append((vars(value), dict(vars(value))))
+            inner = vars(value).values()
+        for item in list(inner):
+            self.take(item)
+
+    def put_back(self) -> None:
+        """Make all hold again what it held."""
+        for value, held in self.held:
+            match value:
+                case np.ndarray():
+                    if value.flags.writeable and value.tobytes() != held.tobytes():
+                        value[...] = held
+                case dict():
+                    if len(value) != len(held) or any(a is not b or value[b] is not held[b] for a, b in zip(value, held)):
+                        value.clear()
+                        value.update(held)
+                case collections.deque():
+                    if len(value) != len(held) or any(a is not b for a, b in zip(value, held)):
+                        value.clear()
+                        value.extend(held)
+                case _:
+                    if len(value) != len(held) or any(a is not b for a, b in zip(value, held)):
+                        value[:] = held

@@ -1,0 +1,311 @@
+"""The first call of a signature: what generated code computes beside what the user's function returns for the same arguments.
+
+The function runs once, where nobody sees it: its arguments hold afterwards what they held, and NumPy's warnings are left out. Functions
+with effects are not run; a difference that rounding explains is none.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from inspect import BoundArguments
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from symgrad.errors import BadArgument, Mismatch, SymgradError
+from symgrad.signature import Comparable, Compiled, Signature
+from symgrad.verification.agreement import OtherForm, allowed_for, gaps
+from symgrad.verification.directions import children, is_float, widths
+from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
+from symgrad.verification.report import mismatch, shown
+from symgrad.verification.rounding import explains, results
+
+Verify = bool | Literal["gradient"] | None
+#: the variable of the environment that says what is verified where a derivative does not say it, and its values
+SWITCH = "SYMGRAD_VERIFY"
+VALUES: dict[str, Verify] = {"": True, "1": True, "0": False, "gradient": "gradient"}
+#: exceptions that say nothing of what a function computes: how deep calls go, and how much memory there is, is not the function's
+OF_THE_MACHINE = (RecursionError, MemoryError, Warning, FloatingPointError)
+#: exceptions that no gradient raises by what it computes
+FAULTS = (TypeError, AttributeError, LookupError, NameError, AssertionError)
+#: calls that raise on both sides are compared anew, this often
+ATTEMPTS = 8
+
+
+def verified(wanted: Verify) -> Verify:
+    """What is verified: as was asked, else as the environment says, which is the value unless it says otherwise."""
+    if wanted is not None:
+        return wanted
+    said = os.environ.get(SWITCH, "")
+    if said not in VALUES:
+        raise BadArgument(f"{SWITCH} is {said!r}", hint=f"set it to {', '.join(repr(v) for v in VALUES if v)}")
+    return VALUES[said]
+
+
+def checked_verify(wanted: Verify) -> Verify:
+    """The argument ``verify`` of a public function; raises BadArgument for what it cannot be."""
+    if not (wanted is None or isinstance(wanted, bool) or wanted == "gradient"):
+        raise BadArgument(f"verify is True, False or 'gradient', not {wanted!r}")
+    return wanted
+
+
+@dataclass(slots=True, eq=False)
+class FirstCall:
+    """What is known of one signature's code: was it compared, and did it differ?"""
+
+    passed: bool = False
+    mismatch: Mismatch | None = None
+    attempts: int = 0
+    running: set[int] = field(default_factory=set)  #: threads that compare it now: the function may call its own derivative
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How a derivative's result holds the function's own, and its gradients.
+
+    ``value`` gives the former, None where the derivative does not compute it; ``gradients`` those for a seed, in the order of ``names``.
+    """
+
+    value: Callable[[Any], Any] | None = None
+    gradients: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
+    has_aux: bool = False
+
+    def differentiated(self, value: Any) -> Any:
+        """The function's result without what is auxiliary."""
+        return value[0] if self.has_aux else value
+
+
+def parts_of(what: str, has_aux: bool, several: bool, names: Callable[[Signature], tuple[str, ...]]) -> Parts:
+    """The parts of the result of ``grad``, ``value_and_grad``, ``vjp`` or of the function itself."""
+
+    def value(result: Any) -> Any:
+        return result if what == "primal" else (result[0], result[2]) if what == "vjp" and has_aux else result[0]
+
+    def gradients(result: Any, seed: Any) -> tuple[Any, ...]:
+        made = result[1](seed) if what == "vjp" else result[1] if what == "value_and_grad" else result[0] if has_aux else result
+        return tuple(made) if several else (made,)
+
+    return Parts(None if what == "grad" else value, None if what == "primal" else gradients, names, has_aux)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """One signature's first call."""
+
+    function: Callable[..., Any]  #: what is differentiated: the user's, or code that was compared before
+    user: types.FunctionType
+    compiled: Compiled
+    comparable: Comparable | None  #: of the user's function
+    signature: Signature
+    bound: BoundArguments
+    parts: Parts
+    program: Mapping[str, str]  #: what was asked for, for a report
+    slopes: bool = False  #: are gradients compared too?
+
+    def run(self) -> tuple[bool, Callable[[], Any] | None]:
+        """Compare; whether that came to an end, and what gives the result of the call, None for a plain call. Raises Mismatch."""
+        try:
+            snapshot = self.snapshot()
+        except NotCopied:
+            return True, None
+        ours = outcome(self.call)
+        if isinstance(ours, SymgradError):
+            return False, None
+        value = outcome(self.primal) if self.parts.value is None or isinstance(ours, Exception) else self.parts.value(ours)
+        try:
+            theirs = outcome(lambda: self.plainly(self.plain_arguments()))
+        finally:
+            snapshot.put_back()
+        if isinstance(theirs, Mismatch):
+            raise theirs
+        if not isinstance(theirs, SymgradError):
+            self.compare(value, theirs)
+        if isinstance(ours, Exception):
+            if isinstance(ours, FAULTS) and not isinstance(theirs, Exception) and not self.is_cut():
+                raise self.told(ours, theirs, "")
+            return False, None
+        if self.slopes and not isinstance(theirs, Exception):
+            self.compare_slopes(ours, theirs)
+        return True, lambda: ours
+
+    def call(self) -> Any:
+        """What the derivative gives."""
+        return self.compiled.function(*self.bound.args, **self.bound.kwargs)
+
+    def primal(self) -> Any:
+        """What the function gives as it was read; what it cannot give is not compared."""
+        made = None if self.compiled.comparable is None else self.compiled.comparable.primal
+        return NOTHING if made is None else quietly(made(), self.bound)
+
+    def snapshot(self) -> Snapshot:
+        """What the arguments hold."""
+        made = Snapshot()
+        for value in self.bound.arguments.values():
+            made.take(value)
+        return made
+
+    def plain_arguments(self) -> BoundArguments:
+        """The arguments, or copies where the function is known to write to them."""
+        return self.copies() if self.compiled.mutated else self.bound
+
+    def copies(self, change: Callable[[Any], Any] = same, others: Mapping[str, Any] = MappingProxyType({})) -> BoundArguments:
+        """Copies of the arguments, with a change of each number, and others in the place of some."""
+        duplicate = Duplicate(change)
+        arguments = {name: others[name] if name in others else duplicate.of(value) for name, value in self.bound.arguments.items()}
+        return BoundArguments(self.bound.signature, arguments)
+
+    def plainly(self, bound: BoundArguments) -> Any:
+        """What the function returns, without a word."""
+        return quietly(self.function, bound)
+
+    # -------------------------------------------------------------- values
+
+    def compare(self, ours: Any, theirs: Any) -> None:
+        """Raise Mismatch if two results, or exceptions, differ by more than rounding explains."""
+        if ours is NOTHING or self.comparable is not None and self.comparable.custom:
+            return
+        if isinstance(ours, Exception) or isinstance(theirs, Exception):
+            if isinstance(ours, Exception) and isinstance(theirs, Exception):
+                return
+            raised = ours if isinstance(ours, Exception) else theirs
+            if isinstance(raised, (*OF_THE_MACHINE, SymgradError)) or self.wavers(ours, theirs):
+                return
+            raise self.told(ours, theirs, "")
+        width, allowed = self.precision(ours, theirs)
+        try:
+            found = [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)]
+        except OtherForm as form:
+            raise self.told(ours, theirs, f": {form}") from None
+        if not found:
+            return
+        width = min(width, self.narrowest())
+        count = sum(np.size(leaf) for leaf in numbers(list(self.bound.arguments.values())))
+        allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
+        found = [gap for gap in found if not allowed.admits(gap)]
+        if found and not explains(lambda change: self.plainly(self.copies(change)), theirs, found, allowed, width):
+            raise self.told(ours, theirs, "")
+
+    def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
+        """The narrowest float among arguments and results, and what rounding explains of it."""
+        held = list(self.bound.arguments.values())
+        width = min([8, *(w for value in (*held, theirs) for w in widths(value))])
+        width = next(k for k in (2, 4, 8) if width <= k)
+        return width, allowed_for(width, sum(np.size(leaf) for leaf in numbers(held)), largest(held))
+
+    def narrowest(self) -> int:
+        """The width of the narrowest float inside the function."""
+        dtypes = frozenset[str]() if self.comparable is None else self.comparable.dtypes
+        return min([8, *(NARROW[dtype] for dtype in sorted(dtypes) if dtype in NARROW)])
+
+    def wavers(self, ours: Any, theirs: Any) -> bool:
+        """Does the function raise for some arguments beside these, and give a number for others?"""
+        raises = isinstance(theirs, Exception)
+        for result in results(lambda change: self.plainly(self.copies(change)), self.precision(None, None)[0]):
+            if isinstance(result, Exception) is not raises:
+                return True
+        return False
+
+    def told(self, ours: Any, theirs: Any, how: str) -> Mismatch:
+        """The error for two results."""
+        verb, other = ("raises" if isinstance(result, Exception) else "gives" for result in (ours, theirs))
+        what = f"the code for {self.user.__qualname__} {verb} {shown(ours)}, and the function itself {other} {shown(theirs)}{how}"
+        return mismatch(self.user, what, ours, theirs, self.program, self.signature, self.bound.arguments, self.others())
+
+    def others(self) -> Iterable[types.FunctionType]:
+        """Functions of the user's that the code contains."""
+        return (relied.value for relied in self.compiled.relied if isinstance(relied.value, types.FunctionType))
+
+    # -------------------------------------------------------------- gradients
+
+    def is_cut(self) -> bool:
+        """Does the user say what derivatives are?"""
+        return self.comparable is not None and self.comparable.cut
+
+    def compare_slopes(self, ours: Any, theirs: Any) -> None:
+        """Raise Mismatch if the gradients surely differ from differences of the function."""
+        from symgrad.verification.slope import disagreement  # seldom asked for
+
+        gradients, differentiated = self.parts.gradients, self.parts.differentiated
+        if gradients is None or self.is_cut():
+            return
+        given = {name: self.bound.arguments[name] for name in self.parts.names(self.signature)}
+        try:
+            found = disagreement(
+                lambda others: differentiated(self.plainly(self.copies(others=others))),
+                given,
+                differentiated(theirs),
+                lambda seed: gradients(ours, seed),
+            )
+        except (SymgradError, NotCopied):
+            return
+        if found is not None:
+            slope, differences = found
+            what = f"the gradient of {self.user.__qualname__} gives the slope {slope:.6g} in a direction, and differences {differences:.6g}"
+            raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
+
+
+#: stands for a result that generated code does not compute
+NOTHING = object()
+#: the bytes of floating numbers that are narrower than Python's
+NARROW = {"f16": 2, "f32": 4, "c64": 4}
+
+
+def outcome(function: Callable[[], Any]) -> Any:
+    """What a function returns, or the exception that it raises."""
+    try:
+        return function()
+    except Exception as error:
+        return error
+
+
+def quietly(function: Callable[..., Any], bound: BoundArguments) -> Any:
+    """Call a function without a warning."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*bound.args, **bound.kwargs)
+
+
+def numbers(value: Any) -> Iterable[Any]:
+    """The floating numbers and arrays of a tree."""
+    items = children(value)
+    if items is None:
+        return (value,) if is_float(value) else ()
+    return (leaf for item in items for leaf in numbers(item))
+
+
+def largest(value: Any) -> float:
+    """The size of the largest finite number of a tree."""
+    with np.errstate(all="ignore"):
+        found = (np.abs(np.asarray(leaf)) for leaf in numbers(value))
+        return max((float(np.max(part[np.isfinite(part)], initial=0.0)) for part in found), default=0.0)
+
+
+def compared(first: FirstCall, make: Callable[[], Comparison]) -> Callable[[], Any] | None:
+    """Compare, and note how that ended; None if the code is to be called as it is, else what gives the result of the call."""
+    if first.mismatch is not None:
+        raise copy(first.mismatch)
+    thread = threading.get_ident()
+    if thread in first.running:
+        return None
+    first.running.add(thread)
+    try:
+        done, call = make().run()
+    except Mismatch as found:
+        first.mismatch = found
+        raise
+    finally:
+        first.running.discard(thread)
+    first.attempts += 1
+    first.passed = done or first.attempts >= ATTEMPTS
+    return call
+
+
+__all__ = ["Comparison", "FirstCall", "Parts", "Verify", "checked_verify", "compared", "parts_of", "verified"]

@@ -1,0 +1,106 @@
+"""A gradient against the function itself: the derivative in one direction, by a complex step or by differences at two steps.
+
+What the complex step confirms is right. Otherwise differences of fourth order decide, where those at two steps agree with each other,
+and the slopes on both sides; near kinks, in noise, and where the function raises nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symgrad.verification.agreement import EPSILON
+from symgrad.verification.directions import by_key, children, dot, is_float, moved, random_like, widths
+
+#: the step relative to the arguments, and how far apart slopes may be, by the width of the narrowest float
+STEPS = {4: (2e-2, 1e-2), 8: (2e-4, 1e-5)}
+COMPLEX_STEP = 1e-30
+
+Run = Callable[[Mapping[str, Any]], Any]  #: the function, with some of its arguments replaced
+
+
+def disagreement(run: Run, given: Mapping[str, Any], value: Any, gradients: Callable[[Any], Sequence[Any]]) -> tuple[float, float] | None:
+    """The derivative in a direction by the gradients and by differences, where they surely differ.
+
+    ``given`` are the arguments that were differentiated by, ``value`` what the function returned for them, ``gradients`` theirs for a seed.
+    """
+    found = [width for argument in given.values() for width in widths(argument)]
+    if not found or min(found) not in STEPS:
+        return None
+    width = min(found)
+    random = np.random.default_rng(20261123)
+    tangents = {name: scaled(random_like(argument, random), argument) for name, argument in given.items()}
+    seed = 1.0 if is_float(value) and np.ndim(value) == 0 else random_like(value, random)
+    made = gradients(by_key(value, seed))
+    ours = sum(dot(part, tangents[name]).real for name, part in zip(given, made, strict=True))
+    if not math.isfinite(ours):
+        return None
+    if width == 8 and (theirs := complex_slope(run, given, tangents, seed)) is not None and abs(theirs - ours) <= 1e-8 * abs(ours):
+        return None
+    step, allowed = STEPS[width]
+    try:
+        at = {k: dot(run({n: moved(a, tangents[n], k * step) for n, a in given.items()}), seed).real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)}
+    except Exception:
+        return None
+    return judged(ours, at, step, allowed, EPSILON[width])
+
+
+def judged(ours: float, at: Mapping[float, float], step: float, allowed: float, epsilon: float) -> tuple[float, float] | None:
+    """A slope against those of the function, from its values at some multiples of a step; None unless they surely differ."""
+    if not all(map(math.isfinite, at.values())):
+        return None
+    wide = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * step)
+    narrow = (8.0 * (at[0.5] - at[-0.5]) - (at[1] - at[-1])) / (6.0 * step)
+    right = (4.0 * at[0.5] - at[1] - 3.0 * at[0]) / step
+    left = (3.0 * at[0] - 4.0 * at[-0.5] + at[-1]) / step
+    noise = 1024.0 * epsilon * max(map(abs, at.values())) / step
+    size = max(abs(wide), abs(narrow))
+    smooth = abs(wide - narrow) <= 0.1 * allowed * size + noise and abs(right - left) <= 100.0 * allowed * size + noise
+    return (ours, narrow) if smooth and abs(ours - narrow) > allowed * max(size, abs(ours)) + 4.0 * noise else None
+
+
+def complex_slope(run: Run, given: Mapping[str, Any], tangents: Mapping[str, Any], seed: Any) -> float | None:
+    """The derivative by a complex step; None where the function takes no complex numbers, or gives none."""
+    try:
+        result = run({name: beside(argument, tangents[name]) for name, argument in given.items()})
+        return dot(result, seed).imag / COMPLEX_STEP
+    except Exception:
+        return None
+
+
+def beside(value: Any, tangent: Any) -> Any:
+    """A value a tiny step into the complex plane; raises TypeError for what holds complex numbers already."""
+    if np.iscomplexobj(value):
+        raise TypeError
+    if is_float(value):
+        made = value + np.asarray(tangent) * (1j * COMPLEX_STEP)
+        return made if isinstance(value, np.ndarray) else complex(made)
+    match value:
+        case tuple() if hasattr(value, "_fields"):
+            return type(value)(*map(beside, value, tangent))
+        case tuple() | list():
+            return type(value)(map(beside, value, tangent))
+        case dict():
+            return {key: beside(item, inner) for (key, item), inner in zip(value.items(), tangent, strict=True)}
+    if tangent is not None:
+        raise TypeError
+    return value
+
+
+def scaled(tangent: Any, value: Any) -> Any:
+    """A direction in proportion to what it moves: each number by a part of itself, zeros by a part of their neighbours."""
+    items = children(value)
+    if items is not None:
+        return [scaled(inner, item) for inner, item in zip(tangent, items, strict=True)]
+    if tangent is None:
+        return None
+    size = np.abs(np.asarray(value)).astype(float)
+    largest = float(np.max(size, initial=0.0))
+    made = tangent * np.where(size > 0.0, size, largest or 1.0)
+    return made.astype(value.dtype)[()] if isinstance(value, np.ndarray | np.generic) else type(value)(made)
+
+
+__all__ = ["disagreement"]

@@ -1,0 +1,43 @@
+"""Faults put into generated code: a text of it is replaced by another one before it is loaded."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from symgrad import jit
+from symgrad.pipeline import loading
+from symgrad.runtime import load as loader
+
+
+def anew(function: Any) -> Any:
+    """Another function of the same text, of which no derivative is kept."""
+    code = function.__code__.replace()
+    return types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+
+
+@contextmanager
+def planted(old: str, new: str) -> Iterator[list[str]]:
+    """Meanwhile generated NumPy code and kernels say ``new`` where they would say ``old``; gives the texts that were changed."""
+    changed: list[str] = []
+    load, load_kernel = loader.load, jit.load_kernel
+
+    def other(text: str) -> str:
+        if old in text:
+            changed.append(text)
+        return text.replace(old, new)
+
+    def load_other(text: str, name: str, namespace: Any) -> Any:
+        return load(other(text), name, namespace)
+
+    def load_other_kernel(text: str, name: str) -> Any:
+        return load_kernel(other(text), name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loading, "load", load_other)
+        patch.setattr(jit, "load_kernel", load_other_kernel)
+        yield changed
