@@ -1,7 +1,8 @@
-"""Faults put into generated code: a text of it is replaced by another one before it is loaded."""
+"""Faults put into generated code, a text of which is replaced before it is loaded; functions made anew, and counted while they run."""
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,22 @@ def anew(function: Any) -> Any:
     """Another function of the same text, of which no derivative is kept."""
     code = function.__code__.replace()
     return types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+
+
+@contextmanager
+def runs_of(function: Any) -> Iterator[list[int]]:
+    """A list with one item for each time that the code of a function runs meanwhile."""
+    counted: list[int] = []
+
+    def profile(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code is function.__code__:
+            counted.append(1)
+
+    sys.setprofile(profile)
+    try:
+        yield counted
+    finally:
+        sys.setprofile(None)
 
 
 @contextmanager

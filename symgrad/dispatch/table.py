@@ -117,7 +117,7 @@ class Table:
         if entry.first.passed:
             with LOCK:
                 self.guard()
-            if entry.compiled.comparable is not None:
+            if call is not None and entry.compiled.comparable is not None:
                 entry.compiled.comparable.keep()
         return call
 
@@ -145,10 +145,11 @@ class Table:
 
     def first_call(self, signature: Signature, compiled: Compiled) -> FirstCall | None:
         """What is to be noted of the first call of code; None of code that is not compared."""
-        if not verified(self.asked.verify):
+        wanted = verified(self.asked.verify)
+        comparable = self.comparable(signature, compiled) if wanted else None
+        if comparable is None or comparable.once is not None or wanted is True and comparable.seen():
             return None
-        comparable = self.comparable(signature, compiled)
-        return None if comparable is None or comparable.once is not None or comparable.seen() else FirstCall()
+        return FirstCall()
 
     def ready(self, entry: Entry, arguments: Mapping[str, Any]) -> Entry:
         """Compile what has waited for its first call; once, however many threads call."""

@@ -37,6 +37,8 @@ OF_C = (
     np.ufunc, np.vectorize, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
     type(np.sum),
 )  # fmt: skip
+#: the attribute of a function that is written here: what it calls
+ADAPTS = "__symgrad_adapts__"
 #: what ``operator`` makes
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 #: stands in a partial of Python 3.14 for an argument that is not fixed
@@ -168,6 +170,7 @@ class Adapter:
         text = f"def {self.name}({self.header()}):\n    return {result}\n"
         function = from_source(text, self.name, self.names)
         function.__doc__ = inspect.getdoc(self.target)
+        setattr(function, ADAPTS, self.target)
         return function
 
     def call(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planted import runs_of
 
 import symgrad
 from symgrad import compile as compiling
@@ -86,11 +87,25 @@ def looked_at(derivative: Any, *args: Any) -> dict[str, Any]:
 # ------------------------------------------------------------------ found again
 
 
+def test_what_has_been_compared_with_the_function_is_not_compared_again(place: Path) -> None:
+    for text, verify, expected in (
+        (WAVES, None, 1),
+        (WAVES, None, 0),
+        (WAVES.replace("0.0", "0.0  # nothing"), None, 1),
+        (WAVES, "gradient", 1),
+    ):
+        function = new(text)
+        with runs_of(function) as counted:
+            symgrad.value_and_grad(function, jit=True, verify=verify)(X, 0.5)
+
+        assert min(len(counted), 1) == expected
+
+
 def test_what_has_been_made_is_not_made_again(place: Path, runs: list[str]) -> None:
     first = symgrad.value_and_grad(new(WAVES), jit=True)
     value, gradient = first(X, 2.0)
     assert runs == ["waves"]
-    assert {name.partition(".")[2] for name in keys(place)} == {"numpy", "kernel"}
+    assert {name.partition(".")[2] for name in keys(place)} == {"numpy", "kernel", "compared"}
 
     second = symgrad.value_and_grad(new(WAVES), jit=True)
     again, other = second(X, 2.0)
@@ -455,7 +470,7 @@ def test_many_may_write_at_once(place: Path) -> None:
     for thread in threads:
         thread.join()
     assert found == [12.0] * 6
-    assert len(keys(place)) == 2
+    assert len(keys(place)) == 3
 
 
 def test_directories_of_other_versions_are_cleared_away(place: Path) -> None:

@@ -7,16 +7,15 @@ import inspect
 import io
 import linecache
 import math
-import sys
 import types
 from collections import namedtuple
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
-from planted import anew, planted
+from planted import anew, planted, runs_of
 
 import symgrad
 from symgrad.errors import BadArgument, Mismatch
@@ -33,22 +32,6 @@ def call(kind, function, *args, **options):
     if kind == "primal":
         return symgrad.grad(anew(function), **options).primal(*args)
     return symgrad.vjp(anew(function), *args, **options) if kind == "vjp" else getattr(symgrad, kind)(anew(function), **options)(*args)
-
-
-@contextmanager
-def runs_of(function):
-    """How often the code of a function runs meanwhile."""
-    counted: list[int] = []
-
-    def profile(frame, event, argument):
-        if event == "call" and frame.f_code is function.__code__:
-            counted.append(1)
-
-    sys.setprofile(profile)
-    try:
-        yield counted
-    finally:
-        sys.setprofile(None)
 
 
 # ------------------------------------------------------------------ what is found
