@@ -32,7 +32,7 @@ def ops_of(lowered: Lowered) -> Iterator[Op]:
 
 def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None:
     """Why a function cannot be run a second time unseen, and where; None if it can. ``names`` are those of its parameters."""
-    makers = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
+    makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
     for op in ops_of(lowered):
         if isinstance(op, Call) and op.name == "opaque" and not is_repeatable(op, makers):
             return said(op.args[0], makers), op.loc
