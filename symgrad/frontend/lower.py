@@ -236,7 +236,8 @@ class Attempt:
         names = dict(self.inputs)
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx), keeps=tuple(ctx.keeps))  # fmt: skip
+                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx),
+                       keeps=tuple(ctx.keeps))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
         """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
