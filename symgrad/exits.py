@@ -10,6 +10,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,20 +37,28 @@ def watched(guard: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(guard)
     @boundary
     def call(derived: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return look(derived, guard(derived, *args, **kwargs), args, kwargs)
+        forms = form(args), form(kwargs)
+        return look(derived, guard(derived, *args, **kwargs), (args, kwargs), forms)
 
     return call
 
 
-def look(derived: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a derivative has given, when its gradients have proved to be in order; a pullback looks at each of its own."""
+Call = tuple[tuple[Any, ...], dict[str, Any]]  #: the positional and the named arguments of a call
+
+
+def look(derived: Any, made: Any, given: Call, forms: Call) -> Any:
+    """What a derivative has given, when its gradients have proved to be in order; a pullback looks at each of its own.
+
+    ``forms`` are the arguments as they were before the call, which may have changed them.
+    """
     wanted = derived._options
     if wanted.what == "primal":
         return made
-    arguments = dict(derived._table.bind(args, kwargs).arguments)
+    arguments = dict(derived._table.bind(*given).arguments)
+    before = dict(derived._table.bind(*forms).arguments)
     every = wanted.what == "vjp" and wanted.wrt is None
     names = derived._positional_floats(abstract(arguments)) if every else resolve_wrt(wanted, derived._function)
-    held = Exit(arguments, names, not isinstance(wanted.wrt, tuple) and not every)
+    held = Exit(arguments, names, not isinstance(wanted.wrt, tuple) and not every, before)
     if wanted.what == "vjp":
         out, pullback, *aux = made
         return (out, held.pullback(pullback, out), *aux)
@@ -61,15 +70,19 @@ def look(derived: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 class Exit:
-    """The arguments of a call, and what of them gradients are of: ``wrt`` gives each by name."""
+    """The arguments of a call, and what of them gradients are of: ``wrt`` gives each by name.
 
-    def __init__(self, arguments: dict[str, Any], wrt: tuple[str, ...], single: bool) -> None:
+    ``before`` are the arguments as they were before the call, if it may have changed them.
+    """
+
+    def __init__(self, arguments: dict[str, Any], wrt: tuple[str, ...], single: bool, before: dict[str, Any] | None = None) -> None:
         self.arguments, self.wrt, self.single = arguments, wrt, single
+        self.before = arguments if before is None else before
 
     def check(self, gradients: Any, value: Any, seed: Any = None) -> None:
         """Raise ``InvalidIR`` where a gradient is not in the form of its argument, or its memory is not its own."""
         parts = (gradients,) if self.single else gradients
-        pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.arguments[name])]
+        pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.before[name])]
         for path, gradient, argument in pairs:
             if (fault := misfit(gradient, argument)) is not None:
                 raise InvalidIR(f"the gradient of {path} {fault}")
@@ -94,6 +107,20 @@ class Exit:
             return made
 
         return call
+
+
+def form(tree: Any, depth: int = 0) -> Any:
+    """The same arrays and numbers in lists, dicts and namespaces of their own, which stay as they are when the given ones are changed."""
+    if depth > 9 or isinstance(tree, np.ndarray | np.generic | type) or callable(tree):
+        return tree
+    if isinstance(tree, dict):
+        return {key: form(item, depth + 1) for key, item in tree.items()}
+    if isinstance(tree, list | tuple):
+        made = [form(item, depth + 1) for item in tree]
+        return made if isinstance(tree, list) else tuple(made)
+    if hasattr(tree, "__dict__"):
+        return SimpleNamespace(**{name: form(item, depth + 1) for name, item in vars(tree).items()})
+    return tree
 
 
 def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -124,7 +151,8 @@ def misfit(gradient: Any, argument: Any) -> str | None:
             return "cannot be written to"
         if gradient.size > 1 and any(not stride and extent > 1 for stride, extent in zip(gradient.strides, gradient.shape, strict=True)):
             return "overlaps itself"
-    elif isinstance(argument, NUMBERS) and not isinstance(gradient, NUMBERS):
+    elif isinstance(argument, NUMBERS) and not isinstance(gradient, NUMBERS) and type(gradient) is not int:
+        # a Python integer is handed on where a number is an integer in some rounds of a loop only
         return f"is {type(gradient).__name__}, not a number"
     return None
 
