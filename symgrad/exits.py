@@ -18,10 +18,13 @@ import numpy as np
 from symgrad.abstraction import abstract
 from symgrad.errors import InvalidIR
 from symgrad.parameters import resolve_wrt
+from symgrad.text import item as spelled
 from symgrad.tracebacks import boundary
 
 Leaf = tuple[str, Any]  #: a path and what stands there
 NUMBERS = (float, complex, np.inexact)
+#: what arrays of long numbers are converted to
+WIDEST = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
 
 
 def checked() -> bool:
@@ -129,7 +132,7 @@ def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, 
         return
     if isinstance(argument, dict):
         for key, item in gradient.items():
-            yield from beside(f"{path}[{key!r}]", item, argument[key])
+            yield from beside(spelled(path, key), item, argument[key])
     elif isinstance(argument, list | tuple):
         for k, (item, of) in enumerate(zip(gradient, argument, strict=True)):
             yield from beside(f"{path}[{k}]", item, of)
@@ -143,9 +146,10 @@ def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, 
 def misfit(gradient: Any, argument: Any) -> str | None:
     """How a gradient is not in the form of its argument."""
     if type(argument) is np.ndarray:
-        if type(gradient) is not np.ndarray:
+        if not isinstance(gradient, np.ndarray):
             return f"is {type(gradient).__name__}, not an array"
-        if gradient.shape != argument.shape or gradient.dtype != argument.dtype.newbyteorder("="):
+        held = WIDEST.get(argument.dtype.char, argument.dtype.newbyteorder("="))
+        if gradient.shape != argument.shape or gradient.dtype != held:
             return f"is {gradient.dtype}{list(gradient.shape)}, not {argument.dtype}{list(argument.shape)}"
         if not gradient.flags.writeable:
             return "cannot be written to"

@@ -52,6 +52,15 @@ def is_dotted(word: Any) -> TypeGuard[str]:
     return type(word) is str and all(map(is_name, word.split(".")))
 
 
+def is_interned(word: str) -> bool:
+    """Are two constants of this text in Python source one object?  Those that look like identifiers are; of others nobody knows.
+
+    >>> is_interned("key"), is_interned("a b")
+    (True, False)
+    """
+    return word.isidentifier()
+
+
 @lru_cache(maxsize=4096)
 def _identifier(word: str) -> str:
     # what may stand in an identifier Python itself is asked: there are characters of identifiers that are not of words
@@ -353,5 +362,6 @@ def docstring(words: str) -> str:
 
 __all__ = [
     "attribute", "copy_of", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
-    "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "value_of",
+    "is_interned", "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of",
+    "tree_of", "value_of",
 ]  # fmt: skip

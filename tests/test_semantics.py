@@ -563,7 +563,7 @@ def any_and_all_are_booleans(x):
     return any([x[0], 0]) * x[2] + all([x[0], 1]) * x[1]
 
 
-@refused
+@right
 def keys_that_change(x):
     held = {"a": x[0]}
     keys = held.keys()

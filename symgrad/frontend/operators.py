@@ -54,6 +54,7 @@ from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
 from symgrad.ops.composed.lists import repeated
+from symgrad.text import is_interned
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
@@ -599,7 +600,7 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
         return True
     if isinstance(a, Static) and isinstance(b, Static):
         texts = type(a.value) is type(b.value) is str and a.value == b.value and a.value is not b.value
-        return (True if a.value.isidentifier() else None) if texts else a.value is b.value
+        return (True if is_interned(a.value) else None) if texts else a.value is b.value
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static):
             type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None

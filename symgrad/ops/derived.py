@@ -21,7 +21,6 @@ DERIVED: dict[str, dict[str, str]] = {
     "arcsin(x)": {"x": "1 / sqrt(1 - x * x)"},
     "arccos(x)": {"x": "-(1 / sqrt(1 - x * x))"},
     "arctan(x)": {"x": "1 / (1 + x * x)"},
-    "arctan2(y, x)": {"y": "x / (x * x + y * y)", "x": "-(y / (x * x + y * y))"},
     "sinh(x)": {"x": "cosh(x)"},
     "cosh(x)": {"x": "sinh(x)"},
     "tanh(x)": {"x": "1 - out * out"},

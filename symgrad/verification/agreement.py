@@ -15,6 +15,7 @@ import numpy as np
 
 from symgrad.abstraction import is_record, record_names
 from symgrad.kinds import conversion, native
+from symgrad.text import item
 
 #: how far apart correct results may be, in parts of the larger one, by the size of a floating number in bytes
 RELATIVE = {2: 3e-2, 4: 2e-4, 8: 1e-9}
@@ -69,7 +70,7 @@ def gaps(ours: Any, theirs: Any, path: str = "") -> Iterator[Gap]:
         if list(ours) != list(theirs):
             raise OtherForm(f"{path or 'the result'} has other keys")
         for key in ours:
-            yield from gaps(ours[key], theirs[key], f"{path}[{key!r}]")
+            yield from gaps(ours[key], theirs[key], item(path, key))
     elif isinstance(ours, tuple | list):
         if len(ours) != len(theirs):
             raise OtherForm(f"{path or 'the result'} has {len(ours)} items, not {len(theirs)}")

@@ -19,7 +19,7 @@ PACKAGES = ("vocabulary", "static", "optimizer", "eager", "compat", "functional"
 HARMLESS = {
     "name", "name_", "place", "executor", "lod_level", "type", "sparse", "is_sparse", "is_distributed", "use_cudnn", "return_names", "is_test",
     "startup_program", "feed_var_name", "fetch_var_name", "use_program_cache", "kinds", "copy", "self", "cls", "error", "zero_copy", "num_workers", "places",
-    "sorted",
+    "sorted", "memo", "is_arithmetic",
 }  # fmt: skip
 #: methods whose other forms read the argument
 FORMS = {

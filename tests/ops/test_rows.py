@@ -207,7 +207,7 @@ def test_laws_accept_what_is_unknown(name: str) -> None:
     from symgrad.ir.types import UNKNOWN
 
     row = ROWS[name]
-    if name in ELSEWHERE or name in ("zeros_of", "part"):
+    if name in ELSEWHERE or name in ("zeros_of", "part", "diag_indices_from"):  # the last has as many results as axes
         return
     for one in (UNKNOWN, Array(None, None), Array("f64", None), Array(None, (Dim("n", 0, True),)), Scalar("float", "any"), List(UNKNOWN)):
         made: Any = row.law([one] * max(len(row.params), 1), dict(row.settings), lambda k: Dim("?"))

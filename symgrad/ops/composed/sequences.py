@@ -218,10 +218,11 @@ def geomspace(start: Any, stop: Any, num: int = 50) -> Any:
 
 def modf(x: Numbers) -> Any:
     """``np.modf``: what stands behind the point, and before it; of integers in the floats that NumPy has for them."""
-    if x.dtype.kind in "iu":
+    kind = np.asarray(x).dtype.kind
+    if kind in "iu":
         size = np.fabs(x)
         return size * 0, size * np.sign(x)
-    need(x.dtype.kind != "b", "np.modf of bools is not supported")
+    need(kind != "b", "np.modf of bools is not supported")
     return np.fmod(x, 1.0), np.trunc(x)
 
 
