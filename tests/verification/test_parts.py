@@ -91,7 +91,9 @@ def test_what_cannot_be_copied_is_not(value) -> None:
         Duplicate().of([value])
 
 
-@pytest.mark.parametrize("value", [math.sin, np, "text", None, 3, True, np.float64, Point, object()], ids=repr)
+@pytest.mark.parametrize(
+    "value", [math.sin, np, "text", None, 3, True, np.float64, Point, object()], ids=lambda value: type(value).__name__
+)
 def test_what_holds_no_number_is_handed_on(value) -> None:
     assert Duplicate().of([value])[0] is value
 
