@@ -215,7 +215,7 @@ rule(
     linear="x",
     x_grad="split_array(out_grad, shape_of(x), axis=axis)",
 )
-rule("split_array(g, shape, axis=0)", into_shape_law, emit="split_array(g, shape, axis)", alias="depends", linear="g",
+rule("split_array(g, shape, axis=0)", into_shape_law, emit="split_array(g, shape, axis)", linear="g",
      g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
 rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
      x_grad="moveaxis(out_grad, source=axis, destination=0)")  # fmt: skip

@@ -178,8 +178,8 @@ def split_like(g: Any, xs: Sequence[Any], axis: int | None) -> list[Any]:
 
 
 def split_array(g: Any, shape: tuple[int, ...], axis: int | None) -> Any:
-    """The parts of ``g`` that came from the items of one array of this shape, stacked again."""
-    return g.reshape(shape) if axis in (0, None) else np.stack(np.split(g, shape[0], axis)) if shape[0] else np.zeros(shape, g.dtype)
+    """The parts of ``g`` that came from the items of one array of this shape, stacked again, in memory of their own."""
+    return g.reshape(shape).copy() if axis in (0, None) else np.stack(np.split(g, shape[0], axis)) if shape[0] else np.zeros(shape, g.dtype)
 
 
 # ------------------------------------------------------------------ order and repeats
