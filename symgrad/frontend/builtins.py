@@ -569,11 +569,12 @@ def of_frames(word: str) -> Any:
     return lower
 
 
-for _function in (
+FRAME_READERS: tuple[Any, ...] = (
     eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace, sys._getframe,
     sys._current_frames, sys.exc_info, traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack,
-):  # fmt: skip
-    SPECIAL[_function] = of_frames(_function.__name__)
+)  # fmt: skip
+for _reader in FRAME_READERS:
+    SPECIAL[_reader] = of_frames(_reader.__name__)
 
 
 # ------------------------------------------------------------------ NumPy on structure

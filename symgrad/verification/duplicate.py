@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import is_record
+from symgrad.identity import Same
 
 #: containers whose own ``copy`` runs nothing of the user's
 PLAIN = (set, bytearray, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -37,7 +38,7 @@ class Duplicate:
     """Copies of one call's arguments; ``change`` is applied to each number and each array of them."""
 
     change: Callable[[Any], Any] = same
-    done: dict[int, Any] = field(default_factory=dict)
+    done: dict[Same, Any] = field(default_factory=dict)
     alive: list[Any] = field(default_factory=list)  #: what was copied, so that its identity stays its own
 
     def all(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -51,10 +52,10 @@ class Duplicate:
             return value
         if kind in (float, complex) or isinstance(value, np.generic):
             return self.change(value)
-        if id(value) in self.done:
-            return self.done[id(value)]
+        if Same(value) in self.done:
+            return self.done[Same(value)]
         self.alive.append(value)
-        made = self.done[id(value)] = self.begun(value)
+        made = self.done[Same(value)] = self.begun(value)
         if isinstance(value, tuple):
             return made
         if kind is list:
@@ -134,13 +135,13 @@ class Snapshot:
     """What the arrays, lists, dicts and instances among some arguments hold, to be put back if a run of the function has changed it."""
 
     held: list[tuple[Any, Any]] = field(default_factory=list)
-    seen: set[int] = field(default_factory=set)
+    seen: set[Same] = field(default_factory=set)
 
     def take(self, value: Any) -> None:
         """Note what a value holds, and what it holds holds."""
-        if type(value) in (int, float, complex, bool, str, types.NoneType) or id(value) in self.seen:
+        if type(value) in (int, float, complex, bool, str, types.NoneType) or Same(value) in self.seen:
             return
-        self.seen.add(id(value))
+        self.seen.add(Same(value))
         if isinstance(value, np.ndarray):
             self.held.append((value, value.copy(order="K")))
             return
