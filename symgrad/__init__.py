@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import SymgradError
+from symgrad.runtime.locks import imported
 
 if TYPE_CHECKING:
     from symgrad.api import (
@@ -39,7 +39,7 @@ HOMES = {name: "symgrad.testing" if name == "check_grads" else "symgrad.api" for
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module 'symgrad' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(HOMES[name]), name)
+    value = globals()[name] = getattr(imported(HOMES[name]), name)
     return value
 
 

@@ -5,7 +5,6 @@ With ``pipeline``, which it runs, all that knows the order of the stages.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 import types
@@ -29,6 +28,7 @@ from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.kernels import has_numba, own_compiler
 from symgrad.runtime.load import collector_paused
+from symgrad.runtime.locks import LOCK, imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
@@ -54,11 +54,12 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
     """
     if jit and texts_kept(family_of(function)):
         return
-    importlib.import_module("symgrad.pipeline.derivation")
+    imported("symgrad.pipeline.derivation")
     if jit and has_numba():
-        importlib.import_module("symgrad.loops.lower")
+        imported("symgrad.loops.lower")
         if "numba" in sys.modules:
-            own_compiler()
+            with LOCK:
+                own_compiler()
 
 
 def derive_inside(*args: Any) -> Any:

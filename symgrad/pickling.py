@@ -28,6 +28,7 @@ from symgrad.frontend.matching import same_code
 from symgrad.frontend.source import describe, plain_function, text_of
 from symgrad.identity import Same
 from symgrad.ops.spelling import DECLARATIONS, DECLARED, Declaration
+from symgrad.runtime.locks import imported
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
 MAIN = ("__main__", "__mp_main__")
@@ -115,7 +116,7 @@ def find(module: str, qualname: str) -> Any:
 def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rules: Sequence[Rule] = ()) -> bytes:
     """A value by cloudpickle, then the rules that it relies on, then the texts of all functions that went by value."""
     try:
-        cloudpickle = outer or importlib.import_module("cloudpickle")
+        cloudpickle = outer or imported("cloudpickle")
     except ImportError:
         what = f"{describe(about)} cannot be imported by another process, so it travels by value, which needs cloudpickle"
         raise CloudpickleMissing(what) from None

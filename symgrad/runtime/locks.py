@@ -1,12 +1,24 @@
-"""One lock for all compiling, held across a fork: a child process never starts with a derivative that is half compiled."""
+"""One lock for all compiling, held across a fork: a child process never starts with a derivative that is half compiled.
+
+Modules that are imported late are imported under it too. Python locks a module while a thread imports it, and a child of a fork has
+that lock, but not the thread that would let go of it.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
+import types
 
 #: held while anything is compiled; one lock for all, because compiling one function may compile another
 LOCK = threading.RLock()
+
+
+def imported(name: str) -> types.ModuleType:
+    """A module that is imported when it is first needed, so that a fork waits until it is there."""
+    with LOCK:
+        return importlib.import_module(name)
 
 
 def release() -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from symgrad.errors import BadArgument, Mismatch, SymgradError
 from symgrad.frontend.adapters import ADAPTS
+from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
 from symgrad.verification.directions import children, is_float, widths
@@ -234,7 +235,8 @@ class Comparison:
 
     def compare_slopes(self, ours: Any, theirs: Any) -> None:
         """Raise Mismatch if the gradients surely differ from differences of the function."""
-        from symgrad.verification.slope import disagreement  # seldom asked for
+        with LOCK:
+            from symgrad.verification.slope import disagreement  # seldom asked for
 
         gradients, differentiated = self.parts.gradients, self.parts.differentiated
         if gradients is None or self.is_cut():

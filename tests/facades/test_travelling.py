@@ -1,4 +1,4 @@
-"""Derivatives in other processes: pickled by name or by value, and what a fork leaves as it was."""
+"""Derivatives in other processes, pickled by name or by value."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,6 @@ import pytest
 
 import symgrad
 from symgrad import errors, static
-from symgrad.runtime.locks import LOCK
 
 cloudpickle = pytest.importorskip("cloudpickle")
 HERE = Path(__file__).parent
@@ -238,69 +235,6 @@ def test_without_cloudpickle_the_error_says_what_to_install(monkeypatch: pytest.
     assert isinstance(caught.value, pickle.PicklingError)
     assert str(caught.value.hint).startswith("pip install cloudpickle")
     assert pickle.loads(pickle.dumps(symgrad.grad(importable)))(2.0) == 12.0
-
-
-# ------------------------------------------------------------------ forks
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:.*os.fork.*:RuntimeWarning")  # JAX gives it
-def test_a_fork_waits_for_what_is_being_compiled() -> None:
-    state, begun = {"half": False}, threading.Event()
-
-    def build() -> None:
-        with LOCK:
-            state["half"] = True
-            begun.set()
-            time.sleep(0.2)
-            state["half"] = False
-
-    thread = threading.Thread(target=build)
-    thread.start()
-    begun.wait()
-    child = os.fork()
-    if child == 0:
-        free = threading.Thread(target=lambda: state.__setitem__("free", LOCK.acquire(timeout=5)))
-        free.start()
-        free.join()
-        os._exit(0 if state.get("free") and not state["half"] else 1)
-    thread.join()
-
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert LOCK.acquire(timeout=5)
-    LOCK.release()
-
-
-@pytest.mark.xfail(strict=False, reason="a child of a process in which a thread compiles hangs on some machines")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:.*os.fork.*:RuntimeWarning")  # JAX gives it
-def test_children_compile_while_a_thread_of_the_parent_does() -> None:
-    stop = threading.Event()
-
-    def compile_on() -> None:
-        while not stop.is_set():
-            symgrad.grad(lambda x: x * x * np.exp(x))(1.0)
-
-    thread = threading.Thread(target=compile_on)
-    thread.start()
-    try:
-        for _ in range(5):
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if symgrad.grad(lambda x: x * x * x)(2.0) == 12.0 else 1)
-            deadline = time.monotonic() + 20
-            while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            if ended[0] == 0:
-                os.kill(child, 9)
-                os.waitpid(child, 0)
-            assert ended[0] == child, "the child hangs"
-            assert os.waitstatus_to_exitcode(ended[1]) == 0
-    finally:
-        stop.set()
-        thread.join()
 
 
 # ------------------------------------------------------------------ plain data
