@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import functools
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,9 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 from symgrad.identity import Same
-from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, kind_of
+from symgrad.ir.types import BOOL, COMPLEX, DTYPES, FLOAT, INT, Array, Dim, List, Scalar, Type, is_plural, kind_of
 from symgrad.kinds import conversion, is_closed, native, row_of
-from symgrad.signature import Abstract, Signature, Static, Tree
+from symgrad.signature import FEW, Abstract, Many, Signature, Static, Tree
 from symgrad.text import attribute, exact, has_literal, has_plain_keys, plain_key
 from symgrad.text import item as item_of
 
@@ -30,13 +31,15 @@ PYTHON_NUMBERS: dict[type, Scalar] = {float: FLOAT, int: INT, bool: BOOL, comple
 # ------------------------------------------------------------------ values to types
 
 
-def abstract(arguments: Mapping[str, Any]) -> Signature:
+def abstract(arguments: Mapping[str, Any], whole: bool = False) -> Signature:
     """The signature of a call, from the user's parameter names and what they are bound to.
+
+    ``whole``: with every item of long lists and tuples, however many there are.
 
     >>> str(abstract({"x": np.ones(3), "w": 2.0, "n": 4}))
     'x: f64[!x0], w: float, n: int'
     """
-    params = tuple((name, abstract_value(value, symbol_of(name))) for name, value in arguments.items())
+    params = tuple((name, abstract_value(value, symbol_of(name), whole)) for name, value in arguments.items())
     return Signature(params, same_objects(arguments), tuple(pair for name, value in arguments.items() for pair in conversions(name, value)))
 
 
@@ -45,8 +48,8 @@ def symbol_of(path: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in path.replace("']", "").replace("]", "")).replace("__", "_")
 
 
-def abstract_value(value: Any, symbol: str) -> Abstract:
-    """What is known of one value; ``symbol`` is the stem of the names of its extents."""
+def abstract_value(value: Any, symbol: str, whole: bool = True) -> Abstract:
+    """What is known of one value; ``symbol`` is the stem of the names of its extents, ``whole`` as in ``abstract``."""
     kind = type(value)
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
@@ -58,7 +61,7 @@ def abstract_value(value: Any, symbol: str) -> Abstract:
         return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
     if kind is list and is_plain_list(value):
         return List(PYTHON_NUMBERS[type(value[0])])
-    return _container(value, symbol, frozenset())
+    return _container(value, symbol, whole, frozenset())
 
 
 def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
@@ -96,7 +99,7 @@ def record_names(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*fields, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
-def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
+def _container(value: Any, symbol: str, whole: bool, above: frozenset[int]) -> Abstract:
     if is_closed(value):
         return Static((type(value), id(value)), value)
     if id(value) in above:
@@ -106,9 +109,13 @@ def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
     def inner(name: Any, item: Any) -> Abstract:
         stem = symbol_of(f"{symbol}_{name}")
         plain = isinstance(item, np.ndarray | np.generic) or type(item) in PYTHON_NUMBERS or type(item) is list and is_plain_list(item)
-        return abstract_value(item, stem) if plain else _container(item, stem, above)
+        return abstract_value(item, stem, whole) if plain else _container(item, stem, whole, above)
 
     kind = type(value)
+    if not whole and kind in (list, tuple) and len(value) > FEW and not any(conversions("", value)):
+        item = _like_items(value, inner)
+        if item is not None:
+            return Many(kind, item)
     match value:
         case tuple() if hasattr(value, "_fields"):
             names: tuple[Any, ...] = value._fields
@@ -121,6 +128,49 @@ def _container(value: Any, symbol: str, above: frozenset[int]) -> Abstract:
         names = record_names(value)
         return Tree(kind, names, tuple(inner(n, getattr(value, n)) for n in names))
     return static(value)
+
+
+def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:
+    """What covers each item of a list or tuple; None where they are not alike."""
+    made: Abstract | None = None
+    for item in value:
+        one = of_any_extent(inner("item", item))
+        made = one if made is None else made if made == one else alike(made, one)
+        if made is None:
+            return None
+    return made
+
+
+def of_any_extent(item: Abstract) -> Abstract:
+    """The same of arrays of which it is known only whether an extent is 1."""
+    match item:
+        case Array(shape=shape) if shape is not None:
+            return dataclasses.replace(item, shape=tuple(replace(e, symbol="?") if isinstance(e, Dim) else e for e in shape))
+        case Tree(kind, names, items):
+            return Tree(kind, names, tuple(map(of_any_extent, items)))
+        case Many(kind, inner):
+            return Many(kind, of_any_extent(inner))
+    return item
+
+
+def alike(one: Abstract, other: Abstract) -> Abstract | None:
+    """What covers two items of a long list, if they are alike: arrays of one dtype and rank, containers of the same structure."""
+    match one, other:
+        case Array(shape=first), Array(shape=second) if first is not None and second is not None:
+            if one.dtype != other.dtype or len(first) != len(second):
+                return None
+            shape = tuple(a if a == b else Dim("?", 0, is_plural(a) and is_plural(b)) for a, b in zip(first, second, strict=True))
+            return Array(one.dtype, shape, one.layout if one.layout == other.layout else "?")
+        case Tree(kind, names, items), Tree(other_kind, other_names, others) if kind is other_kind and names == other_names:
+            parts = [a if a == b else alike(a, b) for a, b in zip(items, others, strict=True)]
+            return None if None in parts else Tree(kind, names, tuple(p for p in parts if p is not None))
+        case (Tree() | Many()) as a, (Tree() | Many()) as b if a.kind is b.kind and a.kind in (list, tuple):
+            inner = [item for x in (a, b) for item in ([x.item] if isinstance(x, Many) else x.items)]
+            made: Abstract | None = inner[0] if inner else None
+            for item in inner[1:]:
+                made = made if made is None or made == item else alike(made, item)
+            return None if made is None else Many(a.kind, made)
+    return one if one == other else None
 
 
 def static(value: Any) -> Static:
@@ -157,6 +207,9 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
         case Tree():
             values = [inner for _, inner in children("", value)]
             return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
+        case Many():
+            made = [_laid_out(item.item, inner) for inner in value]
+            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, made))
     return item
 
 

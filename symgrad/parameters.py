@@ -14,7 +14,7 @@ from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Signature, Static, leaves_of
+from symgrad.signature import Abstract, Many, Signature, Static, Tree
 from symgrad.verification.first_call import Verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
@@ -100,8 +100,14 @@ def carries_derivative(item: Abstract) -> bool:
 
 def number_leaves(item: Abstract) -> list[Scalar | Array]:
     """The numbers and arrays in what was passed for one parameter."""
-    leaves = [leaf.item if isinstance(leaf, List) else leaf for _, leaf in leaves_of("", item)]
-    return [leaf for leaf in leaves if isinstance(leaf, Scalar | Array)]
+    match item:
+        case Scalar() | Array():
+            return [item]
+        case List(item=inner) | Many(item=inner):
+            return number_leaves(inner)
+        case Tree(items=items):
+            return [leaf for inner in items for leaf in number_leaves(inner)]
+    return []
 
 
 # ------------------------------------------------------------------ signatures in advance

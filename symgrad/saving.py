@@ -22,7 +22,7 @@ from symgrad.codegen.texts import Emitted
 from symgrad.codegen.trees import replaced
 from symgrad.errors import SaveError
 from symgrad.ir.types import Array, List, Scalar
-from symgrad.signature import Abstract, Request, Signature, Static, Tree, part_of
+from symgrad.signature import FEW, Abstract, Many, Request, Signature, Static, Tree, part_of
 from symgrad.text import identifier, literal, one_line, respelled, root_of, value_of
 
 NUMPY_NAMES = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
@@ -111,7 +111,7 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 
 
 #: what the tests of arguments name
-TESTING = ("np", "isinstance", "len", "list", "getattr", "TypeError", *PYTHON_NAMES.values())
+TESTING = ("np", "isinstance", "len", "list", "tuple", "all", "getattr", "TypeError", *PYTHON_NAMES.values())
 
 
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]], identities: Collection[str]) -> str:
@@ -164,6 +164,10 @@ def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
             return [*made, f"{read}{lies}"] if lies else made
         case List():
             return [f"{is_a}({read}, {words['list']})"]
+        case Many(kind=kind, item=inner):
+            word = next(word for k in itertools.count() if (word := f"item_{k}") not in read)
+            of_item = " and ".join(tests_of(word, inner, words))
+            return [f"{is_a}({read}, {words[kind.__name__]})", f"{words['all']}({of_item} for {word} in {read})"]
         case Tree(form="mapping", names=names):
             return [f"{words['list']}({read}) == [{', '.join(map(literal, names))}]", *tests_inside(path, item, words)]
         case Tree(form="sequence" | "named", names=names):
@@ -209,6 +213,8 @@ def random_of(signature: Signature) -> tuple[str, ...] | None:
             case Tree(form="sequence", items=items, kind=kind):
                 inside = "".join(f"{one(i)}, " for i in items)
                 return f"({inside})" if issubclass(kind, tuple) else f"[{inside.removesuffix(', ')}]"
+            case Many(kind=kind, item=inner):
+                return f"{kind.__name__}({one(inner)} for _ in range({FEW + 1}))"
         raise ValueError(item)
 
     try:

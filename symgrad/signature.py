@@ -15,11 +15,12 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from symgrad.errors import UnsureAlias
 from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, List, Type
 from symgrad.location import Loc
-from symgrad.text import attribute, is_name, literal
+from symgrad.text import attribute, is_inside, is_name, literal
 from symgrad.text import item as item_of
 
 
@@ -56,7 +57,19 @@ class Tree:
         return f"{self.kind.__name__}({', '.join(words)})"
 
 
-Abstract = Type | Static | Tree
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A list or tuple of any number of like items, more than ``FEW``; ``kind`` is its class, ``item`` covers each of them."""
+
+    kind: type
+    item: Abstract
+
+    def __str__(self) -> str:
+        return f"{self.kind.__name__}[{self.item}, ...]"
+
+
+FEW = 8  #: a list or tuple with no more items is known item by item
+Abstract = Type | Static | Tree | Many
 ParameterKind = Literal["plain", "varargs", "keywords"]
 
 
@@ -82,7 +95,7 @@ class Signature:
         return tuple(name for name, _ in self.params)
 
     def leaves(self) -> Iterator[tuple[str, Abstract]]:
-        """Every ``Type`` and ``Static`` with the expression that reaches it: ``x``, ``p['w']``, ``p.w``, ``p[0]``."""
+        """Every ``Type``, ``Many`` and ``Static`` with the expression that reaches it: ``x``, ``p['w']``, ``p.w``, ``p[0]``."""
         for name, item in self.params:
             yield from leaves_of(name, item)
 
@@ -100,6 +113,16 @@ class Signature:
             for (one, first), (other, second) in combinations(containers, 2)
             if (one in matters or other in matters) and may_be_one(first, second) and not any({one, other} <= group for group in together)
         ]
+
+    def check_sharing(self) -> None:
+        """Refuse objects that an item of a long list is too: which item, the signature does not say."""
+        inside = [path for path, item in self.leaves() if isinstance(item, Many)]
+        for group in self.same:
+            for path in group:
+                if any(path != whole and is_inside(path, whole) for whole in inside):
+                    raise UnsureAlias(
+                        f"{path} is also {next(p for p in group if p != path)}, and the function changes one of its arguments"
+                    )
 
     def __str__(self) -> str:
         return ", ".join(f"{name}: {item}" for name, item in self.params)
@@ -317,6 +340,16 @@ class Direct:
     )
 
 
+def is_container(item: Abstract) -> bool:
+    """Is it a list, tuple, dict or instance?"""
+    return isinstance(item, Tree | Many | List)
+
+
+def holds_many(signature: Signature) -> bool:
+    """Is there a long list or tuple among the arguments whose length is open?"""
+    return any(isinstance(item, Many) for _, item in signature.leaves())
+
+
 def part_of(path: str, tree: Tree, name: Any) -> str:
     """The expression that reads the item of a container that has this key, attribute or position."""
     return attribute(path, name) if tree.form in ("named", "object") else item_of(path, name)
@@ -333,7 +366,7 @@ def leaves_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract]]:
 
 def containers_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract]]:
     """The lists, dicts and instances in one parameter; see ``Signature.containers``."""
-    if isinstance(abstract, List) or isinstance(abstract, Tree) and not issubclass(abstract.kind, tuple):
+    if isinstance(abstract, List) or isinstance(abstract, Tree | Many) and not issubclass(abstract.kind, tuple):
         yield path, abstract
     for spelled, inner in parts_of(path, abstract) if isinstance(abstract, Tree) else ():
         yield from containers_of(spelled, inner)

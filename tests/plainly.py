@@ -64,15 +64,22 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
 def moved(args: list[Any], path: tuple[Any, ...], length: float) -> list[Any]:
     """The arguments with one float changed; what is one object stays one object."""
     made = copy.deepcopy(args)
-    *way, (kind, key) = path
-    owner: Any = made
-    for inner_kind, inner in way:
-        owner = getattr(owner, inner) if inner_kind == "attr" else owner[inner]
-    if kind == "attr":
-        object.__setattr__(owner, key, getattr(owner, key) + length)
-    else:
-        owner[key] = owner[key] + length
+    put(made, path, length)
     return made
+
+
+def put(owner: Any, path: tuple[Any, ...], length: float) -> Any:
+    """The owner with the float at the end of a way changed: in place, but for tuples."""
+    (kind, key), *rest = path
+    old = getattr(owner, key) if kind == "attr" else owner[key]
+    new = put(old, tuple(rest), length) if rest else old + length
+    if isinstance(owner, tuple):
+        return (*owner[:key], new, *owner[key + 1 :])
+    if kind == "attr":
+        object.__setattr__(owner, key, new)
+    else:
+        owner[key] = new
+    return owner
 
 
 def outcome(call: Any, args: list[Any]) -> tuple[Any, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.adjoint.fit import fitted
 from symgrad.errors import SymgradError
 from symgrad.ir.core import Call, Const, Operand, Value
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import Array, List, Scalar, Type, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.elementwise import SLOPES
@@ -132,12 +132,14 @@ class Expansion:
         return self.builder.call(COMPARE[type(op)], operand(left), operand(right), hint=hint)
 
     def call(self, node: ast.Call, hint: str | None) -> Any:
-        """A row applied, or ``fit``."""
+        """A row applied, ``fit``, or a question about types."""
         assert isinstance(node.func, ast.Name)
         if node.func.id == "fit":
             shape = node.args[1]
             assert isinstance(shape, ast.Call)
             return fitted(self.builder, operand(self.value(node.args[0])), operand(self.value(shape.args[0])), hint)
+        if node.func.id == "are_alike":
+            return are_alike(*(operand(self.value(argument)).type for argument in node.args))
         row = ROWS[node.func.id]
         given: list[Any] = []
         for argument in node.args:
@@ -167,6 +169,12 @@ class Expansion:
             return self.builder.call(name, *params, hint=hint, **(settings if name == row.name else {}))
         except SymgradError as error:
             raise error.at(self.builder.loc) from None
+
+
+def are_alike(of: Type, value: Type) -> bool:
+    """Do all items of a list have the form of a value, as far as their types say?"""
+    item = of.item if isinstance(of, List) else of
+    return isinstance(item, Scalar) or isinstance(item, Array) and isinstance(value, Array) and same_shape(item.shape, value.shape)
 
 
 def vanishing(row: Row) -> frozenset[str]:

@@ -11,7 +11,7 @@ from symgrad.abstraction import PYTHON_NUMBERS
 from symgrad.dispatch.watch import Names
 from symgrad.identity import Same
 from symgrad.ir.types import DTYPES, Array, List, Scalar
-from symgrad.signature import Abstract, Static, Tree, part_of
+from symgrad.signature import FEW, Abstract, Many, Static, Tree, part_of
 from symgrad.text import literal, respelled
 
 
@@ -35,11 +35,27 @@ def condition(text: str, item: Abstract, names: Names) -> list[str] | None:
                 f"{names.of(type)}({text}) is {names.of(list)}",
                 f"{names.of(set)}({names.of(map)}({names.of(type)}, {text})) == {names.of({_python_type(kind)})}",
             ]
+        case List(item=List() as inner, of="list"):
+            return _many_condition(text, Many(list, inner), names)
+        case Many():
+            return _many_condition(text, item, names)
         case Static():
             return _static_condition(text, item, names)
         case Tree():
             return _tree_condition(text, item, names)
     return None
+
+
+def _many_condition(text: str, item: Many, names: Names) -> list[str] | None:
+    """Tests of a long list or tuple: of its length, and of each item."""
+    first = [f"{names.of(type)}({text}) is {names.of(item.kind)}", f"{names.of(len)}({text}) > {FEW}"]
+    if isinstance(item.item, Scalar) and item.item.dtype is None:
+        return [*first, f"{names.of(set)}({names.of(map)}({names.of(type)}, {text})) == {names.of({_python_type(item.item.kind)})}"]
+    word = f"{names.prefix}item"
+    while word in text:
+        word += "_"
+    tests = condition(word, item.item, names)
+    return None if tests is None else [*first, f"{names.of(all)}({' and '.join(tests)} for {word} in {text})"]
 
 
 def array_condition(text: str, item: Array, names: Names) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.abstraction import abstract_value, array_leaves
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
-from symgrad.signature import Abstract, Compiled, Relied, Signature, Tree
+from symgrad.signature import Abstract, Compiled, Many, Relied, Signature, Tree
 from symgrad.text import root_of, value_of
 from symgrad.verification.first_call import FirstCall
 
@@ -104,6 +104,8 @@ def alike(one: Abstract | None, other: Abstract) -> bool:
             return one.dtype == other.dtype and [e == 1 for e in first] == [e == 1 for e in second]
         case Tree(), Tree():
             return (one.kind, one.names) == (other.kind, other.names) and all(map(alike, one.items, other.items))
+        case Many(), Many():
+            return one.kind is other.kind and alike(one.item, other.item)
     return one == other
 
 
@@ -139,6 +141,12 @@ def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], en
         if one is evaluated(function, path, entry.compiled.objects, arguments):
             what = f"{path} is an object that the function changes, and it reads the same object from outside"
             raise UnsureAlias(what, hint=f"read it from {root_of(path)} alone, or pass a copy")
+
+
+def are_apart(one: Any, other: Any) -> bool:
+    """Does no array in one argument share memory with an array in another one?"""
+    first, second = ([leaf for _, leaf in array_leaves("", value) if isinstance(leaf, np.ndarray)] for value in (one, other))
+    return not any(np.may_share_memory(a, b) for a, b in product(first, second))
 
 
 def _overlap(one: Any, other: Any) -> bool:

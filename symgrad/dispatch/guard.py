@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.dispatch.conditions import array_condition, condition, spelled
-from symgrad.dispatch.entry import Entry, is_converted
+from symgrad.dispatch.entry import Entry, are_apart, is_converted
 from symgrad.dispatch.watch import Names, all_relied_tests, captured_text
 from symgrad.errors import BadArgument
 from symgrad.ir.types import Array, List
-from symgrad.signature import Tree
+from symgrad.signature import Many, Tree, is_container
 from symgrad.text import has_literal, is_name, literal, one_line
 from symgrad.tracebacks import REFUSALS, is_trimmed
 
@@ -98,6 +98,8 @@ class Check:
 
 def _test(entry: Entry, function: types.FunctionType, names: Names, stable: list[str]) -> Check | None:
     """The test for one entry; None where no cheap test is exact."""
+    if entry.compiled.identities and any(isinstance(item, Many) and is_container(item.item) for _, item in entry.signature.leaves()):
+        return None  # which item is one with what, only the slow way asks
     if entry.signature.converted or any(is_converted(text) for text, _ in entry.compiled.captured):
         return None
     tests: list[str] = []
@@ -256,7 +258,7 @@ def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[s
     if not entry.compiled.mutated:
         return tests
     together = [set(group) for group in entry.signature.same]
-    memory = [(path, item) for path, item in entry.signature.leaves() if isinstance(item, Array | List)]
+    memory = [(path, item) for path, item in entry.signature.leaves() if isinstance(item, Array | List | Many)]
     for (one, first), (other, second) in combinations(memory, 2):
         written = entry.writes(one) or entry.writes(other)
         if not written or any({one, other} <= group for group in together):
@@ -265,6 +267,8 @@ def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[s
         tests.append(f"{one} is not {other}")
         if isinstance(first, Array) and isinstance(second, Array):
             tests.append(f"({one}.base is None and {other}.base is None or not {names.of(np.may_share_memory)}({one}, {other}))")
+        elif isinstance(first, Many) or isinstance(second, Many):
+            tests.append(f"{names.of(are_apart)}({one}, {other})")
     for text in entry.outside_arrays():
         read = captured_text(function, text, entry.compiled.objects, names)
         written_to = [spelled(one, names) for one, _ in memory if entry.writes(one) or entry.writes(text)]

@@ -21,7 +21,7 @@ from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, Unsuppor
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
 from symgrad.runtime.locks import LOCK
-from symgrad.signature import Comparable, Compiled, Related, Signature, is_relation
+from symgrad.signature import Comparable, Compiled, Related, Signature, holds_many, is_relation
 from symgrad.tracebacks import refused
 from symgrad.verification.first_call import Comparison, FirstCall, Parts, Verify, compared, verified
 
@@ -56,6 +56,7 @@ class Table:
     asked: Asked = field(default_factory=Asked)
     entries: dict[Signature, list[Entry]] = field(default_factory=dict)
     latest: Entry | None = None
+    refused: set[Signature] = field(default_factory=set)  #: with long lists of any length, of code that needs every item
     untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
     code: types.CodeType = field(init=False)
     parameters: inspect.Signature = field(init=False)
@@ -67,7 +68,7 @@ class Table:
     def reset(self) -> None:
         """Forget everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
-        self.entries, self.latest, self.untold = {}, None, []
+        self.entries, self.latest, self.untold, self.refused = {}, None, [], set()
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
@@ -185,6 +186,17 @@ class Table:
     def find(self, arguments: Mapping[str, Any]) -> Entry:
         """The code for these arguments, compiled if need be."""
         signature = abstract(arguments)
+        if holds_many(signature):
+            if signature not in self.refused:
+                try:
+                    return self.found(signature, arguments)
+                except MAY_FOLLOW:
+                    self.refused.add(signature)
+            signature = abstract(arguments, whole=True)
+        return self.found(signature, arguments)
+
+    def found(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
+        """The code for a signature, compiled if need be."""
         try:
             entry = self.fitting(replace(signature, same=()), arguments)
         except SymgradError:
@@ -192,6 +204,7 @@ class Table:
                 raise
             entry = self.fitting(signature, arguments)  # what is refused of two objects may be right of one
         if (entry.compiled.mutated or entry.compiled.identities) and signature.same:
+            signature.check_sharing()
             entry = self.fitting(signature, arguments)
         if entry.compiled.mutated:
             refuse_overlap(self.function, arguments, entry)

@@ -13,7 +13,7 @@ import enum
 import types
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
 from symgrad.frontend import (
@@ -49,11 +49,11 @@ from symgrad.frontend.source import Source
 from symgrad.frontend.stored import Storing
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, Dim, Extent, List, Type, is_plural
+from symgrad.ir.types import Array, Dim, Extent, List, Scalar, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Relied, Signature, Tree, is_relation, leaves_of, part_of, related_extents
+from symgrad.signature import Abstract, Many, Relied, Signature, Tree, is_relation, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import copy_of, is_name, root_of
 
@@ -288,6 +288,8 @@ class Attempt:
             return Static(item.value, name if path == name else None)
         if isinstance(item, Tree):
             return self.tree(ctx, name, path, item)
+        if isinstance(item, Many):
+            item = self.of_many(item, path)
         if path in self.pins:
             return Num(Const(self.pins[path]))
         if isinstance(item, Array) and item.shape is not None:
@@ -301,7 +303,17 @@ class Attempt:
         if location is None:
             location = self.locations[path] = Location(name, ctx.builder.loc)
             ctx.state.memory[location] = value
-        return Ref(location) if isinstance(item, Array) else ctx.new_object("list", Ref(location))
+        return Ref(location) if isinstance(item, Array) else ctx.list_in_memory(Ref(location))
+
+    def of_many(self, item: Many, path: str) -> List:
+        """The type of a list or tuple of like items, of any length."""
+        of: Literal["list", "tuple"] = "tuple" if item.kind is tuple else "list"
+        match item.item:
+            case Scalar() | Array() | List():
+                return List(item.item, of)
+            case Many():
+                return List(self.of_many(item.item, path), of)
+        raise UnsupportedSyntax(f"the items of {path} are not numbers, arrays or lists of these", self.source.loc(self.source.node))
 
     def related(self, item: Type, path: str) -> Type:
         """The type of an argument with those extents that are known in terms of others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from symgrad.errors import UnsureAlias
 from symgrad.ir.core import Apply, Call, For, Func, If, Operand, Value, While, substitute, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
@@ -18,6 +19,17 @@ def copy_written(func: Func, loc: Loc) -> list[Value]:
         for op in walk(func.body)
         if isinstance(op, Call) and ROWS[op.name].consumes and isinstance(op.args[0], Value)
     }
+    stored = {
+        groups.find(op.args[0])
+        for op in walk(func.body)
+        if isinstance(op, Call)
+        and ROWS[op.name].consumes
+        and isinstance(op.args[0], Value)
+        and not isinstance(op.args[0].type, List | Scalar)
+    }
+    for param in func.params:
+        if isinstance(param.type, List) and not isinstance(param.type.item, Scalar) and groups.find(param) in stored:
+            raise UnsureAlias(f"an array in {param.name} is written to, and another item of it may be the same array", loc)
     found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
     for param in found:
         copy = Value(param.type, param.name)

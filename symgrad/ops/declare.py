@@ -37,7 +37,8 @@ class Row:
     function names are rows. Two more names may occur in a pullback: ``into``, the buffer that
     holds the cotangent of the param so far, zeros at first (the expression then is the new
     buffer, not a contribution), and ``taken``, the cotangent of the output given up to be
-    written to. ``consumes``: the first operand's memory becomes the output's.
+    written to. ``are_alike(l, v)`` asks whether all items of a list have the form of a value.
+    ``consumes``: the first operand's memory becomes the output's.
     ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it.
     """
 

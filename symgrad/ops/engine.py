@@ -442,7 +442,8 @@ rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True,
      l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
 rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=True,
-     l_grad="list_set(taken, i, zeros_like(v))", i_grad=None, v_grad="list_take(out_grad, i)")  # fmt: skip
+     l_grad="list_set(taken, i, zeros_like(v) if are_alike(l, v) else zeros_like(list_take(l, i)))", i_grad=None,
+     v_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")

@@ -18,7 +18,7 @@ from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Inactive, Request, Signature, Tree, part_of
+from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, part_of
 from symgrad.text import identifier, is_name, literal, root_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Job:
             if place is None:
                 return Result("None", 0)
             order.append(place)
-            return Result("{}", 1)
+            return Result("tuple({})" if isinstance(item, Many) and item.kind is tuple else "{}", 1)
         inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
         count = sum(i.count for i in inner)
         match item.form:
@@ -198,7 +198,9 @@ def is_one_number(type_: Type) -> bool:
 
 def carries(type_: Type) -> bool:
     """Could a parameter of this type have a derivative?"""
-    inner = type_.item if isinstance(type_, List) else type_
+    inner = type_
+    while isinstance(inner, List):
+        inner = inner.item
     return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
 
 

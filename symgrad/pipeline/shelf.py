@@ -27,7 +27,7 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.pipeline.job import Job, is_made_of
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.runtime.cache import family_of, read_record, texts_directory, write_record
-from symgrad.signature import Abstract, Related, Signature, Tree
+from symgrad.signature import Abstract, Many, Related, Signature, Tree
 from symgrad.text import is_dotted
 
 Read = Callable[[str], Any]
@@ -226,6 +226,8 @@ def plain_abstract(item: Abstract) -> Plain:
         case Tree(kind=kind, names=names, items=items):
             said = [item.form, kind.__module__, kind.__qualname__, kind.__name__, issubclass(kind, tuple), is_made_of(kind, names)]
             return ["Tree", said, plain_data(names), [plain_abstract(inner) for inner in items]]
+        case Many(kind=kind, item=inner):
+            return ["Many", issubclass(kind, tuple), plain_abstract(inner)]
     return ["Static"]
 
 

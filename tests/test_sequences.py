@@ -1,0 +1,133 @@
+"""Lists and tuples of any length: what is done to them against plain Python, and that the length of data decides nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from plainly import verdict
+from sequences import KINDS, OPERATIONS, arguments, program
+
+import symgrad
+from symgrad.abstraction import abstract
+from symgrad.signature import FEW
+
+#: what is not modelled
+REFUSED = {
+    ("float", "deleted"), ("float", "slice stored"), ("float", "reversed in place"), ("float", "last unpacked"), ("float", "recursion"),
+    ("list", "appended and changed"), ("ragged", "appended and changed"), ("dict", "filtered"), ("dict", "sorted"),
+    ("dict", "sorted in place"), ("dict", "chosen"), ("words", "sorted"), ("words", "sorted in place"),
+}  # fmt: skip
+CASES = [(kind, operation) for kind in KINDS for operation in OPERATIONS if program(KINDS[kind], operation) is not None]
+
+
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize(("kind", "operation"), CASES, ids=["-".join(case).replace(" ", "_") for case in CASES])
+def test_an_operation_gives_what_python_gives(kind: str, operation: str) -> None:
+    text = program(KINDS[kind], operation)
+    assert text is not None
+    assert verdict(text, arguments(KINDS[kind], list, FEW + 2), stores=False) == ("refused" if (kind, operation) in REFUSED else "right")
+
+
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("operation", ["iterate", "zip itself", "computed index", "slice", "concatenated", "passed", "best"])
+def test_a_tuple_is_gone_over_as_a_list_is(kind: str, operation: str) -> None:
+    text = program(KINDS[kind], operation)
+    assert text is not None
+    assert verdict(text, arguments(KINDS[kind], tuple, FEW + 2), stores=False) in ("right", "refused")
+
+
+# ------------------------------------------------------------------ one text for all lengths
+
+
+def network(ws: Any, x: Any) -> Any:
+    for w in ws:
+        x = np.tanh(w @ x)
+    return np.sum(x)
+
+
+def observed(xs: Any, w: Any) -> Any:
+    total = 0.0
+    for x in xs:
+        for k in range(len(x)):
+            total += np.tanh(x[k] @ w)
+    return total
+
+
+def summed(rows: Any, c: Any) -> Any:
+    return sum(sum(row) * c for row in rows)
+
+
+def matrices(random: np.random.Generator, count: int) -> tuple[Any, ...]:
+    return [random.normal(size=(3, 3)) for _ in range(count)], random.normal(size=3)
+
+
+def sentences(random: np.random.Generator, count: int) -> tuple[Any, ...]:
+    return tuple(random.normal(size=(2 + k % 4, 3)) for k in range(count)), random.normal(size=3)
+
+
+def rows(random: np.random.Generator, count: int) -> tuple[Any, ...]:
+    return [random.normal(size=1 + k % 3).tolist() for k in range(count)], 1.5
+
+
+LONG: list[tuple[Callable[..., Any], Callable[[np.random.Generator, int], tuple[Any, ...]]]] = [
+    (network, matrices),
+    (observed, sentences),
+    (summed, rows),
+]
+
+
+@pytest.mark.parametrize(("function", "data"), LONG, ids=[function.__name__ for function, _ in LONG])
+def test_one_text_serves_all_lengths(function: Any, data: Any, random: np.random.Generator) -> None:
+    derived = symgrad.grad(function, (0, 1))
+    for count in (FEW + 1, 30, 200):
+        given = data(random, count)
+        ours = derived(*given)
+        assert type(ours[0]) is type(given[0])
+        for place in (0, count // 2, count - 1):
+            ends = []
+            for step in (1e-6, -1e-6):
+                changed = np.array(given[0][place])
+                changed.flat[-1] += step
+                item = changed if isinstance(given[0][place], np.ndarray) else changed.tolist()
+                moved = type(given[0])(item if k == place else old for k, old in enumerate(given[0]))
+                ends.append(function(moved, given[1]))
+            assert np.isclose(np.ravel(ours[0][place])[-1], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-8)
+    assert sum(map(len, derived._table.entries.values())) == 1
+    assert not re.search(r"\[\d\d", derived.source(*given))
+
+
+def test_items_that_differ_have_code_of_their_own(random: np.random.Generator) -> None:
+    derived = symgrad.grad(lambda ws: sum(np.sum(w * w) for w in ws))
+    for kind in (np.float64, np.float32):
+        for shape in ((2,), (2, 2), (1,)):
+            ws = [random.normal(size=shape).astype(kind) for _ in range(12)]
+            assert all(np.allclose(g, 2 * w) and g.dtype == w.dtype for g, w in zip(derived(ws), ws, strict=True))
+    mixed = [np.ones(2 + k % 2) if k % 3 else np.ones((1, 2)) for k in range(12)]
+    assert all(np.allclose(g, 2 * w) for g, w in zip(derived(mixed), mixed, strict=True))
+
+
+def test_an_item_that_is_another_argument_too_is_followed(random: np.random.Generator) -> None:
+    def f(ws: Any, x: Any) -> Any:
+        x *= 2.0
+        return sum(np.sum(w * x) for w in ws)
+
+    derived = symgrad.grad(f, ("ws", "x"), allow_unused=True)
+    ws, x = [random.normal(size=2) for _ in range(10)], random.normal(size=2)
+    gradient = derived(ws, x)
+    assert np.allclose(gradient[0][3], 2 * x)
+    x = ws[4]  # doubled in the list too
+    others = sum(w for k, w in enumerate(ws) if k != 4)
+    for _ in range(2):
+        gradient = derived([*ws], x)
+        assert np.allclose(gradient[0][4] + gradient[1], 2 * others + 8 * x)
+
+
+def test_the_signature_names_an_item_not_the_items() -> None:
+    assert str(abstract({"ws": [np.ones(3)] * 9})) == "ws: list[f64[!?], ...]"
+    assert str(abstract({"ws": [np.ones(3)] * 9})) == str(abstract({"ws": [np.ones(k + 2) for k in range(900)]}))
+    assert "!ws_0" in str(abstract({"ws": [np.ones(3)] * 8}))
