@@ -20,7 +20,7 @@ x.T|x.reshape(3, 2)|x.ravel()|x|x[:]|x[None]|np.expand_dims(x, 1)|np.squeeze(x)|
 np.broadcast_to(x, (2, 3))|np.split(x, 1)[0]|np.array_split(x, 1)[0]|np.hstack([x])|np.vstack(x)|np.append(x, x[:0], axis=0)|np.tile(x, 1)|np.repeat(x, 1)
 np.take(x, [0, 1], axis=0)|np.compress([True, True], x, axis=0)|np.pad(x, 0)|np.roll(x, 0)|np.real(x)|x.copy()|np.positive(x)|x + 0|x * 1|np.swapaxes(x, 0, 1)
 np.diagonal(x)|np.unstack(x)[0]|np.rollaxis(x, 1)|np.matrix_transpose(x)|np.permute_dims(x, (1, 0))|np.block([x])|np.column_stack([x])|np.dstack([x])|x.flatten()
-(x, x)|[x, x.T]|(x[0], x[1])|{'a': x, 'b': x}|list(x)|np.where(True, x, 0.0)|np.maximum(x, x)|np.fmax(x, -9.0)|np.nan_to_num(x)|np.sort(x[0])""".split(
+(x, x)|[x, x.T]|(x[0], x[1])|{'a': x, 'b': x}|list(x)|tuple(x)|[tuple(x)]|(tuple(x), x)|{'k': tuple(x)}|tuple(x)[::-1]|tuple(r for r in x)|(x[0],) + tuple(x)|np.where(True, x, 0.0)|np.maximum(x, x)|np.fmax(x, -9.0)|np.nan_to_num(x)|np.sort(x[0])""".split(
     "|"
 )
 EXPRESSIONS = [e for part in LAYOUTS for e in part.splitlines()]

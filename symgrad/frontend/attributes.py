@@ -253,11 +253,11 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(owner, attr, adapted(from_class(ctx, cls, attr)))
                 case functools.partialmethod():
                     break
-                case held if callable(held) and hasattr(held, "__get__"):
+                case held if callable(held) and from_class(ctx, type(held), "__get__") is not None:
                     rely_on_entry(ctx, seen, attr)
                     return Bound(owner, attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
-                    return outside(ctx, getattr(owner.value, attr), path(owner.text, attr), attr)
+                    return outside(ctx, read_attribute(owner.value, attr), path(owner.text, attr), attr)
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:

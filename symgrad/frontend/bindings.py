@@ -353,6 +353,19 @@ class State:
         self.handles, self.stored_arrays = other.handles, other.stored_arrays
 
 
+def is_long(binding: Any, state: State) -> bool:
+    """Is it a list, or a tuple that was made of one, whose length is not known while compiling?"""
+    return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
+
+
+def held_items(binding: Any, state: State) -> list[Binding] | None:
+    """The items of a tuple, or of a list whose length is known; None for all else."""
+    if isinstance(binding, Tup):
+        return list(binding.items)
+    is_known = isinstance(binding, Obj) and binding.key.kind == "list" and not isinstance(state.heap[binding.key], Ref)
+    return [item for _, item in state.entries(binding.key)] if is_known else None
+
+
 def is_list(type_: Type) -> bool:
     return isinstance(type_, List)
 
@@ -360,5 +373,5 @@ def is_list(type_: Type) -> bool:
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
     "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
-    "Step", "Tup", "View", "is_list", "replace",
+    "Step", "Tup", "View", "held_items", "is_list", "is_long", "replace",
 ]  # fmt: skip

@@ -36,7 +36,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, exact_class, is_callable, is_instance
 from symgrad.frontend.flow import choose, counted, loop_key
@@ -191,7 +191,8 @@ def list_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return ctx.new_object("list", enumerate(rows))
         return ctx.list_sharing(ctx.call("list_from", ctx.read(args[0], node)), args[0])
     if isinstance(args[0], Obj):
-        return ctx.list_sharing(ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None)), args[0])
+        copy = ctx.call("list_slice", ctx.read(args[0]), Const(None), Const(None), Const(None))
+        return ctx.list_sharing(standing_for(copy, list), args[0])
     items = items_of(ctx, args[0], node)
     assert not isinstance(items, list)
     return fold(ctx, items, ctx.new_object("list", ()), lambda made, item: append(ctx, made, item, node), node)
@@ -210,6 +211,7 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     made = list_(ctx, args, kwargs, node)
     if isinstance(made, Obj):
         made.key.cls = tuple
+        standing_for(ctx.read(made, node), tuple)
     return made
 
 

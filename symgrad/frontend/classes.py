@@ -14,13 +14,12 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.generated import generated
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
-from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, owner_name, rely_on_entry
+from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
 from symgrad.text import item
 

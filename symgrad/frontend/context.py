@@ -325,10 +325,11 @@ class Lowering:
         if isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Object):
             for owner in owners:
                 content = self.state.heap[owner.key] if isinstance(owner, Obj) else owner
-                for item in [b for _, b in content] if isinstance(content, tuple) else [content]:
+                held = [b for _, b in content] if isinstance(content, tuple) else content.items if isinstance(content, Tup) else [content]
+                for item in held:
                     if isinstance(item, Ref) and item.location in self.state.memory:
                         self.state.pair(made.location, item.location)
-        return self.new_object("list", made)
+        return self.new_object("list", made, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
 
     def list_in_memory(self, ref: Ref) -> Obj:
         """A list of any length that came out of another one, or the tuple that stands for it in the user's program."""
@@ -337,7 +338,7 @@ class Lowering:
         if of == "either":
             what = "what is read here is a list on some paths and a tuple on others"
             raise UnknownType(what, self.builder.loc, "make all of them tuples")
-        return self.new_object("list", ref, tuple if of == "tuple" else None)
+        return self.new_object("list", ref, tuple if of == "tuple" else None, type_.named if isinstance(type_, List) else None)
 
     def check_fresh(self, ref: Ref) -> None:
         """Refuse to read memory that a store through another name may have changed."""
@@ -363,11 +364,8 @@ class Lowering:
                 return self.call("view", value, *operands, index=spelled(path), hint=None)
             case Static(value, name):
                 return self.constant(value, name)
-            case Tup(items):
-                whole = self.list_of(items, node)
-                if isinstance(whole, Value) and isinstance(whole.type, List):
-                    whole.type = replace(whole.type, of="tuple")
-                return whole
+            case Tup(items, kind):
+                return standing_for(self.list_of(items, node), tuple, kind)
             case Obj(key) if key.kind == "list":
                 content = self.state.heap[key]
                 return self.read(content, node) if isinstance(content, Ref) else self.list_of([b for _, b in content], node)
@@ -629,6 +627,13 @@ class Lowering:
     def inside(self, block: Block) -> Iterator[Block]:
         with self.builder.inside(block):
             yield block
+
+
+def standing_for(made: Operand, kind: type, named: type | None = None) -> Operand:
+    """A list of the IR that was just made, which stands for a list or a tuple of the user's program."""
+    if isinstance(made, Value) and isinstance(made.type, List):
+        made.type = replace(made.type, of="tuple" if kind is tuple else "list", named=named)
+    return made
 
 
 def _is_handed(operand: Binding, args: tuple[Binding, ...]) -> bool:

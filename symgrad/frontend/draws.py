@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, External, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Num, Ref, Static, held_items
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
 from symgrad.frontend.tables import SPECIAL, special
@@ -129,15 +129,10 @@ def scaled(ctx: Lowering, name: str, base: Binding, first: Binding, second: list
 
 def extents_of(ctx: Lowering, size: Binding) -> list[Binding] | None:
     """The extents that a size says: none for a number, None if they are not known to be integers."""
-    match size:
-        case Static(None):
-            return []
-        case Tup(items):
-            found = list(items)
-        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            found = [b for _, b in ctx.state.entries(key)]
-        case _:
-            found = [size]
+    if size == Static(None):
+        return []
+    items = held_items(size, ctx.state)
+    found = [size] if items is None else items
     whole = all(isinstance(b, Num) and isinstance(b.operand.type, Scalar) and b.operand.type.kind == "int" for b in found)
     return found if whole else None
 

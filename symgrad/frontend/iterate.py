@@ -15,7 +15,7 @@ from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
@@ -373,7 +373,7 @@ def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, node: ast
         ctx.state.dead = True
 
     branch(ctx, ctx.call("less", items.bounds[1], Const(first)), too_few, lambda: None, [], ctx.loc(node))
-    rest = ctx.call("list_slice", ctx.read(binding), Const(first), Const(None), Const(None))
+    rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(None), Const(None)), list)
     return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding)]
 
 

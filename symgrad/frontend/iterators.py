@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup, is_long
 from symgrad.frontend.builtins import fold, fold_generator, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of, known_items, sequence
@@ -31,7 +31,7 @@ Kwargs = dict[str, Binding]
 def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding | None:
     """A function of ``itertools`` whose arguments loops go over as loops."""
     iterable = [a for a in args if not isinstance(a, Num)]
-    if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(ctx, a) for a in iterable):
+    if kwargs or ctx.unroll or any(isinstance(a, Tup | Obj | External | Static) and not is_long(a, ctx.state) for a in iterable):
         return None
     match function, args:
         case itertools.product, [_, _]:
@@ -47,14 +47,14 @@ def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast
     return None
 
 
-def is_long(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a list whose length is not known?"""
-    return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(ctx.state.heap[binding.key], Ref)
-
-
 def has_known_items(ctx: Lowering, binding: Binding) -> bool:
     """Is it a tuple, a list or a constant whose items are known one by one?"""
-    return isinstance(binding, Tup | Static | External) or isinstance(binding, Obj) and not is_record(binding) and not is_long(ctx, binding)
+    return (
+        isinstance(binding, Tup | Static | External)
+        or isinstance(binding, Obj)
+        and not is_record(binding)
+        and not is_long(binding, ctx.state)
+    )
 
 
 def _combined(function: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, View
+from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, View, held_items
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
@@ -110,7 +110,7 @@ class Later:
 
 def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt]) -> bool:
     """A loop over a container of known length whose items differ: one round after the other."""
-    is_live = isinstance(iterable, Obj) and iterable.key.kind == "list" and not isinstance(ctx.state.heap[iterable.key], Ref)
+    is_live = isinstance(iterable, Obj) and held_items(iterable, ctx.state) is not None
     held = {} if is_live else held_lists(ctx, iterable)
     if isinstance(iterable, Iter) and iterable.kind in ("enumerate", "zip") and not any(isinstance(item, Later) for item in items):
         held = {key: before for key, before in held.items() if key.kind == "dict"}

@@ -44,6 +44,7 @@ from symgrad.frontend.outside import constant_text
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.recursion import close
+from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_text
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import Storing
@@ -87,27 +88,6 @@ class Lowered:
     apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
     aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
     keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
-
-
-OWNER = "__owner__"  #: stands in paths for the container whose item is read
-
-
-def in_template(text: str) -> str:
-    """A text with its braces doubled, for ``Result.text``."""
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached.
-
-    ``how`` are paths over the name ``OWNER``, of the items of a dict or record; there are none where the items stand in order.
-    """
-
-    text: str
-    count: int
-    items: tuple[Result, ...] = ()
-    how: tuple[str, ...] = ()
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
@@ -371,14 +351,18 @@ class Attempt:
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
                 parts = tuple(p for _, p in pairs)
                 if key.kind == "list":
-                    return Result(f"[{', '.join(p.text for p in parts)}]", len(operands) - first, parts)
+                    words = ", ".join(p.text for p in parts)
+                    text = f"[{words}]" if key.cls is not tuple else f"({words}{',' * (len(parts) == 1)})"
+                    return Result(derived_text(ctx, binding, text), len(operands) - first, parts)
                 keys = [constant_text(ctx, k) for k, _ in pairs]
                 words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
-                return Result("{{" + words + "}}", len(operands) - first, parts, tuple(f"{OWNER}[{k}]" for k in keys))
+                text = derived_text(ctx, binding, "{{" + words + "}}")
+                return Result(text, len(operands) - first, parts, tuple(f"{OWNER}[{k}]" for k in keys))
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(in_template(constant_text(ctx, value)), 0)
         try:
             operands.append(ctx.read(binding, node))
+            return Result(leaf_text(ctx, binding, node), 1)
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
         return Result("{}", 1)
@@ -406,4 +390,4 @@ def raises(block: Block) -> bool:
     return any(isinstance(op, Call) and op.name == "raise_error" or isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
 
 
-__all__ = ["Lowered", "Result", "lower"]
+__all__ = ["Lowered", "lower"]

@@ -9,7 +9,21 @@ from typing import Any
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import Binding, External, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Tup, is_list
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    External,
+    Iter,
+    Maybe,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    held_items,
+    is_list,
+    is_long,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_instance
 from symgrad.frontend.flow import branch, choose, run
@@ -17,7 +31,7 @@ from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
-from symgrad.frontend.reading import attribute_text, from_class, users_bases
+from symgrad.frontend.reading import attribute_text, entry_of_class, from_class, users_bases
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
@@ -139,15 +153,11 @@ def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
 
 def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
     """The items of a sequence; None for what is none: numbers, strings, and arrays too."""
+    if (held := held_items(subject, ctx.state)) is not None:
+        return held
+    if is_long(subject, ctx.state) or isinstance(subject, Ref) and is_list(ctx.type_of(subject)):
+        raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
     match subject:
-        case Tup(items):
-            return list(items)
-        case Obj(key) if key.kind == "list":
-            if isinstance(ctx.state.heap[key], Ref):
-                raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
-            return [b for _, b in ctx.state.entries(key)]
-        case Ref() if is_list(ctx.type_of(subject)):
-            raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
         case Iter(kind="range") if (known := known_items(ctx, subject, node)) is not None:
             return known
         case Static(value) if isinstance(value, tuple | list):
@@ -207,7 +217,7 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
         raise UnsupportedSyntax("this class cannot be matched here", ctx.loc(pattern.cls), "use isinstance")
     if not is_instance(ctx, subject, [cls.value], pattern):
         return NEVER
-    if issubclass(cls.value, ITSELF) and "__match_args__" not in vars(cls.value):
+    if issubclass(cls.value, ITSELF) and entry_of_class(ctx, cls.value, "__match_args__") is MISSING:
         if len(pattern.patterns) > 1 or pattern.kwd_patterns:
             raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than itself", ctx.loc(pattern), "use isinstance")
         return all_of(ctx, [matched(ctx, p, subject) for p in pattern.patterns])

@@ -15,21 +15,20 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.flow import choose
-from symgrad.frontend.generated import generated
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
 from symgrad.frontend.memory import store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
-from symgrad.frontend.reading import from_class
+from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
@@ -272,7 +271,8 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
         return Static(None)
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
-    joined = ctx.state.heap[ctx.list_sharing(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)), owner, args[0]).key]
+    whole = standing_for(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)), list)
+    joined = ctx.state.heap[ctx.list_sharing(whole, owner, args[0]).key]
     assert isinstance(joined, Ref)
     if isinstance(content, Ref):
         ctx.replace_version(content.location, ctx.state.memory[joined.location])

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import List, Scalar, is_complex
@@ -99,13 +99,9 @@ def row_operand(ctx: Lowering, value: Any, node: ast.AST) -> Operand:
 
 def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
     """The shape of a nested list or tuple display, where it is known."""
-    match binding:
-        case Tup(items):
-            inner = list(items)
-        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            inner = [b for _, b in ctx.state.entries(key)]
-        case _:
-            return None
+    inner = held_items(binding, ctx.state)
+    if inner is None:
+        return None
     if not inner:
         return (0,)
     if all(isinstance(b, Num) for b in inner):

@@ -104,6 +104,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         case (Tup(), Obj(k)) | (Obj(k), Tup()) if kind is ast.Add and k.kind == "list" and k.exact is None and k.cls is None:
             own, other = ("tuple", "list") if isinstance(a, Tup) else ("list", "tuple")
             return definite(ctx, MISSING, node, TypeError, f'can only concatenate {own} (not "{other}") to {own}')
+        case (Tup(kind=None), Obj(k)) | (Obj(k), Tup(kind=None)) if kind is ast.Add and k.cls is tuple:
+            return ctx.list_sharing(ctx.call("list_join", ctx.read(a, node), ctx.read(b, node)), a, b)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
             return add_lists(ctx, a, b)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):

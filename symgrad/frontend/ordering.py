@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
 from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
@@ -238,9 +238,5 @@ def sorted_by_several(ctx: Lowering, items: list[Binding], keys: list[Binding], 
 
 def leaves_of(ctx: Lowering, binding: Binding) -> list[Binding]:
     """The numbers in a tuple or list of known structure, of tuples in tuples too."""
-    match binding:
-        case Tup(items):
-            return [leaf for item in items for leaf in leaves_of(ctx, item)]
-        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            return [leaf for _, item in ctx.state.entries(key) for leaf in leaves_of(ctx, item)]
-    return [binding]
+    items = held_items(binding, ctx.state)
+    return [binding] if items is None else [leaf for item in items for leaf in leaves_of(ctx, item)]

@@ -14,7 +14,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.reading import owner_name
+from symgrad.frontend.reading import from_class, owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List
 from symgrad.runtime.support import ShownAs, with_tuples
@@ -62,7 +62,7 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
 def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operand:
     """The text of an instance by what its class says, as an object that shows it."""
     cls = binding.key.cls
-    own = next((w for w in (word, "__repr__") if isinstance(getattr(cls, w, None), types.FunctionType)), None)
+    own = next((w for w in (word, "__repr__") if isinstance(from_class(ctx, cls, w), types.FunctionType)), None)
     if own is None:
         what = f"the text of an instance of {cls.__name__} says where it is in memory"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
@@ -96,6 +96,9 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
     type_ = operand.type
     while isinstance(type_, List):
         kinds.append("tuple" if is_tuple and not kinds else type_.of)
+        if type_.named is not None:
+            what = f"the text of a {type_.named.__name__} in a list is not known"
+            raise UnsupportedSyntax(what, ctx.loc(node), "show what it holds")
         type_ = type_.item
     if "either" in kinds:
         raise UnsupportedSyntax("what is in this list is a list on some paths and a tuple on others", ctx.loc(node))

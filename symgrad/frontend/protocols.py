@@ -14,7 +14,7 @@ from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import followed
-from symgrad.frontend.reading import from_class
+from symgrad.frontend.reading import from_class, methods_of
 from symgrad.ir.types import Scalar
 
 #: operators that a class of the user's may define
@@ -46,7 +46,7 @@ def class_of(binding: Binding) -> type | None:
             return type(value)
         case Tup(kind=kind):
             return kind  # type: ignore[no-any-return]
-        case Static(value) if isinstance(value, enum.Enum) and any(followed(getattr(type(value), word, None)) for word in OWN_WORDS):
+        case Static(value) if isinstance(value, enum.Enum) and any(map(followed, methods_of(type(value), OWN_WORDS))):
             return type(value)
     return None
 

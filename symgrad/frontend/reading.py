@@ -10,6 +10,7 @@ import importlib
 import inspect
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
 from symgrad.frontend.bindings import MISSING
@@ -137,6 +138,25 @@ def rely_on_entry(ctx: Lowering, cls: type, name: str, aspect: str = "itself") -
         ctx.rely(item(f"{owner_name(ctx, defining)}.__dict__", name), held if aspect == "itself" else type(held), aspect)
 
 
+def generated(cls: Any, word: str) -> type | None:
+    """The dataclass for which ``dataclasses.dataclass`` wrote a method of a class; None for a method of the user's."""
+    base = next((c for c in getattr(cls, "__mro__", ()) if word in vars(c)), None)
+    if base is None or "__dataclass_params__" not in vars(base):
+        return None
+    held = getattr(vars(base)[word], "__wrapped__", vars(base)[word])
+    return base if isinstance(held, types.FunctionType) and held.__code__.co_filename == "<string>" else None
+
+
+def methods_of(cls: type, words: Iterable[str]) -> list[Any]:
+    """What a class gives for some names; whoever uses one of them notes it."""
+    return [getattr(cls, word, None) for word in words]
+
+
+def makes_manager(value: Any) -> bool:
+    """Is it a function that ``contextlib.contextmanager`` has made of a generator?"""
+    return inspect.isgeneratorfunction(getattr(value, "__wrapped__", None))
+
+
 # ------------------------------------------------------------------ modules
 
 
@@ -167,6 +187,7 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 
 __all__ = [
-    "LIBRARIES", "attribute_text", "entry_of_class", "from_class", "global_text", "has_attribute", "is_of_library", "is_own_attribute",
-    "module_named", "name_in_module", "owner_name", "read_attribute", "read_name", "rely_on_entry", "users_bases",
+    "LIBRARIES", "attribute_text", "entry_of_class", "from_class", "generated", "global_text", "has_attribute", "is_of_library",
+    "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name", "read_attribute", "read_name",
+    "rely_on_entry", "users_bases",
 ]  # fmt: skip

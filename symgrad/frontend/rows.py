@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
 from symgrad.frontend.views import split_views, view_step
@@ -40,12 +40,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
 
     def items(value: Any) -> Any:
-        if isinstance(value, Tup):
-            return value.items
-        if isinstance(value, Obj) and value.key.kind == "list":
-            content = ctx.state.heap[value.key]
-            return None if isinstance(content, Ref) else [b for _, b in content]
-        return spelling.parts(value)
+        held = held_items(value, ctx.state)
+        return held if held is not None or is_long(value, ctx.state) else spelling.parts(value)
 
     def data(value: Any) -> Any:
         if isinstance(value, Obj) and (inner := items(value)) is not None:
@@ -74,9 +70,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
 
 def without_places(ctx: Lowering, argument: Binding) -> Binding:
     """An argument that may say places: an empty list says none, and is no array of floats."""
-    if isinstance(argument, Obj) and argument.key.kind == "list" and not isinstance(ctx.state.heap[argument.key], Ref):
-        return argument if ctx.state.heap[argument.key] else ctx.make(ctx.call("zeros", ZERO, dtype="i64"))
-    return argument
+    says_none = isinstance(argument, Obj) and held_items(argument, ctx.state) == []
+    return ctx.make(ctx.call("zeros", ZERO, dtype="i64")) if says_none else argument
 
 
 def overlap(sections: Any) -> bool:

@@ -6,7 +6,6 @@ import ast
 import builtins
 import contextlib
 import functools
-import inspect
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,7 +28,7 @@ from symgrad.frontend.memory import check_axes, delete_item, index_of, load, sto
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.outside import outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
-from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
+from symgrad.frontend.reading import LIBRARIES, makes_manager, module_named, name_in_module
 from symgrad.frontend.source import read
 from symgrad.frontend.tables import STATEMENTS, special, statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -418,7 +417,7 @@ def as_loop(ctx: Lowering, node: ast.With) -> ast.For | None:
     entry, *others = node.items
     call = entry.context_expr
     held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
-    of_static = isinstance(held, Static) and inspect.isgeneratorfunction(getattr(held.value, "__wrapped__", None))
+    of_static = isinstance(held, Static) and makes_manager(held.value)
     if not isinstance(call, ast.Call) or not (of_static or isinstance(held, Fun) and held.manages):
         return None
     if leaves_early(node.body):
@@ -457,7 +456,7 @@ def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
     """What ``contextlib.contextmanager`` made is a generator."""
     held = ctx.evaluate(node.func) if isinstance(node, ast.Call) else None
-    if isinstance(held, Static) and inspect.isgeneratorfunction(getattr(held.value, "__wrapped__", None)):
+    if isinstance(held, Static) and makes_manager(held.value):
         raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
 
 

@@ -10,11 +10,10 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering, Raised
-from symgrad.frontend.generated import generated
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
-from symgrad.frontend.reading import entry_of_class, from_class, owner_name, rely_on_entry
+from symgrad.frontend.reading import entry_of_class, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const
@@ -90,7 +89,7 @@ def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding) -> None:
 def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
     """What ``__setattr__`` of the class does; that of a frozen dataclass raises."""
     cls = owner.key.cls
-    params = getattr(cls, "__dataclass_params__", None)
+    params = from_class(ctx, cls, "__dataclass_params__")
     if params is not None and params.frozen and generated(cls, "__setattr__") is not None:
         error = dataclasses.FrozenInstanceError
         raised = ctx.constant(error, owner_name(ctx, error))
@@ -125,9 +124,10 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
         rely_on_entry(ctx, cls, name)
         ctx.apply(Bound(owner, name, held.fset), [value], {}, node)
         return True
-    if followed(own := getattr(type(held), "__set__", None)):
+    own = from_class(ctx, type(held), "__set__")
+    if followed(own):
         ctx.apply(Bound(Static(held, name), "__set__", own), [owner, value], {}, node)
         return True
-    if isinstance(held, property) or hasattr(type(held), "__set__") and not isinstance(held, types.MemberDescriptorType):
+    if isinstance(held, property) or own is not None and not isinstance(held, types.MemberDescriptorType):
         raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node))
     return False

@@ -109,11 +109,13 @@ class ShapeOf(Type):
 class List(Type):
     """A Python list of like items, of any length (also what iterating at run time makes).
 
-    ``of`` says what the user's program has in its place: a ``list``, a ``tuple``, or ``either`` of them, by path.
+    ``of`` says what the user's program has in its place: a ``list``, a ``tuple``, or ``either`` of them, by path; ``named`` is the class
+    of a named tuple.
     """
 
     item: Type
     of: Literal["list", "tuple", "either"] = "list"
+    named: type | None = None
 
     def __str__(self) -> str:
         return f"{self.of}[{self.item}]"
@@ -239,7 +241,8 @@ def join(a: Type, b: Type) -> Type:
         keeps = array.kind is not None and KINDS.index(array.kind) >= KINDS.index(scalar.kind)
         return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
     if isinstance(a, List) and isinstance(b, List):
-        return List(join(a.item, b.item), a.of if a.of == b.of else "either")
+        item = join(a.item, b.item)
+        return List(item, a.of, a.named) if (a.of, a.named) == (b.of, b.named) else List(item, "either")
     if isinstance(a, Tape) and isinstance(b, Tape) and a.indexed == b.indexed:
         longer = a if len(a.items) >= len(b.items) else b
         return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)), a.indexed)

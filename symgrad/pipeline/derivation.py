@@ -25,7 +25,8 @@ from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
-from symgrad.frontend.lower import Lowered, Result
+from symgrad.frontend.lower import Lowered
+from symgrad.frontend.results import Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.ir.types import Array, List, Scalar
@@ -43,7 +44,7 @@ from symgrad.pipeline.emission import Emission, argument_names, emitted_for, pri
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
-from symgrad.runtime.support import fitting_seed
+from symgrad.runtime.support import fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
 from symgrad.text import docstring, root_of
 
@@ -341,7 +342,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        return Emitted(text, {**first.namespace, **second.namespace, "fitting_seed": fitting_seed}, first.line_map)
+        return Emitted(text, {**first.namespace, **second.namespace, "fitting_seed": fitting_seed, "list_seed": list_seed}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:
         doc = document(job, "Value and pullback")

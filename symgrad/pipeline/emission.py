@@ -15,7 +15,7 @@ from symgrad.codegen.python import emit
 from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
-from symgrad.frontend.lower import OWNER, Result
+from symgrad.frontend.results import OWNER, Result
 from symgrad.ir.core import Func, Value, clone, holds_complex
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
@@ -122,10 +122,10 @@ def argument_names(hints: list[str | None]) -> list[str]:
     return list(made)
 
 
-def seed_places(output: Result, path: str) -> list[str]:
-    """The paths of the leaves of something that has the structure of the output and is read by ``path``."""
+def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
+    """The leaves of the output, each with its path in something that has the same structure and is read by ``path``."""
     if not output.items:
-        return [path] * output.count
+        return [(path, output)] * output.count
     how = output.how or [f"{OWNER}[{place}]" for place in range(len(output.items))]
     steps = [respelled(step, lambda name: path if name == OWNER else name) for step in how]
     return [place for step, item in zip(steps, output.items, strict=True) for place in seed_places(item, step)]
@@ -134,7 +134,8 @@ def seed_places(output: Result, path: str) -> list[str]:
 def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
     """The seeds of a pullback, in order; ``out`` is what was returned, ``types`` are those of its leaves."""
     made: list[Seed] = []
-    for given, result, type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
+    for (given, leaf), (result, _), type_ in zip(seed_places(output, "out_grad"), seed_places(output, out), types, strict=True):
+        given = given if leaf.text == "{}" else f"list_seed({given})"
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
         made.append(Seed(given, result, shape, fits, is_complex(type_), NARROW.get(getattr(type_, "dtype", None) or "")))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symgrad.errors import BadArgument, NotScalar
-from symgrad.frontend.lower import OWNER, Lowered, Result, in_template
+from symgrad.frontend.lower import Lowered
+from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex

@@ -67,6 +67,15 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
         raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
 
 
+def list_seed(given: Any) -> Any:
+    """What a pullback is given for a result that is a tuple, or holds tuples: the lists that generated code has in their place.
+
+    >>> list_seed(((1.0, 2.0), [3.0]))
+    [[1.0, 2.0], [3.0]]
+    """
+    return [list_seed(item) for item in given] if isinstance(given, list | tuple) else given
+
+
 def array_seed(given: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """What a kernel is given for a result of this shape: an array of its dtype. TypeError where NumPy would compute in another.
 

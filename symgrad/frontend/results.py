@@ -1,0 +1,96 @@
+"""The value that a function returns -> the text that puts it together again from the results of the IR.
+
+A list of the IR stands for a list, a tuple or a named tuple of the user's program, and so do the lists in it: its type says which.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+from dataclasses import dataclass
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Obj, Ref
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import owner_name
+from symgrad.ir.core import Block, Call, walk
+from symgrad.ir.types import List, Type, Unknown
+
+OWNER = "__owner__"  #: stands in paths for the container whose item is read
+ITEM = "item"  #: the name of the items of a list in a text
+#: classes derived from list and dict that are made of what they hold
+DERIVED = (collections.deque, collections.OrderedDict, collections.Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The structure of a result: ``text`` with a ``{}`` for each leaf, in order; its ``items``, and ``how`` each is reached.
+
+    ``how`` are paths over the name ``OWNER``, of the items of a dict or record; there are none where the items stand in order.
+    """
+
+    text: str
+    count: int
+    items: tuple[Result, ...] = ()
+    how: tuple[str, ...] = ()
+
+
+def in_template(text: str) -> str:
+    """A text with its braces doubled, for ``Result.text``."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def leaf_text(ctx: Lowering, binding: Binding, node: ast.AST) -> str:
+    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has."""
+    type_ = ctx.type_of(binding) if isinstance(binding, Ref) else None
+    if isinstance(binding, Obj) and isinstance(content := ctx.state.heap.get(binding.key), Ref):
+        type_ = ctx.type_of(content)
+        if isinstance(type_, List):
+            of = "tuple" if binding.key.cls is tuple else "list"
+            named = binding.key.exact if of == "tuple" else None
+            return derived_text(ctx, binding, sequence_text(ctx, List(type_.item, of, named), "{}", node))  # type: ignore[arg-type]
+    return "{}" if type_ is None else sequence_text(ctx, type_, "{}", node)
+
+
+def derived_text(ctx: Lowering, binding: Obj, inside: str) -> str:
+    """The text of a list or dict that is of a class derived from it, around what it holds."""
+    key: Any = binding.key
+    if key.exact not in DERIVED:
+        return inside
+    most = key.cls[1] if key.exact is collections.deque and isinstance(key.cls, tuple) else None
+    return f"{owner_name(ctx, key.exact)}({inside}{'' if most is None else f', {most}'})"
+
+
+def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
+    """The text of a list of the IR as what stands in its place in the user's program."""
+    if not isinstance(type_, List):
+        return text
+    if type_.of == "either":
+        what = "what is returned is a list on some paths and a tuple on others"
+        raise UnsupportedSyntax(what, ctx.loc(node), "make it the same on all paths")
+    if isinstance(type_.item, Unknown) and hides_tuples(ctx.builder.block):
+        what = "what is returned holds tuples beside other things, in a list of any length"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return lists that each hold one kind of thing")
+    inside = sequence_text(ctx, type_.item, ITEM, node)
+    items = text if inside == ITEM else f"[{inside} for {ITEM} in {text}]"
+    if type_.named is not None:
+        return f"{owner_name(ctx, type_.named)}(*{items})"
+    return f"tuple({items})" if type_.of == "tuple" else items
+
+
+def hides_tuples(block: Block) -> bool:
+    """Is a tuple made an item of a list whose items have no common type?"""
+    for op in walk(block):
+        if isinstance(op, Call) and isinstance(made := op.outs[0].type if op.outs else None, List) and isinstance(made.item, Unknown):
+            if any(holds_tuple(operand.type) for operand in op.args):
+                return True
+    return False
+
+
+def holds_tuple(type_: Type) -> bool:
+    """Is it the type of a tuple, or of a list with tuples in it?"""
+    return isinstance(type_, List) and (type_.of != "list" or holds_tuple(type_.item))
+
+
+__all__ = ["OWNER", "Result", "derived_text", "in_template", "leaf_text"]
