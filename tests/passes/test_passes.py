@@ -67,3 +67,22 @@ def test_a_pass_tells_what_it_did(name: str) -> None:
         load(name)(func)
 
     assert any(note.message for note in notes)
+
+
+def test_what_leaves_a_loop_is_told_by_the_name_that_the_user_gave_it() -> None:
+    func = parse(
+        "func f(w: float, n: int) -> float:\n"
+        "    for i.0 in range(0, n, 1):\n"
+        "        carry s.0 = 0.0 -> s.1 : float\n"
+        "        twice.0 = multiply(w, 2.0) : float\n"
+        "        %0 = add(twice.0, w) : float\n"
+        "        s.2 = add(s.0, %0) : float\n"
+        "        yield s.2\n"
+        "    return s.1\n"
+    )
+    func.notes = notes = Notes()
+    for op in walk(func.body):
+        op.loc = Loc("f.py", 3)
+    load("hoist")(func)
+
+    assert sorted(note.name for note in notes) == ["add", "twice"]
