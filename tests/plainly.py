@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import InvalidIR, SymgradError
+from symgrad.errors import InvalidIR, Mismatch, SymgradError
 
 HEAD = "import collections, itertools, math\nimport numpy as np\n"
 COUNTER = iter(range(1 << 30))
@@ -117,7 +117,7 @@ def verdict(text: str, args: list[Any], stores: bool = True) -> str:
     try:
         (value, gradient), printed = outcome(symgrad.value_and_grad(f, wrt=wrt, allow_unused=True), own)
     except SymgradError as error:
-        assert not isinstance(error, InvalidIR), f"{text}\n{error}"
+        assert not isinstance(error, InvalidIR | Mismatch), f"{text}\n{error}"
         return "refused"
     except Exception as error:
         assert type(error) is type(expected), f"{text}\nraises {error!r}, plain Python {expected!r}"

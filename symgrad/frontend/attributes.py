@@ -11,12 +11,29 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import definite, definite_item
+from symgrad.frontend.absent import definite, definite_item, either
 from symgrad.frontend.adapters import adapted, name_of_partialmethod
-from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, External, Frozen, Iter, Maybe, Num, Obj, OneOf, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import (
+    ABSENT,
+    MISSING,
+    Above,
+    Binding,
+    Bound,
+    External,
+    Frozen,
+    Iter,
+    Maybe,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Step,
+    Tup,
+)
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.exact import exact_class
+from symgrad.frontend.exact import exact_class, possible_classes
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
@@ -50,9 +67,13 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
     """``owner.attr`` for each kind of owner; ``attr`` is the name as Python looks it up, so that of ``__private`` is mangled."""
     if is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
-    if attr == "__class__" and isinstance(owner, Obj | Tup | Num | Ref | Iter):
+    if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):
+        return either(ctx, owner, node, lambda held: attribute_of(ctx, held, attr, node))
+    if attr == "__class__" and not isinstance(owner, External | Above):
         made = exact_class(ctx, owner, node)
         return Static(made, made.__name__)
+    if attr == "__doc__" and owner == ABSENT:
+        return Static(None.__doc__)
     if attr == "__dict__" and isinstance(owner, Obj) and owner.key.kind == "record" and owner.key.cls.__dictoffset__:
         return ctx.apply(Static(vars), [owner], {}, node)
     owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
@@ -85,6 +106,21 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         case Tup(kind=kind) if kind is not None and not attr.startswith("_") and not hasattr(tuple, attr):
             if from_class(ctx, kind, attr, MISSING) is not MISSING:
                 return of_class(ctx, owner, kind, attr, node)
+    return of_builtin(ctx, owner, attr, node)
+
+
+#: attributes of None that are no methods
+EVERYWHERE = frozenset({"__class__", "__doc__"})
+
+
+def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """A method of a value whose class is Python's own; what the class does not have raises, what is no method is what stands there."""
+    held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
+    if held and all(one is MISSING for one in held):
+        cls = exact_class(ctx, owner, node)
+        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
+    if len(held) == 1 and isinstance(held[0], str | None):
+        return Static(held[0])
     return Bound(owner, attr)
 
 

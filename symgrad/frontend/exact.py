@@ -65,6 +65,17 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
     raise UnknownType("the class of this is not known while compiling", ctx.loc(node))
 
 
+def possible_classes(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ...]:
+    """The same without asking loops to learn more; none where they are not known."""
+    asked = ctx.mixed.asked
+    try:
+        return classes_of(ctx, binding, node)
+    except UnknownType:
+        return ()
+    finally:
+        ctx.mixed.asked = asked
+
+
 def classes_of_number(operand: Operand, mixed: bool) -> tuple[type, ...]:
     """The classes of a number; none where its type says nothing."""
     if isinstance(operand, Const) and operand.name is None:
@@ -155,4 +166,4 @@ def other_family(kind: type) -> int | None:
     return -1 if kind is collections.deque else None
 
 
-__all__ = ["classes_of", "exact_class", "is_callable", "is_instance", "never_equal"]
+__all__ = ["classes_of", "exact_class", "is_callable", "is_instance", "never_equal", "possible_classes"]

@@ -417,6 +417,10 @@ class Joining:
         if not (alone or len(keys) == 2 and alike):
             return self.either(a, b)
         contents = [() if k is None else state.heap.get(k) for k, state in zip(held, states, strict=True)]
+        if None in contents:
+            return Broken("it is bound to a list on one path only")
+        lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
+        whole = any(isinstance(c, Ref) for c in contents) or not alone and keys[0].kind == "list" and len(lengths) > 1
         made = HeapKey(keys[0].kind, keys[0].cls, alone or any(k.doubtful for k in keys), keys[0].exact)
         if any(k in state.twins for k, state in zip(held, states, strict=True)):
             self.state.twins |= {made}
@@ -425,10 +429,6 @@ class Joining:
         self.expose(made, held, a, b)
         self.chosen[made] = (held[0], held[1])
         self.done[a, b] = Obj(made)
-        lengths = {len(c or ()) for c in contents if not isinstance(c, Ref)}
-        whole = any(isinstance(c, Ref) for c in contents) or not alone and made.kind == "list" and len(lengths) > 1
-        if whole and alone or None in contents:
-            return Broken("it is bound to a list on one path only")
         if whole:
             self.state.heap[made] = self.whole_list(held, contents)
             return Obj(made)
@@ -482,13 +482,22 @@ class Joining:
         finally:
             self.ctx.state = kept
 
+    def nothing(self, side: Side) -> Operand:
+        """An empty list on a path that has none, which nobody reads there."""
+        if side.state.dead:
+            return UNDEF
+        with self.ctx.inside(side.block):
+            return self.ctx.call("list_of")
+
     def whole_list(self, keys: list[Any], contents: list[Any]) -> Ref:
         """Two lists joined as one value, which shares memory with the arrays in both."""
         sides = (self.then, self.orelse)
+        present = [k is not None and not side.state.dead for k, side in zip(keys, sides, strict=True)]
         for key, content in zip(keys, contents, strict=True):
-            self.ctx.check_sure(key, content)
-        values = [UNDEF if side.state.dead else self.read(side, Obj(k)) for side, k in zip(sides, keys, strict=True)]
-        known = [v.type for v, side in zip(values, sides, strict=True) if not side.state.dead]
+            if key is not None:
+                self.ctx.check_sure(key, content)
+        values = [self.read(side, Obj(k)) if there else self.nothing(side) for side, k, there in zip(sides, keys, present, strict=True)]
+        known = [v.type for v, there in zip(values, present, strict=True) if there]
         location = Location(None, self.op.loc)
         self.state.memory[location] = self.out(values[0], values[1], functools.reduce(join, known), None)
         if is_of_numbers(self.state.memory[location].type):
