@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import symgrad
-from symgrad.errors import InvalidIR, SymgradError
+from symgrad.errors import InvalidIR, Mismatch, SymgradError
 
 COUNTER = count()
 STEPS = (2e-4, 3e-5)
@@ -52,7 +52,7 @@ def copies(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def floats(arguments: dict[str, Any]) -> list[str]:
     """The arguments that carry a derivative."""
-    return [k for k, v in arguments.items() if isinstance(v, float) or isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    return [k for k, v in arguments.items() if isinstance(v, float) or isinstance(v, np.ndarray | np.generic) and v.dtype.kind == "f"]
 
 
 def plainly(function: Any, arguments: dict[str, Any]) -> Any:
@@ -105,6 +105,8 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
             gradients = pull(in_form(made, iter(seeds)))
     except InvalidIR as error:
         return "crash", f"InvalidIR: {error}"
+    except Mismatch as error:
+        return "mismatch", error.what
     except SymgradError as error:
         return "refused", f"{type(error).__name__}: {error.what}"
     except Exception as error:
@@ -129,7 +131,7 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
 
 def differs(function: Any, arguments: dict[str, Any], name: str, gradient: Any, seeds: list[Any], kinks: bool) -> str | None:
     """How a gradient is not what differences along one direction are, where these are sure."""
-    wide = {k: v.astype(float) if isinstance(v, np.ndarray) and v.dtype == np.float32 else v for k, v in arguments.items()}
+    wide = {k: v.astype(float) if isinstance(v, np.ndarray | np.generic) and v.dtype == np.float32 else v for k, v in arguments.items()}
     size = np.size(wide[name])
     direction = np.sin(2.0 + np.arange(size)).reshape(np.shape(wide[name])) if isinstance(wide[name], np.ndarray) else 1.0
     slopes = []

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.fit import conformed, in_plane
+from symgrad.adjoint.unread import Mask, either
 from symgrad.ir.core import Block, Const, Op, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, Unknown, is_complex, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 
 ZERO_GRAD = Const(0.0)  #: of a number, and of what nobody knows the form of
-Mask = tuple[tuple[Operand, bool], ...]  #: conditions, each with the side of it where the cotangent is not zero
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ class Ledger:
 
     def sum(self, old: Cotangent, new: Cotangent, hint: str) -> Cotangent:
         """Both together, in the memory of one of them if it may be written to."""
-        mask = common(old.mask, new.mask)
+        mask = either(self.builder, old.mask, new.mask, old.value)
         if old.loose:
             may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))
             row = "list_add" if may_be_list else "add"
@@ -278,8 +278,3 @@ class Ledger:
 def is_zero(cotangent: Cotangent) -> bool:
     """Is it the literal zero of a scalar?"""
     return isinstance(cotangent.value, Const) and cotangent.value.value == 0.0
-
-
-def common(a: Mask, b: Mask) -> Mask:
-    """What is known of a sum: it is zero where both are."""
-    return tuple(entry for entry in a if any(entry[0] is other[0] and entry[1] == other[1] for other in b))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from symgrad.adjoint.accumulate import Cotangent, Scope, common, hinted, in_memory, loosened
+from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, loosened
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.adjoint.unread import common
 from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, uses
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Box, Scalar, Tape, join

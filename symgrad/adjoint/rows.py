@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any
 
 from symgrad.adjoint.account import tell_rule
-from symgrad.adjoint.accumulate import Cotangent, Mask, Scope, hinted, in_memory
+from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, is_zero
 from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Absent, Expansion, arithmetic, is_by_numpy, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.adjoint.unread import Mask, either, fitting, masked, moving, through
 from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, same_shape
+from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import has_arrays
 
@@ -93,12 +94,12 @@ def elementwise(sweep: Sweep, scope: Scope, op: Call, row: Row, grad: Cotangent,
         text = row.partials.get(param)
         if text is None:
             if (pullback := row.pullbacks.get(param)) is not None:
-                kept.add(target, pulled_back(sweep, op, row, names, [grad], pullback, target), mask_of(op, param, target, grad), True)
+                kept.add(target, pulled_back(sweep, op, row, names, [grad], pullback, target), (), True)
             continue
         product, constant = scaled(sweep, grad.value, text, names, hinted(target), is_by_numpy(op))
         mask = grad.mask
         if mask and not constant:
-            product = masked(sweep, product, mask)
+            product = masked(sweep.builder, product, mask)
         kept.add(target, product, mask, True)
     kept.settle()
 
@@ -119,19 +120,23 @@ def scaled(sweep: Sweep, grad: Operand, text: str, names: dict[str, Any], hint: 
     return operand(arithmetic(sweep.builder, "multiply", grad, partial, hint)), known is not None
 
 
-def masked(sweep: Sweep, grad: Operand, mask: Mask) -> Operand:
-    """``grad`` where the mask says, else exactly zero, whatever it was multiplied with."""
-    for condition, side in mask:
-        sides = (grad, Const(0.0)) if side else (Const(0.0), grad)
-        grad = sweep.builder.call("where", condition, *sides, hint="t_grad")
-    return grad
-
-
-def mask_of(op: Call, param: str, target: Value, grad: Cotangent | None) -> Mask:
-    """The mask of a cotangent that comes out of ``where`` in the shape it went in with."""
-    if op.name != "where" or param not in ("x", "y") or grad is None or not alike(target, op.outs[0]):
+def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: Cotangent | None, names: dict[str, Any]) -> Mask:
+    """The mask of the cotangent of an operand, where its elements are those of the result's cotangent, or sums of them."""
+    if grad is None or len(op.outs) > 1:
         return ()
-    return ((op.args[0], param == "x"), *grad.mask)
+    mask, out, builder = grad.mask, op.outs[0], sweep.builder
+    if op.name == "where":
+        return fitting(builder, ((op.args[0], param == "x"), *mask), out, target)
+    if (text := moving(row, row.pullbacks.get(param))) is None:
+        return ()
+
+    def move(weights: Operand) -> Operand:
+        table = {**names, "out_grad": sweep.ledger.dense(weights, out)}
+        if "into" in text:
+            table["into"] = builder.call("zeros_of", builder.call("shape_of", target), dtype="f64")
+        return operand(Expansion(builder, table, hinted(target)).expand(text))
+
+    return through(builder, mask, out, move)
 
 
 def pulled_back(
@@ -156,14 +161,19 @@ def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotange
     for position, param, target, text in sorted(texts, key=lambda entry: "taken" in entry[3]):
         names["position"] = position
         if "into" in text:
+            old, mask = sweep.ledger.get(scope, target), mask_of(sweep, op, row, param, target, first, names)
+            if old is not None and not is_zero(old):
+                mask = either(sweep.builder, old.mask, mask, target)
             names["into"] = by_rows(sweep, op, sweep.ledger.buffer(scope, target))
-            scope.table[target] = Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True)
+            scope.table[target] = Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True, mask)
         elif "taken" in text:
             names["taken"] = by_rows(sweep, op, given_up(sweep, first, op.outs[0], kept))
-            sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True))
+            mask = first.mask if first is not None and op.name == "set_at" else ()
+            sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True, mask))
         else:
-            mask = mask_of(op, param, target, first)
-            kept.add(target, pulled_back(sweep, op, row, names, outs, text, target, made), mask, False)
+            mask = mask_of(sweep, op, row, param, target, first, names)
+            product = pulled_back(sweep, op, row, names, outs, text, target, made)
+            kept.add(target, masked(sweep.builder, product, mask) if mask and param not in row.linear else product, mask, False)
     kept.settle()
 
 
@@ -200,9 +210,8 @@ class Keeping:
         """Fit one contribution to its value and add it."""
         builder, ledger = self.sweep.builder, self.sweep.ledger
         if fit or isinstance(target.type, Scalar) and isinstance(product.type, Array):  # what a reduction of a number spreads
-            fitting = fitted(builder, product, target, hinted(target))
-            mask = mask if fitting is product else ()
-            product = fitting
+            whole, product = product, fitted(builder, product, target, hinted(target))
+            mask = fitting(builder, mask, whole, target) if product is not whole else mask
         product = conformed(builder, product, target, hinted(target))
         fresh = self.fresh(product)
         new = Cotangent(product, fresh, mask)
@@ -250,10 +259,3 @@ def reciprocal(node: ast.expr) -> tuple[str, ast.expr] | None:
         case ast.Call(func=ast.Name(id="ratio"), args=[ast.Constant(value=value), below]) if value == 1:
             return "ratio", below
     return None
-
-
-def alike(a: Value, b: Value) -> bool:
-    """Have the two provably the same shape?"""
-    if isinstance(a.type, Array) and isinstance(b.type, Array):
-        return same_shape(a.type.shape, b.type.shape)
-    return isinstance(a.type, Scalar) and isinstance(b.type, Scalar)

@@ -225,6 +225,10 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))
         case Num(operand) if isinstance(operand.type, Scalar):
             index = index_of(ctx, node)
+            if index.spec == "":
+                return owner
+            if index.spec == "e":  # an array without axes, where the number itself has none either
+                return ctx.make(ctx.call("to_array", operand, dtype=None))
             if set(index.spec) <= {"e", "n"}:
                 return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
         case Obj(key) if key.kind == "record":

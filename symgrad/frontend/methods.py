@@ -113,7 +113,7 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         return Static(None)
     if isinstance(owner, Ref) and not kwargs and (found := METHODS.get(("array", name))) is not None:
         return found(ctx, owner, args, node)
-    if name == "item" and isinstance(ctx.type_of(owner), Scalar) and not args:
+    if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:
         return owner
     if isinstance(owner, Num) and isinstance(ctx.type_of(owner), Unknown) and name in MUTATORS:
         return opaque_method(ctx, owner, name, args, kwargs, node)

@@ -63,7 +63,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         made = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(made.items, RESULTS[bound.row]) if isinstance(made, Tup) else made
     made = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
-    if bound.row in NUMBERED and isinstance(made, Num):  # the row gives a number, NumPy an array without axes
+    if bound.row in NUMBERED and isinstance(made, Num) and made is not bound.args[0]:  # the row gives a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", made.operand, dtype=None))
     return made
 

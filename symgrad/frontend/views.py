@@ -6,12 +6,15 @@ import ast
 import itertools
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Ref, Step
+from symgrad.frontend.bindings import Binding, Num, Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import row_operand
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import Array, Extent, is_plural
+from symgrad.ir.types import Array, Extent, Scalar, is_plural
+from symgrad.ops.arrays import number_kept
 
+#: rows that give a number of NumPy's itself, each with the setting that says axes
+OF_NUMBERS = {"transpose": "axes", "squeeze": "axis", "reshape": ""}
 FULL = (Const(None), Const(None), Const(None))
 
 
@@ -108,7 +111,9 @@ def diagonal_view(ref: Ref, type_: Array, settings: dict[str, Any]) -> Ref | Non
 
 
 def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Binding | None:
-    """Views that a path can say: writing through them reaches the array itself."""
+    """Views that a path can say: writing through them reaches the array itself. Of a number of NumPy's it is that number."""
+    if len(args) == 1 and isinstance(args[0], Num) and name in OF_NUMBERS and settings.get(OF_NUMBERS[name]) in (None, ()):
+        return args[0] if isinstance(number_kept(ctx.type_of(args[0])), Scalar) else None
     if not args or not isinstance(args[0], Ref):
         return None
     type_ = ctx.type_of(args[0])

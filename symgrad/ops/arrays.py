@@ -71,6 +71,8 @@ def numpy_axis(name: str, *words: str) -> Emit:
 
 def _reshape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     own, wanted = shape_of(types[0]), given_shape(types, dim, 1)
+    if len(types) == 1 and (number := number_kept(types[0])) is not None:
+        return number
     if isinstance(types[0], Scalar) and len(types) == 2 and isinstance(types[1], ShapeOf) and types[1].shape == ():
         return types[0]
     if not types[0].is_number:

@@ -113,12 +113,19 @@ def in_double(x: Any) -> Any:
 
 
 def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
-    """What stands between two points, on the line that joins them; outside the two are one, the first or the last."""
+    """What stands between two points, on the line that joins them, said from the point above if it has no value from the one below.
+
+    Outside the two are one, the first or the last.
+    """
     must(xp.shape[0] > 0, "array of sample points is empty")
     place = np.searchsorted(xp, x, side="right")
     below, above = np.maximum(place - 1, 0), np.minimum(place, xp.shape[0] - 1)
-    part = np.clip((x - xp[below]) / np.where(below == above, 1.0, xp[above] - xp[below]), 0.0, 1.0)
-    return fp[below] + part * (fp[above] - fp[below])
+    within = np.clip(x, xp[0], xp[-1])
+    slope = (fp[above] - fp[below]) / np.where(below == above, 1.0, xp[above] - xp[below])
+    made = fp[below] + slope * (within - xp[below])
+    flat = (fp[below] == fp[above]) & ((x == x) | (xp.shape[0] == 1))
+    from_above = np.where((within == xp[below]) | flat, fp[below], fp[above] + slope * (within - xp[above]))
+    return np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
 
 
 def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
