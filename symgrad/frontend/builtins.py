@@ -11,7 +11,6 @@ import operator
 import sys
 import traceback
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ from symgrad.frontend.bindings import (
     OneOf,
     Ref,
     Static,
-    Step,
     Tup,
     View,
 )
@@ -42,8 +40,7 @@ from symgrad.frontend.exact import NUMBERS, exact_class, is_callable, is_instanc
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
-from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, as_array, known_value, static_key, unwrap
+from symgrad.frontend.operands import array_of, known_value, static_key, unwrap
 from symgrad.frontend.operators import binary, comparison, negated, truth
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
@@ -52,12 +49,10 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
-from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
-from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
-from symgrad.ops.spelling import named_dtype
 from symgrad.text import exact
 
 Args = list[Binding]
@@ -577,142 +572,3 @@ FRAME_READERS: tuple[Any, ...] = (
 )  # fmt: skip
 for _reader in FRAME_READERS:
     SPECIAL[_reader] = of_frames(_reader.__name__)
-
-
-# ------------------------------------------------------------------ NumPy on structure
-
-
-def is_number(ctx: Lowering, binding: Binding) -> bool:
-    """Is it a number, which has no attributes of arrays of its own where it is Python's?"""
-    return isinstance(binding, Num) and isinstance(ctx.type_of(binding), Scalar)
-
-
-@special(np.shape)
-def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_number(ctx, args[0]):
-        return Tup(())
-    return attribute_of(ctx, as_array(ctx, args[0], node), "shape", node)
-
-
-@special(np.ndim)
-def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_number(ctx, args[0]):
-        return Num(ZERO)
-    return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
-
-
-@special(np.size)
-def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    args = [*args, *kwargs.values()]
-    axis = unwrap(args[1]) if len(args) == 2 else None
-    if axis is not None:
-        found = shape(ctx, args[:1], {}, node)
-        if not isinstance(found, Tup) or not isinstance(axis, int) or not -len(found.items) <= axis < len(found.items):
-            raise UnsupportedArgument("np.size is supported along one axis that the array has", ctx.loc(node))
-        return found.items[axis]
-    if is_number(ctx, args[0]):
-        return Num(ONE)
-    return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
-
-
-def _array(copies: bool, any_class: bool = False) -> Any:
-    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        given = dict(kwargs)
-        if any_class and isinstance(args[0], Static) and isinstance(args[0].value, np.ndarray):
-            return args[0]  # of a subclass, which it keeps
-        given.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
-        order = unwrap(given.pop("order", Static("K")))
-        if order not in ("K", None) and (copies or order not in ("C", "F")):
-            raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
-        copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
-        dtype = unwrap(given.pop("dtype", Static(None)))
-        if given:
-            raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
-        try:
-            name = None if dtype is None else named_dtype(dtype)
-        except (ValueError, TypeError):
-            raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
-        made = make_array(ctx, args[0], name, copy, node)
-        return in_order(ctx, made, order, node) if order in ("C", "F") else made
-
-    return lower
-
-
-def in_order(ctx: Lowering, made: Binding, order: str, node: ast.AST) -> Binding:
-    """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
-    type_ = ctx.type_of(made)
-    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape is None:
-        raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node))
-    if type_.shape == ():
-        return made
-    if order == "F" and len(type_.shape) > 1:
-        turned = in_order(ctx, Ref(made.location, (*made.path, Step(".T"))), "C", node)
-        assert isinstance(turned, Ref)
-        return Ref(turned.location, (*turned.path, Step(".T")))
-    if type_.layout in ("C", "CF"):
-        return made
-    if is_surely_copied(type_):
-        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
-    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
-
-
-def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
-    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
-        return ctx.make(array_of(ctx, binding, dtype, node))
-    type_: Type = ctx.type_of(binding)
-    if isinstance(type_, Object) and dtype is None:
-        return opaque(ctx, np.array, "np.array", [binding], {}, node)
-    value = ctx.read(binding, node)
-    if isinstance(type_, Array) and dtype not in (None, type_.dtype):
-        cast = ctx.call("cast", value, dtype=dtype)
-        return ctx.make(cast) if copy or type_.dtype is not None else ctx.shared(cast, binding)  # of this dtype it is the array itself
-    if isinstance(type_, Array):
-        return ctx.make(ctx.call("copy", value)) if copy else binding
-    if isinstance(type_, Unknown):
-        return ctx.make(ctx.call("to_array", value, dtype=dtype)) if copy else ctx.shared(ctx.call("to_array", value, dtype=dtype), binding)
-    return ctx.make(ctx.call("to_array", value, dtype=dtype))
-
-
-SPECIAL[np.array] = _array(True)
-SPECIAL[np.asarray] = _array(False)
-SPECIAL[np.asanyarray] = _array(False, any_class=True)
-
-
-@special(np.fromiter)
-def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """All items of an iterator as a vector."""
-    given = dict(zip(("iter", "dtype"), args, strict=False)) | kwargs
-    if set(given) != {"iter", "dtype"}:
-        raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
-    make: Callable[..., Binding] = _array(True)
-    return make(ctx, [list_(ctx, [given["iter"]], {}, node)], {"dtype": given["dtype"]}, node)
-
-
-@special(np.ascontiguousarray)
-def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The array itself if it lies by rows; a copy if it does not; one of the two if that is not known."""
-    made = _array(False)(ctx, args, kwargs, node)
-    type_ = ctx.type_of(made)
-    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
-        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
-    return in_order(ctx, made, "C", node)
-
-
-@special(np.where)
-def where(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if len(args) == 1 and not kwargs:
-        return ctx.apply(Static(np.nonzero, "np.nonzero"), args, {}, node)
-    spelled = spelling.spelled(np.where)
-    assert spelled is not None
-    return call_row(ctx, spelled, args, kwargs, node)
-
-
-@special(np.copyto)
-def copyto(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if set(kwargs) - {"where"} or not isinstance(args[0], Ref) or len(args) != 2:
-        raise UnsupportedArgument("this form of np.copyto is not supported", ctx.loc(node))
-    source = args[1]
-    if "where" in kwargs:
-        source = ctx.apply(Static(np.where, "np.where"), [kwargs["where"], source, args[0]], {}, node)
-    ctx.store(args[0], ctx.read(source, node), None if args[0].path else Step("e"))
-    return Static(None)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
 from symgrad.frontend import (
+    arrays,
     attributes,
     builtins,
     calls,
@@ -59,8 +60,8 @@ from symgrad.signature import Static as StaticArgument
 from symgrad.text import copy_of, is_name, root_of
 
 #: they fill the tables
-CONSTRUCTS = (attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed, lists,
-              loops, match, operators, ordering, statements)  # fmt: skip
+CONSTRUCTS = (arrays, attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed,
+              lists, loops, match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
 #: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.besides import call_besides
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
@@ -58,6 +59,12 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             return ctx.apply(Static(wider), args, kwargs, node)
+
+        def call(rest: list[Binding], named: dict[str, Binding]) -> Binding:
+            return call_row(ctx, spelled, rest, named, node, **more)
+
+        if (made := call_besides(ctx, spelled, args, kwargs, call, node)) is not None:
+            return made
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
         made = ctx.apply(Static(form), bound.args, {}, node)

@@ -1,0 +1,176 @@
+"""What an array is asked for, and what makes one of anything: ``np.shape``, ``np.array`` and their like."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.besides import in_order
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup
+from symgrad.frontend.builtins import list_
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.opaque import opaque
+from symgrad.frontend.operands import array_of, as_array, unwrap
+from symgrad.frontend.rows import call_row
+from symgrad.frontend.tables import SPECIAL, special
+from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
+from symgrad.ops import spelling
+from symgrad.ops.spelling import named_dtype
+
+Args = list[Binding]
+Kwargs = dict[str, Binding]
+
+# ------------------------------------------------------------------ NumPy on structure
+
+
+def is_number(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a number, which has no attributes of arrays of its own where it is Python's?"""
+    return isinstance(binding, Num) and isinstance(ctx.type_of(binding), Scalar)
+
+
+@special(np.shape)
+def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_number(ctx, args[0]):
+        return Tup(())
+    return attribute_of(ctx, as_array(ctx, args[0], node), "shape", node)
+
+
+@special(np.ndim)
+def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if is_number(ctx, args[0]):
+        return Num(ZERO)
+    return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
+
+
+@special(np.size)
+def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    args = [*args, *kwargs.values()]
+    axis = unwrap(args[1]) if len(args) == 2 else None
+    if axis is not None:
+        found = shape(ctx, args[:1], {}, node)
+        if not isinstance(found, Tup) or not isinstance(axis, int) or not -len(found.items) <= axis < len(found.items):
+            raise UnsupportedArgument("np.size is supported along one axis that the array has", ctx.loc(node))
+        return found.items[axis]
+    if is_number(ctx, args[0]):
+        return Num(ONE)
+    return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
+
+
+def _array(copies: bool, any_class: bool = False) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        given = dict(kwargs)
+        args = [*args, *(given.pop(word) for word in ("object", "a") if not args and word in given)]
+        if any_class and isinstance(args[0], Static) and isinstance(args[0].value, np.ndarray):
+            return args[0]  # of a subclass, which it keeps
+        given.update(zip(("dtype",) if copies else ("dtype", "order"), args[1:], strict=False))
+        order = unwrap(given.pop("order", Static("K")))
+        if order not in ("K", None, "C", "F"):
+            raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
+        copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
+        dtype = unwrap(given.pop("dtype", Static(None)))
+        if given:
+            raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
+        try:
+            name = None if dtype is None else named_dtype(dtype)
+        except (ValueError, TypeError):
+            raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
+        made = make_array(ctx, args[0], name, copy, node)
+        return in_order(ctx, made, order, node) if order in ("C", "F") else made
+
+    return lower
+
+
+def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
+    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+        return ctx.make(array_of(ctx, binding, dtype, node))
+    type_: Type = ctx.type_of(binding)
+    if isinstance(type_, Object) and dtype is None:
+        return opaque(ctx, np.array, "np.array", [binding], {}, node)
+    value = ctx.read(binding, node)
+    if isinstance(type_, Array) and dtype not in (None, type_.dtype):
+        cast = ctx.call("cast", value, dtype=dtype)
+        return ctx.make(cast) if copy or type_.dtype is not None else ctx.shared(cast, binding)  # of this dtype it is the array itself
+    if isinstance(type_, Array):
+        return ctx.make(ctx.call("copy", value)) if copy else binding
+    if isinstance(type_, Unknown):
+        return ctx.make(ctx.call("to_array", value, dtype=dtype)) if copy else ctx.shared(ctx.call("to_array", value, dtype=dtype), binding)
+    return ctx.make(ctx.call("to_array", value, dtype=dtype))
+
+
+SPECIAL[np.array] = _array(True)
+SPECIAL[np.asarray] = _array(False)
+SPECIAL[np.asanyarray] = _array(False, any_class=True)
+
+
+@special(np.fromiter)
+def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """All items of an iterator as a vector."""
+    given = dict(zip(("iter", "dtype"), args, strict=False)) | kwargs
+    if set(given) != {"iter", "dtype"}:
+        raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
+    make: Callable[..., Binding] = _array(True)
+    return make(ctx, [list_(ctx, [given["iter"]], {}, node)], {"dtype": given["dtype"]}, node)
+
+
+@special(np.ascontiguousarray)
+def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The array itself if it lies by rows; a copy if it does not; one of the two if that is not known."""
+    made = _array(False)(ctx, args, kwargs, node)
+    type_ = ctx.type_of(made)
+    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
+        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node))
+    return in_order(ctx, made, "C", node)
+
+
+@special(np.asfortranarray)
+def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """The array itself if it lies by columns; a copy if it does not; one of the two if that is not known."""
+    made = _array(False)(ctx, args, kwargs, node)
+    type_ = ctx.type_of(made)
+    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape == ():
+        raise UnsupportedArgument("np.asfortranarray is supported of arrays", ctx.loc(node))
+    return in_order(ctx, made, "F", node)
+
+
+#: what ``np.require`` may ask of an array, by the order that it says
+REQUIRED = {"C": "C", "CONTIGUOUS": "C", "C_CONTIGUOUS": "C", "F": "F", "FORTRAN": "F", "F_CONTIGUOUS": "F"}
+
+
+@special(np.require)
+def require(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """An array of a dtype, by rows or by columns."""
+    given = dict(zip(("a", "dtype", "requirements"), args, strict=False)) | kwargs
+    words = unwrap(given.get("requirements", Static(None))) or ()
+    words = {word.upper() for word in ([words] if isinstance(words, str) else words)}
+    orders = {REQUIRED[word] for word in words if word in REQUIRED}
+    if set(given) - {"a", "dtype", "requirements"} or words - {*REQUIRED, "A", "ALIGNED"} or len(orders) > 1:
+        raise UnsupportedArgument("np.require is supported with a dtype and with the requirements C and F", ctx.loc(node))
+    dtype = {"dtype": given["dtype"]} if "dtype" in given else {}
+    made: Binding = _array(False)(ctx, [given["a"]], dtype, node)
+    return in_order(ctx, made, orders.pop(), node) if orders else made
+
+
+@special(np.where)
+def where(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if len(args) == 1 and not kwargs:
+        return ctx.apply(Static(np.nonzero, "np.nonzero"), args, {}, node)
+    spelled = spelling.spelled(np.where)
+    assert spelled is not None
+    return call_row(ctx, spelled, args, kwargs, node)
+
+
+@special(np.copyto)
+def copyto(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if set(kwargs) - {"where"} or not isinstance(args[0], Ref) or len(args) != 2:
+        raise UnsupportedArgument("this form of np.copyto is not supported", ctx.loc(node))
+    source = args[1]
+    if "where" in kwargs:
+        source = ctx.apply(Static(np.where, "np.where"), [kwargs["where"], source, args[0]], {}, node)
+    ctx.store(args[0], ctx.read(source, node), None if args[0].path else Step("e"))
+    return Static(None)

@@ -1,0 +1,185 @@
+"""Arguments that mean the same for all functions of a kind: ``order``, ``copy``, ``shape`` of what is made alike, ``dtype`` of ufuncs.
+
+The call is lowered without the argument, and what the argument says is done to its operands or to its result.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedArgument
+from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.operands import row_operand, unwrap
+from symgrad.frontend.views import is_surely_copied
+from symgrad.ir.types import DTYPES, Array, Scalar, is_complex
+from symgrad.ops import spelling
+from symgrad.ops.declare import ROWS
+from symgrad.ops.signatures import UFUNC
+
+#: rows whose results may be laid out by rows or by columns
+LAID_OUT = frozenset({"zeros", "ones", "empty", "full", "zeros_as", "ones_like", "empty_like", "full_like", "array", "copy", "cast", "eye"})
+#: rows that read the elements of an array in an order
+READ_IN_ORDER = frozenset({"ravel", "flatten", "reshape"})
+#: rows of what is made like an array, by the functions that make the same of a shape
+OF_SHAPES = {"zeros_as": np.zeros, "ones_like": np.ones, "empty_like": np.empty, "full_like": np.full}
+Call = Callable[[list[Binding], dict[str, Binding]], Binding]
+
+
+def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call,
+                 node: ast.AST) -> Binding | None:  # fmt: skip
+    """A call with such an argument, or None; ``call`` lowers the call without it."""
+    try:
+        bound = spelled.signature.bind(*args, **kwargs)
+    except TypeError:
+        return None
+    given = bound.arguments
+
+    def without(name: str) -> Binding:
+        rest = inspect.BoundArguments(bound.signature, {k: v for k, v in given.items() if k != name})
+        return call(list(rest.args), dict(rest.kwargs))
+
+    if "order" in given and (spelled.row in LAID_OUT or is_ufunc(spelled)):
+        order = laid_like(ctx, known(given["order"]), next(iter(given.values())))
+        made = without("order") if order is not None else None
+        return made if made is None or order == "K" or not isinstance(made, Ref) else in_order(ctx, made, str(order), node)
+    if "order" in given and spelled.row in READ_IN_ORDER:
+        order = laid_like(ctx, known(given["order"]), given["a"])
+        return read_in_order(ctx, spelled.row, bound, without, str(order), node) if order in ("C", "F") else None
+    if "copy" in given and spelled.row == "cast" and known(given["copy"]) is False:
+        return cast_if_needed(ctx, next(iter(given.values())), known(given["dtype"]), node)
+    if "shape" in given and spelled.row in OF_SHAPES:
+        return of_shape(ctx, OF_SHAPES[spelled.row], dict(given), node)
+    if "dtype" in given and is_ufunc(spelled):
+        return computed_in(ctx, spelled, dict(given), without, node)
+    return None
+
+
+def known(binding: Any) -> Any:
+    """What an argument is, where that is known while compiling."""
+    try:
+        return unwrap(binding)
+    except ValueError:
+        return None
+
+
+def is_ufunc(spelled: spelling.Spelling) -> bool:
+    """Is it a function that NumPy applies element by element?"""
+    return spelled.parameters.endswith(UFUNC)
+
+
+# ------------------------------------------------------------------ order
+
+
+def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
+    """``C``, ``F``, or ``K`` where nothing is said: what ``A`` and ``K`` mean for an array, or None if that is not known."""
+    if order in ("C", "F"):
+        return str(order)
+    if order not in ("A", "K", None):
+        return None
+    type_ = ctx.type_of(source) if isinstance(source, Ref | Num) else None
+    if not isinstance(type_, Array) or type_.rank == 1 or type_.layout in ("C", "CF"):
+        return "C" if order == "A" or isinstance(type_, Array) else "K"
+    if type_.layout == "F":
+        return "F"
+    return "C" if order == "A" and type_.layout == "N" else None
+
+
+def in_order(ctx: Lowering, made: Binding, order: str, node: ast.AST) -> Binding:
+    """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
+    type_ = ctx.type_of(made)
+    if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape is None:
+        raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node))
+    if type_.shape == ():
+        return made
+    if order == "F" and len(type_.shape) > 1:
+        turned = in_order(ctx, Ref(made.location, (*made.path, Step(".T"))), "C", node)
+        assert isinstance(turned, Ref)
+        return Ref(turned.location, (*turned.path, Step(".T")))
+    if type_.layout in ("C", "CF"):
+        return made
+    if is_surely_copied(type_):
+        return ctx.make(ctx.call("copy_rows", ctx.read(made, node)))
+    return ctx.shared(ctx.call("by_rows", ctx.read(made, node)), made)
+
+
+def read_in_order(
+    ctx: Lowering, row: str, bound: inspect.BoundArguments, without: Callable[[str], Binding], order: str, node: ast.AST
+) -> Binding | None:
+    """``ravel``, ``flatten`` and ``reshape`` by columns: those of the transposed array by rows."""
+    given = bound.arguments
+    if order == "C" or not isinstance(given["a"], Ref) or getattr(ctx.type_of(given["a"]), "rank", None) is None:
+        return without("order") if order == "C" else None
+    if "shape" in given:
+        shape = given["shape"]
+        items = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
+        reversed_ = turned(items)
+        if reversed_ is None:
+            return None
+        given["shape"] = (Tup(reversed_),) if isinstance(shape, tuple) else Tup(reversed_)
+    given["a"] = ctx.apply(Static(np.transpose, "np.transpose"), [given["a"]], {}, node)
+    made = without("order")
+    return made if row != "reshape" else ctx.apply(Static(np.transpose, "np.transpose"), [made], {}, node)
+
+
+def turned(shape: Any) -> tuple[Binding, ...] | None:
+    """The extents of a shape in reverse; None where it is not known how many they are."""
+    if isinstance(shape, Tup):
+        return tuple(reversed(shape.items))
+    if isinstance(shape, tuple):
+        return tuple(reversed(shape))
+    return (shape,) if isinstance(shape, Num) and isinstance(shape.operand.type, Scalar) else None
+
+
+# ------------------------------------------------------------------ copy, shape, dtype
+
+
+def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) -> Binding | None:
+    """``x.astype(dtype, copy=False)``: the array itself if it is of the dtype."""
+    type_ = ctx.type_of(source) if isinstance(source, Ref | Num) else None
+    name = dtype_named(dtype)
+    if name is None or not isinstance(source, Ref) or not isinstance(type_, Array):
+        return None
+    if type_.dtype == name:
+        return source
+    value = ctx.call("cast", ctx.read(source, node), dtype=name)
+    return ctx.make(value) if type_.dtype is not None else ctx.shared(value, source)
+
+
+def of_shape(ctx: Lowering, function: Any, given: dict[str, Any], node: ast.AST) -> Binding | None:
+    """``np.zeros_like(x, shape=...)`` and its like, of an array of a known dtype."""
+    source, dtype = next(iter(given.values())), given.get("dtype")
+    own = getattr(ctx.type_of(source), "dtype", None) if isinstance(source, Ref) else None
+    if set(given) - {"a", "prototype", "dtype", "shape", "fill_value"} or own is None and dtype is None:
+        return None
+    named = dtype if dtype is not None and known(dtype) is not None else Static(np.dtype(DTYPES[str(own)]))
+    values = [given["fill_value"]] if "fill_value" in given else []
+    return ctx.apply(Static(function, f"np.{function.__name__}"), [given["shape"], *values], {"dtype": named}, node)
+
+
+def computed_in(
+    ctx: Lowering, spelled: spelling.Spelling, given: dict[str, Any], without: Callable[[str], Binding], node: ast.AST
+) -> Binding | None:
+    """``np.add(x, y, dtype=np.float32)``: the function of its operands in that dtype."""
+    name, row = dtype_named(known(given["dtype"])), ROWS[spelled.row]
+    if name not in ("f32", "f64") or not row.differentiable or "n" in row.params:
+        return without("dtype") if known(given["dtype"]) is None and isinstance(given["dtype"], Static) else None
+    operands = [row_operand(ctx, given[p], node) for p in row.params if p in given]
+    if len(operands) != len(row.params) or any(is_complex(o.type) or not o.type.is_number for o in operands):
+        return None
+    cast = [ctx.make(ctx.call("cast", o, dtype=name)) for o in operands]
+    rest = {k: v for k, v in given.items() if k not in row.params and k != "dtype"}
+    return ctx.apply(Static(getattr(np, spelled.name.removeprefix("np.")), spelled.name), cast, rest, node)
+
+
+def dtype_named(value: Any) -> str | None:
+    """The name of a dtype, or None."""
+    try:
+        return None if value is None else spelling.named_dtype(value)
+    except (TypeError, ValueError):
+        return None
