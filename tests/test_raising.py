@@ -58,14 +58,14 @@ PLACES = {
 #: what is around it, and whether it may be refused when the operation raises
 HANDLERS = {
     "none": ("{0}", False),
-    "caught": ("try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a", True),
+    "caught": ("try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a", False),
     "caught_with_else": (
         "try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a\nelse:\n    s = 7.0 * a",
-        True,
+        False,
     ),
     "not_caught": ("try:\n    {0}\nexcept AttributeError:\n    s = 5.0 * a", False),
     "finally": ("try:\n    {0}\nfinally:\n    s = 3.0 * a", False),
-    "suppressed": ("with contextlib.suppress(ArithmeticError, ValueError, LookupError):\n    {0}\n    s = 7.0 * a", True),
+    "suppressed": ("with contextlib.suppress(ArithmeticError, ValueError, LookupError):\n    {0}\n    s = 7.0 * a", False),
 }
 
 PARTS = 4  #: the operations are taken in so many parts, one of them at each place in the ordinary run

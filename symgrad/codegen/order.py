@@ -6,8 +6,6 @@ from symgrad.ir.core import Apply, Block, Call, For, Op, Value
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
 
-#: reductions of all elements, which raise for no array
-QUIET = frozenset({"sum", "mean", "var", "std", "prod", "any", "all"})
 #: for each op that may raise the kinds of what it raises
 Raised = dict[Op, frozenset[str]]
 
@@ -39,7 +37,7 @@ def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> fro
     """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
     if isinstance(op, Apply):
         return frozenset({"any"})
-    if not isinstance(op, Call) or op.name in QUIET and op.settings.get("axis") is None or not may_raise(op, makers, rounds):
+    if not isinstance(op, Call) or not may_raise(op, makers, rounds):
         return frozenset()
     return frozenset({"index" if op.name in PATHS else op.name})
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
-from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.flow import choose
 from symgrad.frontend.skeletons import decided, settled
-from symgrad.ir.core import FALSE, Block, Call, Const, If, Operand
+from symgrad.ir.core import FALSE, Const, Operand
 
 #: what Python says of None where something else is meant
 NOT_A_VALUE = "what stands here is None"
@@ -21,15 +22,13 @@ def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Excepti
     binding = settled(binding, ctx.state)
     if not (isinstance(binding, Maybe) or binding in (ABSENT, MISSING)):
         return binding
-    raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(error, error.__name__), Const(what)], {})
     if not isinstance(binding, Maybe):
-        ctx.builder.append(raised)
-        ctx.state.dead = True
-        raise Raised
+        fail(ctx, error, what)
+    assert isinstance(binding, Maybe)
     if ctx.notes is not None:
         told = "that there is a value here, and not None, so it is tested"
         ctx.notes.add("frontend", "unproved", ctx.loc(node), told, hint="read it under a test for None")
-    ctx.builder.append(If([], ctx.builder.loc, binding.present, Block(), Block([], [raised])))
+    fail_unless(ctx, binding.present, error, what)
     ctx.state.known = {**ctx.state.known, binding.present: True}
     return binding.inner
 

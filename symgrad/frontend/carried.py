@@ -20,6 +20,7 @@ from symgrad.frontend.bindings import (
     State,
 )
 from symgrad.frontend.context import CODE, Loop, Lowering
+from symgrad.frontend.exceptions import RAISED
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
@@ -431,4 +432,4 @@ def visible(ctx: Lowering, entry: State) -> Callable[[Name], bool]:
         if frame not in frames:
             frames.add(frame)
             todo += [f for f in (frame.parent, frame.consumer) if f is not None]
-    return lambda name: name in entry.names or name[0] in frames
+    return lambda name: name in entry.names or name[0] in frames or name[0] == RAISED

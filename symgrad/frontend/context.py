@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from symgrad.errors import BadArgument, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.errors import BadArgument, ShapeMismatch, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -80,6 +80,7 @@ class Loop:
 
     depth: int
     exits: set[int] = field(default_factory=set)
+    watchers: dict[int, tuple[Any, ...]] = field(default_factory=dict)  #: of the exceptions that it is left with, by their kind
 
     @property
     def stop(self) -> tuple[Any, str]:
@@ -184,7 +185,11 @@ class Lowering:
     refusals: list[SymgradError] = field(default_factory=list)
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None
-    caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that the function would handle
+    caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that are refused where they are raised
+    watchers: tuple[Any, ...] = ()  #: what sees the exceptions that are raised here, outermost first: see ``exceptions``
+    edges: list[Any] = field(default_factory=list)  #: to these, in the blocks that are being built
+    raisables: list[Any] = field(default_factory=list)  #: what they may be
+    handling: list[Any] = field(default_factory=list)  #: the exceptions that handlers around have taken
     keeps: list[Loc] = field(default_factory=list)  #: where functions are called whose results are kept
     stack: list[Any] = field(default_factory=list)
     forms: dict[Any, Any] = field(default_factory=dict)  #: what loops carried when they were last lowered
@@ -292,12 +297,23 @@ class Lowering:
     # -------------------------------------------------------------- bindings and values
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
-        made = self.builder.call(name, *args, hint=hint, **settings)
+        (made,) = self.call_many(name, *args, hints=(hint,), **settings)
         if name in TESTS:
             self.decided.computed(name, args, made)
         if name in MIXING:
             self.mixed.computed(name, args, made)
         return made
+
+    def call_many(self, name: str, *args: Operand, hints: tuple[str | None, ...] = (), **settings: Any) -> list[Value]:
+        """The results of an op, which is watched: see ``failing``."""
+        if not self.watchers:
+            return self.builder.call_many(name, *args, hints=hints, **settings)
+        SPREAD["before"](self, name, args, settings)
+        try:
+            return self.builder.call_many(name, *args, hints=hints, **settings)
+        except ShapeMismatch:
+            SPREAD["mismatched"](self, name, args, settings)
+            raise
 
     def make(self, value: Operand, name: str | None = None) -> Binding:
         """A binding for a new value: memory of its own if it is an array or list, else a number."""
@@ -361,7 +377,8 @@ class Lowering:
                 if not path:
                     return value
                 operands = [o for step in path for o in step.operands]
-                return self.call("view", value, *operands, index=spelled(path), hint=None)
+                with self.unwatched():  # it was seen whether there is such a part when the view was made
+                    return self.call("view", value, *operands, index=spelled(path), hint=None)
             case Static(value, name):
                 return self.constant(value, name)
             case Tup(items, kind):
@@ -625,8 +642,35 @@ class Lowering:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        with self.builder.inside(block):
+        """Build in a block of its own; nobody in the program sees what is raised there."""
+        with self.builder.inside(block), self.unwatched():
             yield block
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """What is raised meanwhile is seen by the caller alone."""
+        watchers, self.watchers = self.watchers, ()
+        try:
+            yield
+        finally:
+            self.watchers = watchers
+
+    @contextmanager
+    def region(self, block: Block) -> Iterator[list[Any]]:
+        """Build in a block; the exceptions that are pending at its end are entered in the list."""
+        mark, pending = len(self.edges), list[Any]()
+        with self.builder.inside(block):
+            try:
+                yield pending
+            except (Raised, Unresolved):
+                self.state.dead = True
+                pending += SPREAD["close"](self, mark)
+                raise
+            except BaseException:
+                del self.edges[mark:]
+                raise
+            if len(self.edges) > mark:
+                pending += SPREAD["close"](self, mark)
 
 
 def standing_for(made: Operand, kind: type, named: type | None = None) -> Operand:

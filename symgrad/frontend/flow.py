@@ -6,7 +6,8 @@ A path that breaks, continues or returns yields a code; what follows stands in t
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop, Lowering, Raised, Unresolved
+from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_round, reopen
 from symgrad.frontend.joins import Side, join_states
 from symgrad.frontend.plans import Head
 from symgrad.frontend.scopes import assigned
@@ -59,6 +61,7 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
     outer, height = (ctx.height, ctx.handing), len(ctx.state.operands)
     ctx.height, ctx.handing = height, None
     ctx.builder.loc = ctx.loc(node)
+    mark, block = len(ctx.edges), ctx.builder.block
     try:
         if lower is None:
             instead = "write it beside the function" if isinstance(node, ast.ClassDef) else None
@@ -71,6 +74,8 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         if ctx.frame.place is not None:
             raise error.at(ctx.loc(node)) from None
         ctx.state = state
+        del ctx.edges[mark:]
+        ctx.builder.block = block
         ctx.refusals.append(error.at(ctx.loc(node)))
         for name in sorted(assigned([node])):
             ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken("its assignment was refused")
@@ -122,13 +127,20 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
         (then if test.value else orelse)()
         return False
     entry = ctx.state
-    sides, unresolved = [], 0
-    for body, outcome in ((then, True), (orelse, False)):
-        side = Side(Block(), entry.copy())
+    sides = [Side(Block(), entry.copy()) for _ in range(2)]
+    for side, outcome in zip(sides, (True, False), strict=True):
         side.state.known = {**entry.known, **ctx.decided.by(test, outcome)}
+    return fork(ctx, entry, test, [(sides[0], then), (sides[1], orelse)], rest, loc)
+
+
+def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Callable[[], None]]], rest: list[ast.stmt], loc: Loc) -> bool:
+    """Lower the two sides of a branch, each to the end of a block and from a state, and join them; True if what follows is lowered."""
+    sides, unresolved = [side for side, _ in ways], 0
+    pending: tuple[list[Pending], list[Pending]] = ([], [])
+    for (side, body), left_over in zip(ways, pending, strict=True):
         ctx.state = side.state
         try:
-            with ctx.inside(side.block), ctx.operands():
+            with pended(ctx, side.block, left_over), ctx.operands():
                 body()
         except Raised:
             assert ctx.state.dead
@@ -137,17 +149,18 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
             ctx.unresolved += 1
             unresolved += 1
         side.state = ctx.state
-        sides.append(side)
     if unresolved == 2:
         ctx.state = entry
         raise Unresolved
     taken = False
-    for one, other in ((sides[0], sides[1]), (sides[1], sides[0])):
+    for one, other, left_over in ((sides[0], sides[1], pending[0]), (sides[1], sides[0], pending[1])):
         leaves_for_good = not other.state.dead and NEXT not in other.state.codes
         if leaves_for_good and not one.state.dead and one.state.codes == {NEXT}:
             ctx.state = one.state
             ctx.release(ctx.height)  # the statement is done with its operands
-            with ctx.inside(one.block):
+            before, left_over[:] = list(left_over), []
+            with pended(ctx, one.block, left_over):
+                reopen(ctx, before)
                 try:
                     run(ctx, rest)
                 except Unresolved:
@@ -156,8 +169,20 @@ def branch(ctx: Lowering, test: Operand, then: Callable[[], None], orelse: Calla
             one.state = ctx.state
             taken = True
             break
-    join_states(ctx, entry, test, sides[0], sides[1], loc)
+    op = join_states(ctx, entry, test, sides[0], sides[1], loc)
+    come_out(ctx, entry, op, pending)
     return taken
+
+
+@contextmanager
+def pended(ctx: Lowering, block: Block, pending: list[Pending]) -> Iterator[None]:
+    """Build in a block; what is pending at its end is entered in the list."""
+    made: list[Pending] = []
+    try:
+        with ctx.region(block) as made:
+            yield
+    finally:
+        pending += made
 
 
 def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
@@ -217,6 +242,7 @@ def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operan
         made.outs.append(Value(INT, "rounds"))
     ctx.builder.append(made)
     after_loop(ctx, plan, outs)
+    after_rounds(ctx, loop_)
     return loop_
 
 
@@ -234,14 +260,19 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
     outer, ctx.frame.loop = ctx.frame.loop, loop_
     ctx.state.names[loop_.stop] = Num(FALSE)
     ctx.state.names[loop_.exit] = ctx.state.names.get(loop_.exit, Num(Const(0)))
+    entry = ctx.state.copy() if ctx.watchers else ctx.state
+    pending: list[Pending] = []
     try:
-        with ctx.inside(block), ctx.operands():
+        with pended(ctx, block, pending), ctx.operands():
             forget_result(ctx)
             body()
     except Raised:
         assert ctx.state.dead
     finally:
         ctx.frame.loop = outer
+    if pending:
+        with ctx.builder.inside(block):
+            end_round(ctx, loop_, entry, pending)
     if not ctx.state.dead:
         proceed(ctx)
 
@@ -262,8 +293,10 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         top = head.state.copy()
         swap_versions(head.state, dict(zip(head.args, block.args, strict=True)))
         before = ctx.state.copy()
-        with ctx.inside(block):
+        with ctx.region(block) as pending:
             block.yields = [tested(ctx, test)]
+        if pending:
+            raise TestChanges
         top.known = {**top.known, **decided_by(ctx, block, True, head.args)}
         if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(
             ctx.state.heap[k] != v for k, v in before.heap.items()
@@ -282,6 +315,7 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
     after_loop(ctx, plan, outs)
     if not made.until:
         ctx.state.known = {**ctx.state.known, **decided_by(ctx, made.test, False, outs)}
+    after_rounds(ctx, loop_)
     return loop_
 
 

@@ -17,6 +17,7 @@ from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.exceptions import check_count, fail
 from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.members import is_enumeration
@@ -291,8 +292,8 @@ def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -
     def check() -> None:
         for k, other in enumerate(stops[1:]):
             if other is not stops[0] and ctx.builder.extent_of(other) != ctx.builder.extent_of(stops[0]):
-                said = Const(f"zip() argument {k + 2} is shorter or longer than argument 1")
-                ctx.builder.call_many("check_count", other, stops[0], said)
+                said = f"zip() argument {k + 2} is shorter or longer than argument 1"
+                check_count(ctx, other, stops[0], said)
 
     return check
 
@@ -367,10 +368,10 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
 def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, node: ast.AST) -> list[Binding]:
     """The first items of a list of any length, and a list of the others."""
 
+    what = f"not enough values to unpack (expected at least {first})"
+
     def too_few() -> None:
-        what = Const(f"not enough values to unpack (expected at least {first})")
-        ctx.builder.call_many("raise_error", ctx.constant(ValueError, "ValueError"), what)
-        ctx.state.dead = True
+        fail(ctx, ValueError, what)
 
     branch(ctx, ctx.call("less", items.bounds[1], Const(first)), too_few, lambda: None, [], ctx.loc(node))
     rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(None), Const(None)), list)
@@ -386,7 +387,7 @@ def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, sta
         raise UnsupportedSyntax("a starred target needs something of known length", ctx.loc(node), "use slices")
     if items.counts:
         raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
-    ctx.builder.call_many("check_count", items.bounds[1], Const(count), Const(f"too many or too few values to unpack (expected {count})"))
+    check_count(ctx, items.bounds[1], Const(count), f"too many or too few values to unpack (expected {count})")
     return [items.item(Const(k)) for k in range(count)]
 
 

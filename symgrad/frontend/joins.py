@@ -63,14 +63,16 @@ class Side:
     state: State
 
 
-def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc) -> None:
+def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc) -> If:
     """Make an ``If`` of two sides and go on in the state that covers both."""
     op = If([], loc, test, then.block, orelse.block)
-    joining = Joining(ctx, entry, then, orelse, op)
-    ctx.state = joining.joined()
-    ctx.builder.append(op)
-    for location in joining.apart:
-        ctx.state.memory[location] = ctx.call("list_slice", ctx.state.memory[location], Const(None), Const(None), Const(None))
+    with ctx.unwatched():
+        joining = Joining(ctx, entry, then, orelse, op)
+        ctx.state = joining.joined()
+        ctx.builder.append(op)
+        for location in joining.apart:
+            ctx.state.memory[location] = ctx.call("list_slice", ctx.state.memory[location], Const(None), Const(None), Const(None))
+    return op
 
 
 def can_be_called(binding: Binding) -> bool:

@@ -26,11 +26,14 @@ from symgrad.frontend import (
     copying,
     expressions,
     factors,
+    failing,
     fourier,
+    handling,
     iterators,
     keyed,
     lists,
     loops,
+    managers,
     match,
     operators,
     ordering,
@@ -60,8 +63,8 @@ from symgrad.signature import Static as StaticArgument
 from symgrad.text import copy_of, is_name, root_of
 
 #: they fill the tables
-CONSTRUCTS = (arrays, attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, fourier, iterators, keyed,
-              lists, loops, match, operators, ordering, statements)  # fmt: skip
+CONSTRUCTS = (arrays, attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, failing, fourier, handling,
+              iterators, keyed, lists, loops, managers, match, operators, ordering, statements)  # fmt: skip
 RESTARTS = 200
 #: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)
@@ -388,7 +391,8 @@ def result_names(operands: list[Operand]) -> list[str]:
 
 def raises(block: Block) -> bool:
     """Does a block always raise?"""
-    return any(isinstance(op, Call) and op.name == "raise_error" or isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
+    always = (isinstance(op, If) and all(map(raises, op.blocks)) for op in block.ops)
+    return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
 
 
 __all__ = ["Lowered", "lower"]

@@ -18,7 +18,7 @@ from symgrad.frontend.operands import unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.recursion import close
 from symgrad.frontend.scopes import parameters
-from symgrad.frontend.tables import callee
+from symgrad.frontend.tables import SPREAD, callee
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import Array, Scalar, is_complex
 
@@ -249,6 +249,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         held: Any = inner_args if isinstance(place, int) else inner_kwargs
         originals.append(held[place])
         held[place] = fresh.binding(held[place])
+    SPREAD["unfollowed"](ctx)
     block = Block()
     with ctx.inside(block):
         try:

@@ -14,6 +14,7 @@ from symgrad.frontend.filling import operands_of
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.skeletons import NOTHING, Skeleton, array_leaves, leaves, merge, rebuild
 from symgrad.frontend.source import Source
+from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
 from symgrad.ir.types import Array, Dim, Scalar, Type
 
@@ -77,6 +78,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
         settle(ctx, source, forms, made, node)
     if not made.known:
         raise Unresolved
+    SPREAD["unfollowed"](ctx)
     op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(made.form)], ctx.builder.loc, made.func, operands)
     ctx.builder.append(op)
     result = rebuild(made.form, list(op.outs), ctx.state, None, ctx.builder.loc)

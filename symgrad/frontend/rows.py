@@ -114,7 +114,7 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if apart and (parts := split_views(ctx, name, args[0], settings)):
         return ctx.new_object("list", enumerate(parts))
     operands = [row_operand(ctx, a, node) for a in args]
-    made = ctx.builder.call_many(name, *operands, **settings)
+    made = ctx.call_many(name, *operands, **settings)
     owners = [a for a in args if isinstance(a, Ref)] if row.alias in ("view", "depends", "same") else []
     results = [ctx.shared(value, *owners) for value in made]
     for result in results if name in READ_ONLY else ():

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import contextlib
 import functools
 import types
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite_item
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static, Tup
-from symgrad.frontend.context import BREAK, CODE, CONTINUE, NEXT, RESULT, RETURN, Lowering
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static
+from symgrad.frontend.context import BREAK, CONTINUE, RESULT, RETURN, Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.expressions import defaults_of
-from symgrad.frontend.flow import branch, leave, proceed, run
+from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.outside import outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
-from symgrad.frontend.reading import LIBRARIES, makes_manager, module_named, name_in_module
-from symgrad.frontend.source import read
-from symgrad.frontend.tables import STATEMENTS, special, statement
+from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
+from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
-from symgrad.ir.core import Call, Const
+from symgrad.ir.core import Call
 from symgrad.ir.types import Array, List
 from symgrad.ops.declare import ROWS
 
@@ -258,239 +251,3 @@ def return_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     value = Static(None) if node.value is None else ctx.evaluate(node.value)
     ctx.state.names[ctx.frame, RESULT] = value
     leave(ctx, RETURN)
-
-
-@statement(ast.Assert)
-def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    test = truth(ctx, ctx.evaluate(node.test), node.test)
-    if isinstance(test, Const) and test.value is True:
-        return
-    message = Const(None) if node.msg is None else ctx.read(ctx.evaluate(node.msg), node.msg)
-    ctx.builder.call_many("check", test, message)
-    ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
-
-
-@statement(ast.Raise)
-def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    if node.exc is None:
-        raise UnsupportedSyntax("a bare raise cannot be differentiated", ctx.loc(node))
-    match node.exc:
-        case ast.Call(func=made, args=arguments) if not node.exc.keywords:
-            kind, operands = ctx.evaluate(made), [ctx.read(ctx.evaluate(a), a) for a in arguments]
-        case _:
-            kind, operands = ctx.evaluate(node.exc), []
-    if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
-        raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
-    if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
-        operands[0] = Const(f"{operands[0].value} ({Path(place.file).name}:{place.line})")
-    ctx.builder.call_many("raise_error", ctx.constant(kind.value, kind.value.__name__), *operands)
-    ctx.state.dead = True
-
-
-@statement(ast.Try)
-def try_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    """The body is lowered as if nothing is raised; what it raises reaches the caller."""
-    handled = [(kind, handler) for handler in node.handlers for kind in caught_by(ctx, handler)]
-    if (failure := failed_import(ctx, node.body)) is not None:
-        handler = next((handler for kind, handler in handled if isinstance(failure, kind)), None)
-        if handler is not None and handler.name is None:
-            run(ctx, [*handler.body, *node.finalbody, *rest])
-            return True
-    check_nothing_raised(ctx, node.body, [kind for kind, _ in handled])
-    ctx.caught += [(kind, ctx.loc(handler)) for kind, handler in handled]
-    inside = [n for inner in (*node.body, *node.orelse) for n in ast.walk(inner)]
-    if not node.finalbody or not any(isinstance(n, ast.Return | ast.Break | ast.Continue | ast.Yield | ast.YieldFrom) for n in inside):
-        run(ctx, [*node.body, *node.orelse, *node.finalbody, *rest])
-        return True
-    run(ctx, [*node.body, *node.orelse])
-    on_the_way_out(ctx, lambda: run(ctx, node.finalbody), node.finalbody[0])
-    return False
-
-
-def caught_by(ctx: Lowering, handler: ast.ExceptHandler) -> list[type]:
-    """The classes of exceptions that a handler is for."""
-    kinds = Static(Exception) if handler.type is None else ctx.evaluate(handler.type)
-    return [caught_class(ctx, kind, handler.type) for kind in (kinds.items if isinstance(kinds, Tup) else [kinds])]
-
-
-def caught_class(ctx: Lowering, kind: Binding, node: ast.expr | None) -> type:
-    if not (isinstance(kind, Static) and isinstance(kind.value, type)):
-        raise UnsupportedSyntax("what is caught must be a class", ctx.loc(node))
-    return kind.value
-
-
-def failed_import(ctx: Lowering, body: list[ast.stmt]) -> ImportError | None:
-    """What the imports that a block begins with raise: whether a module is there is known while compiling."""
-    for node in body:
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            return None
-        try:
-            for alias in node.names:
-                name_in_module(ctx, node.module or "", alias.name) if isinstance(node, ast.ImportFrom) else module_named(ctx, alias.name)
-        except ImportError as error:
-            return error
-    return None
-
-
-def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
-    """Lower what is done on every way out of a block; the way out, and what is returned, stay what they were."""
-    if ctx.state.dead:
-        return
-    code, codes = ctx.state.names.get(CODE), ctx.state.codes
-    result = ctx.state.names.pop((ctx.frame, RESULT), None)
-    if result is not None:
-        ctx.hold(result)
-    proceed(ctx)
-    finish()
-    if ctx.state.dead:
-        return
-    if ctx.state.codes != {NEXT}:
-        raise UnsupportedSyntax("an exit in a finally cannot be differentiated", ctx.loc(node))
-    if code is not None:
-        ctx.state.names[CODE] = code
-    if result is not None:
-        ctx.state.names[ctx.frame, RESULT] = result
-    ctx.state.codes = codes
-
-
-MANAGERS = "use a class with __enter__ and __exit__"
-
-
-@statement(ast.With)
-def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
-    if (loop := as_loop(ctx, node)) is not None:
-        return bool(STATEMENTS[ast.For](ctx, loop, rest))
-    managers: list[Binding] = []
-    for entry in node.items:
-        if is_quiet(ctx, entry) or is_of_contextlib(ctx, entry, node.body):
-            continue
-        refuse_generator(ctx, entry.context_expr)
-        manager = ctx.evaluate(entry.context_expr)
-        check_manager(ctx, manager, entry.context_expr)
-        made = ctx.apply_method(manager, "__enter__", [], entry.context_expr)
-        if entry.optional_vars is not None:
-            bind(ctx, entry.optional_vars, made)
-        managers.append(manager)
-    if not managers:
-        run(ctx, [*node.body, *rest])
-        return True
-    check_nothing_raised(ctx, node.body)
-
-    def finish() -> None:
-        for manager in reversed(managers):
-            ctx.apply_method(manager, "__exit__", [Static(None)] * 3, node)
-
-    run(ctx, node.body)
-    on_the_way_out(ctx, finish, node)
-    return False
-
-
-def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
-    """Is it ``np.errstate(...="ignore")``?"""
-    call = entry.context_expr
-    known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
-    quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
-    if known and (not quiet or entry.optional_vars is not None):
-        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "write with np.errstate(all='ignore'):")
-    return bool(quiet)
-
-
-def is_of_contextlib(ctx: Lowering, entry: ast.withitem, body: list[ast.stmt]) -> bool:
-    """``nullcontext`` gives what it is given; ``suppress`` catches, as ``except`` does."""
-    call = entry.context_expr
-    held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and not call.keywords else None
-    if not isinstance(call, ast.Call) or not isinstance(held, Static) or held.value not in (contextlib.nullcontext, contextlib.suppress):
-        return False
-    given = [ctx.evaluate(argument) for argument in call.args]
-    if held.value is contextlib.suppress:
-        kinds = [caught_class(ctx, kind, call) for kind in given]
-        check_nothing_raised(ctx, body, kinds)
-        ctx.caught += [(kind, ctx.loc(call)) for kind in kinds]
-    if entry.optional_vars is not None:
-        bind(ctx, entry.optional_vars, given[0] if given and held.value is contextlib.nullcontext else Static(None))
-    return True
-
-
-def as_loop(ctx: Lowering, node: ast.With) -> ast.For | None:
-    """A ``with`` of a generator that ``contextlib.contextmanager`` decorates as the loop over its one value."""
-    entry, *others = node.items
-    call = entry.context_expr
-    held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
-    of_static = isinstance(held, Static) and makes_manager(held.value)
-    if not isinstance(call, ast.Call) or not (of_static or isinstance(held, Fun) and held.manages):
-        return None
-    if leaves_early(node.body):
-        what = "a with statement of a generator is left in the middle"
-        raise UnsupportedSyntax(what, ctx.loc(node), "return behind it")
-    function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if of_static else call.func
-    body: list[ast.stmt] = [ast.copy_location(ast.With(others, node.body), node)] if others else node.body
-    over = ast.copy_location(ast.Call(function, call.args, call.keywords), call)
-    target = entry.optional_vars or ast.copy_location(ast.Name("%value", ast.Store()), call)
-    return ast.copy_location(ast.For(target, over, body, []), node)
-
-
-def leaves_early(body: list[ast.stmt]) -> bool:
-    """Is there a way out of a block but through its end?"""
-    for node in body:
-        if isinstance(node, ast.Return | ast.Break | ast.Continue):
-            return True
-        inner = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
-        if inner and not isinstance(node, ast.FunctionDef):
-            return True
-        if not isinstance(node, ast.For | ast.While | ast.FunctionDef):
-            parts = [part for name in ("body", "orelse", "finalbody") if isinstance(part := getattr(node, name, None), list)]
-            if any(map(leaves_early, parts)):
-                return True
-    return False
-
-
-@special(contextlib.contextmanager)
-def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``@contextlib.contextmanager`` of a generator that is defined in the function."""
-    if not isinstance(args[0], Fun):
-        raise UnsupportedSyntax("contextlib.contextmanager is called on this", ctx.loc(node), "decorate the function where it is defined")
-    return replace(args[0], manages=True)
-
-
-def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
-    """What ``contextlib.contextmanager`` made is a generator."""
-    held = ctx.evaluate(node.func) if isinstance(node, ast.Call) else None
-    if isinstance(held, Static) and makes_manager(held.value):
-        raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
-
-
-def check_manager(ctx: Lowering, manager: Binding, node: ast.AST) -> None:
-    """A context manager is an instance of a class written in Python, whose exit lets exceptions pass."""
-    methods = [own_method(ctx, manager, word) for word in ("__enter__", "__exit__")]
-    if None in methods:
-        raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(node), MANAGERS)
-    returned = [n.value for n in ast.walk(read(methods[1]).node) if isinstance(n, ast.Return) and n.value is not None]
-    if not all(isinstance(value, ast.Constant) and not value.value for value in returned):
-        raise UnsupportedSyntax("a context manager that may swallow exceptions cannot be differentiated", ctx.loc(node))
-
-
-def check_nothing_raised(ctx: Lowering, body: list[ast.stmt], kinds: Sequence[type] = (BaseException,)) -> None:
-    """What is raised in a block that somebody would see first is refused: an exception of one of these classes."""
-    for part in (n for inner in body for n in ast.walk(inner) if isinstance(n, ast.Raise | ast.Assert)):
-        if any(may_be(raised_class(ctx, part), kind) for kind in kinds):
-            what = "an exception that is raised and caught cannot be differentiated"
-            raise UnsupportedSyntax(what, ctx.loc(part), "test for the condition with if")
-
-
-def raised_class(ctx: Lowering, node: ast.Raise | ast.Assert) -> type:
-    """The class of what a statement raises; ``BaseException`` where it is not known."""
-    if isinstance(node, ast.Assert):
-        return AssertionError
-    said = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    found = getattr(builtins, said.id, None) if isinstance(said, ast.Name) and is_builtin(ctx, said.id) else None
-    return found if isinstance(found, type) else BaseException
-
-
-def is_builtin(ctx: Lowering, name: str) -> bool:
-    return ctx.home(name) is None and name not in ctx.frame.source.globals
-
-
-def may_be(raised: type, kind: type) -> bool:
-    """Could an exception of one class be one of another?"""
-    return issubclass(raised, kind) or raised is BaseException

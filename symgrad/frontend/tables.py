@@ -24,8 +24,8 @@ EXPRESSIONS: dict[type[ast.AST], Lower] = {}
 STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
 CALLS: dict[type[Binding], Call] = {}
 METHODS: dict[tuple[str, str], Method] = {}
-#: what is done when an object or array is changed that others may be
-SPREAD: dict[str, Callable[..., None]] = {}
+#: what is done when an object or array is changed that others may be, before an op is made, and where a block with exceptions ends
+SPREAD: dict[str, Callable[..., Any]] = {}
 #: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
 SPECIAL: dict[Any, Special] = {}
 

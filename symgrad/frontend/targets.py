@@ -9,14 +9,14 @@ import types
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
-from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import fail
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
-from symgrad.frontend.reading import entry_of_class, from_class, generated, owner_name, rely_on_entry
+from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
-from symgrad.ir.core import Const
 
 
 def bind(ctx: Lowering, target: ast.expr, value: Binding) -> None:
@@ -91,11 +91,7 @@ def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
     cls = owner.key.cls
     params = from_class(ctx, cls, "__dataclass_params__")
     if params is not None and params.frozen and generated(cls, "__setattr__") is not None:
-        error = dataclasses.FrozenInstanceError
-        raised = ctx.constant(error, owner_name(ctx, error))
-        ctx.builder.call_many("raise_error", raised, Const(f"cannot assign to field {name!r}"))
-        ctx.state.dead = True
-        raise Raised
+        fail(ctx, dataclasses.FrozenInstanceError, f"cannot assign to field {name!r}")
     found = from_class(ctx, cls, "__setattr__")
     if not isinstance(found, types.FunctionType):
         raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))

@@ -8,6 +8,7 @@ from typing import Any
 
 from symgrad.frontend.bindings import Binding, Num, Ref, Step
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.operands import row_operand
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, Extent, Scalar, is_plural
@@ -94,7 +95,7 @@ def cuts_of(ctx: Lowering, name: str, ref: Ref, axis: int, extent: Extent, secti
     if name != "split":
         return []
     whole, count = ctx.call("extent", ctx.read(ref), axis=axis), Const(sections)
-    ctx.builder.call_many("check_count", ctx.call("mod", whole, count), Const(0), Const("array split does not result in an equal division"))
+    check_count(ctx, ctx.call("mod", whole, count), Const(0), "array split does not result in an equal division")
     part = ctx.call("floor_divide", whole, count)
     return [Const(None), *(part if k == 1 else ctx.call("multiply", Const(k), part) for k in range(1, sections)), Const(None)]
 

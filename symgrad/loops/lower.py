@@ -196,7 +196,7 @@ class Lowering(Context):
             bail_out(self.writer.build, self.writer.call("not_equal", *map(self.number, op.args[:2])))
         elif op.name == "bail_out":
             bail_out(self.writer.build, self.number(op.args[0]))
-        elif op.name == "raise_error":
+        elif op.name in ("raise_error", "raise_again"):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
             pass  # what may raise has left the kernel where it was computed
@@ -441,8 +441,8 @@ class Lowering(Context):
 def without_messages(func: Func) -> Func:
     """Without the texts of errors, in place: a kernel only leaves, and the NumPy code says why."""
     for op in walk(func.body):
-        if isinstance(op, Call) and op.name in ("check", "raise_error"):
-            op.args[1:] = [NONE] if op.name == "check" else []
+        if isinstance(op, Call) and op.name in ("check", "raise_error", "raise_again"):
+            op.args = [op.args[0], NONE] if op.name == "check" else [NONE]
     return dce(func)
 
 

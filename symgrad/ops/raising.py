@@ -8,7 +8,7 @@ and reads at indices that are inside the array.
 from __future__ import annotations
 
 from symgrad.ir.core import Call, Const, For, Operand, Value
-from symgrad.ir.types import Array, Dim, Object, Scalar, Type
+from symgrad.ir.types import Array, Dim, List, Object, Scalar, Type
 from symgrad.ops.build import SIZED
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
@@ -19,12 +19,15 @@ TOTAL = frozenset(
     {
         *("extent", "list_len", "range_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
         *("zeros_like", "ones_like", "empty_like", "full_like"),
+        *("failure", "is_failure", "is_instance"),
         *("stop_gradient", "barrier", "label", "probe", "may_share", "cut"),
     }
 )
 #: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number
 #: whose type is NumPy's may be Python's all the same, as the sum of a list that is empty
 PARTIAL = {"divide": 1, "floor_divide": 1, "mod": 1, "power": None, "left_shift": None, "right_shift": None}
+#: reductions of all elements, which raise for no array
+QUIET = frozenset({"sum", "mean", "var", "std", "prod", "any", "all"})
 #: functions of ``math`` that take every number
 DEFINED_EVERYWHERE = frozenset(
     {"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "erf", "erfc", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"}
@@ -38,6 +41,10 @@ def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
         return False
     if op.name in SIZED:
         return not all(is_size(operand, makers) for operand in op.args[SIZED[op.name] :])
+    if op.name in QUIET and op.settings.get("axis") is None and isinstance(op.args[0].type, Array):
+        return op.args[0].type.dtype is None
+    if op.name == "array_of" and op.settings["dtype"] is None:
+        return not (isinstance(op.args[0].type, List) and isinstance(op.args[0].type.item, Scalar))
     if op.name in PATHS and not op.name.endswith("_written"):
         return not is_inside(op, makers, rounds)
     if not row.elementwise or not broadcasts([operand.type for operand in op.args]):

@@ -337,9 +337,11 @@ def load_rows() -> None:
         making,
         reductions,
         special,
+        trying,
     )
 
-    assert all((arrays, constants, convolutions, custom, elementwise, engine, fourier, joining, linalg, making, reductions, special))
+    modules = (arrays, constants, convolutions, custom, elementwise, engine, fourier, joining, linalg, making, reductions, special)
+    assert all((*modules, trying))
 
 
 load_rows()

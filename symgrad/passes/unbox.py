@@ -35,7 +35,7 @@ FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 #: what Python's numbers raise
 NUMBERS = frozenset({"ArithmeticError", "ValueError"})
 #: effects that may be had twice
-HARMLESS = frozenset({"check", "check_count", "raise_error", "bail_out", "evaluated"})
+HARMLESS = frozenset({"check", "check_count", "raise_error", "raise_again", "bail_out", "evaluated"})
 NUMPY_FLOAT = Scalar("float", "f64")
 #: floats and complex numbers of fewer digits
 NARROW = frozenset({"f16", "f32", "c64"})

@@ -6,6 +6,7 @@ Each function is a few lines of NumPy and stands alone, so that ``save`` can wri
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,15 @@ def split_ties(won: Any, tied: Any) -> Any:
     array([0.5, 0. ])
     """
     return np.where(tied, 0.5, won) if tied.any() else won
+
+
+def failure(run: Callable[..., Any], *operands: Any) -> Exception | None:
+    """What an operation raises for some operands, if it does."""
+    try:
+        run(*operands)
+    except Exception as error:
+        return error
+    return None
 
 
 def check_real(x: Any) -> None:

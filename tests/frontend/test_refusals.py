@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -90,31 +89,6 @@ def object_of_a_vjp_changed(x):
     _, pull = symgrad.vjp(lambda z: np.sum(z * z) * held["scale"], x)
     held["scale"] = x[1]
     return np.sum(pull(1.0)[0])
-
-
-class Swallowing:
-    def __enter__(self):
-        return 2.0
-
-    def __exit__(self, *what):
-        return True
-
-
-@refused("may swallow exceptions")
-def exceptions_swallowed(x):
-    with Swallowing() as w:
-        return x[0] * w
-
-
-@contextlib.contextmanager
-def doubled(x):
-    yield 2.0 * x
-
-
-@refused("return behind it")
-def generator_as_a_context_manager(x):
-    with doubled(x) as y:
-        return np.sum(y)
 
 
 @pytest.mark.parametrize(("program", "says"), REFUSED, ids=lambda p: getattr(p, "__name__", ""))

@@ -1,0 +1,327 @@
+"""Exceptions that somebody in the program sees: edges to handlers, and what is pending of them where blocks end.
+
+Where an exception may be raised and a handler, a ``finally`` or a ``with`` around it sees that, the program gets an edge: a test, a side
+on which the exception is pending, with the state at exactly that point, and a side in which the program goes on. Where the block ends,
+the edges in it are closed: what is pending is handed out of it, until the statement that sees it is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
+from symgrad.frontend.context import NEXT, Loop, Lowering, Raised
+from symgrad.frontend.joins import Joining, Side, join_states
+from symgrad.frontend.tables import SPREAD
+from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
+from symgrad.ir.types import BOOL
+from symgrad.location import Loc
+
+#: names of the state that say what is pending: which kind it is, and for each kind the exception itself
+RAISED: Any = "raised"
+KIND: Name = (RAISED, "%kind")
+#: what a loop remembers of the exception that it was left with: a code above those of other exits
+ABOVE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Raisable:
+    """What may be raised somewhere: one of these classes or of theirs; ``exact``: the one class itself."""
+
+    classes: tuple[type, ...]
+    exact: bool = False
+
+    def verdict(self, kinds: tuple[type, ...]) -> bool | None:
+        """Does a handler of some classes take it?  None if that shows when the program runs."""
+        if all(issubclass(cls, kinds) for cls in self.classes):
+            return True
+        below = not self.exact and any(issubclass(kind, cls) for kind in kinds for cls in self.classes)
+        return None if below or any(issubclass(cls, kinds) for cls in self.classes) else False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watcher:
+    """A statement that sees exceptions of some classes which are raised in its body."""
+
+    kinds: tuple[type, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending:
+    """An exception that is pending where a test is true, in a state; ``depth``: how many edges there are around what both are made of."""
+
+    test: Operand
+    state: State
+    kinds: frozenset[int]
+    watchers: tuple[Watcher, ...]
+    depth: int
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A test on whose one side an exception is pending; without ``go_on`` nothing follows it."""
+
+    pending: Pending
+    block: Block
+    entry: State
+    loc: Loc
+    go_on: Block | None = None
+    outer: Block | None = None
+    facts: int = 0
+
+
+def name_of(kind: int) -> Name:
+    """The name of the exception that is pending, if it is of a kind."""
+    return (RAISED, f"%{kind}")
+
+
+def args_of(kind: int) -> Name:
+    """The name of what the class of an exception was given that is pending, where the program raised it."""
+    return (RAISED, f"%{kind}.given")
+
+
+def kind_of(ctx: Lowering, raisable: Raisable) -> int:
+    """The number of what may be raised."""
+    if raisable not in ctx.raisables:
+        ctx.raisables.append(raisable)
+    return ctx.raisables.index(raisable)
+
+
+def kind_now(ctx: Lowering, kinds: frozenset[int]) -> Operand:
+    """Which of some kinds the pending exception is of."""
+    return Const(next(iter(kinds))) if len(kinds) == 1 else ctx.read(ctx.state.names[KIND])
+
+
+def is_seen(ctx: Lowering, raisable: Raisable) -> bool:
+    """Does somebody in the program see it?"""
+    return any(raisable.verdict(watcher.kinds) is not False for watcher in ctx.watchers)
+
+
+# ------------------------------------------------------------------ raising
+
+
+def raise_where(ctx: Lowering, test: Operand, raisable: Raisable, exception: Callable[[], Binding], args: Binding = MISSING) -> None:
+    """An exception is pending where a test is true; the program goes on where it is not."""
+    if isinstance(test, Const):
+        if test.value:
+            with ctx.unwatched():
+                held = exception()
+            raise_here(ctx, kind_of(ctx, raisable), held, args)
+        return
+    kind, block, state = kind_of(ctx, raisable), Block(), ctx.state.copy()
+    kept, ctx.state = ctx.state, state
+    with ctx.inside(block):
+        held = exception()
+    ctx.state = kept
+    state.names |= {KIND: Num(Const(kind)), name_of(kind): held, args_of(kind): args}
+    state.known = {**state.known, **ctx.decided.by(test, True)}
+    push(ctx, Pending(test, state, frozenset({kind}), ctx.watchers, len(ctx.edges) + 1), block)
+
+
+def raise_here(ctx: Lowering, kind: int, exception: Binding, args: Binding = MISSING) -> None:
+    """An exception is pending; nothing follows."""
+    state = ctx.state.copy()
+    state.names |= {KIND: Num(Const(kind)), name_of(kind): exception, args_of(kind): args}
+    pend(ctx, Pending(TRUE, state, frozenset({kind}), ctx.watchers, len(ctx.edges)))
+    ctx.state.dead = True
+    raise Raised
+
+
+def fail(ctx: Lowering, cls: type[Exception], what: str) -> None:
+    """Raise an exception with a text; nothing follows."""
+    fail_unless(ctx, FALSE, cls, what)
+    raise Raised
+
+
+def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: str) -> None:
+    """Raise an exception with a text where a test is false."""
+    raisable = Raisable((cls,), exact=True)
+    if is_seen(ctx, raisable):
+        with ctx.unwatched():
+            fails = opposite(ctx, test)
+        exception = ctx.new_object("record", (("args", Tup((Static(what),))),), cls)
+        raise_where(ctx, fails, raisable, lambda: exception, Tup((Static(what),)))
+        return
+    raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), Const(what)], {})
+    if isinstance(test, Const):
+        ctx.builder.append(raised)
+        ctx.state.dead = True
+    else:
+        ctx.builder.append(If([], ctx.builder.loc, test, Block(), Block([], [raised])))
+        ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
+
+
+def check_count(ctx: Lowering, number: Operand, count: Operand, what: str) -> None:
+    """Raise a ``ValueError`` unless there are as many as there should be."""
+    if is_seen(ctx, Raisable((ValueError,), exact=True)):
+        fail_unless(ctx, ctx.call("equal", number, count), ValueError, what)
+    else:
+        ctx.builder.call_many("check_count", number, count, Const(what))
+
+
+def pend(ctx: Lowering, pending: Pending) -> None:
+    """Note what is pending where nothing follows it."""
+    ctx.edges.append(Edge(pending, Block(), pending.state, ctx.builder.loc))
+
+
+def push(ctx: Lowering, pending: Pending, block: Block) -> None:
+    """Go on where an exception is not pending."""
+    builder = ctx.builder
+    edge = Edge(pending, block, ctx.state.copy(), builder.loc, Block(), builder.block, len(builder.facts))
+    ctx.edges.append(edge)
+    ctx.state.known = {**ctx.state.known, **ctx.decided.by(pending.test, False)}
+    assert edge.go_on is not None
+    builder.block = edge.go_on
+
+
+def reopen(ctx: Lowering, several: Iterable[Pending]) -> None:
+    """Go on where none of the exceptions is pending that came out of a block."""
+    depth = len(ctx.edges)
+    for pending in several:
+        pending = replace(pending, depth=depth)
+        if ctx.state.dead or isinstance(pending.test, Const):
+            pend(ctx, pending)
+        else:
+            push(ctx, pending, Block())
+
+
+# ------------------------------------------------------------------ the ends of blocks
+
+
+def close(ctx: Lowering, mark: int) -> list[Pending]:
+    """Close the edges above a mark: what is pending of them, in terms of the block in which the first of them stands."""
+    pending: list[Pending] = []
+    with ctx.unwatched():
+        while len(ctx.edges) > mark:
+            edge = ctx.edges.pop()
+            pending = [edge.pending, *pending] if edge.go_on is None else close_one(ctx, edge, pending)
+    return pending
+
+
+def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
+    """Make the branch of an edge; what is pending on either side comes out of it."""
+    assert edge.go_on is not None
+    assert edge.outer is not None
+    depth = len(ctx.edges)
+    del ctx.builder.facts[edge.facts :]
+    ctx.builder.block = edge.outer
+    op = If([], edge.loc, edge.pending.test, edge.block, edge.go_on)
+    first = edge.pending
+    if first.depth > depth:
+        first = replace(first, state=handed_out(ctx, edge.entry, op, first.state, True), depth=depth)
+    made = [first, *(p if p.depth <= depth else out_of(ctx, edge.entry, op, p, False, depth) for p in inner)]
+    if not ctx.state.dead:
+        ctx.state = handed_out(ctx, edge.entry, op, ctx.state, False)
+    ctx.builder.append(op)
+    return made
+
+
+def out_of(ctx: Lowering, entry: State, op: If, pending: Pending, then: bool, depth: int) -> Pending:
+    """What is pending at the end of one side of a branch, after it."""
+    test: Operand
+    if isinstance(pending.test, Const):
+        test = op.test if then else opposite(ctx, op.test)
+    else:
+        test = Value(BOOL)
+        op.outs.append(test)
+        for block, is_own in ((op.then, then), (op.orelse, not then)):
+            block.yields.append(pending.test if is_own else FALSE)
+    return replace(pending, test=test, state=handed_out(ctx, entry, op, pending.state, then), depth=depth)
+
+
+def opposite(ctx: Lowering, test: Operand) -> Operand:
+    return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
+
+
+def handed_out(ctx: Lowering, entry: State, op: If, state: State, then: bool) -> State:
+    """The state at the end of one side of a branch, after it; on the other side nobody reads it."""
+    gone = State(dead=True)
+    sides = (Side(op.then, state), Side(op.orelse, gone)) if then else (Side(op.then, gone), Side(op.orelse, state))
+    return Joining(ctx, entry, *sides, op).joined()
+
+
+def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], list[Pending]]) -> None:
+    """Go on behind a branch where nothing is pending of what was raised on its sides."""
+    if any(sides):
+        with ctx.unwatched():
+            several = [out_of(ctx, entry, op, p, then, 0) for then, side in zip((True, False), sides, strict=True) for p in side]
+        reopen(ctx, several)
+
+
+def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
+    """Exceptions of which at most one is pending as one, of several kinds."""
+    first, *others = several
+    for other in others:
+        with ctx.unwatched():
+            ctx.state = entry
+            test = either(ctx, first.test, other.test)
+            join_states(ctx, entry, first.test, Side(Block(), first.state), Side(Block(), other.state), ctx.builder.loc)
+        first = Pending(test, ctx.state, first.kinds | other.kinds, ctx.watchers, len(ctx.edges))
+    return first
+
+
+def either(ctx: Lowering, one: Operand, other: Operand) -> Operand:
+    """Is one of two tests true?"""
+    if TRUE in (one, other):
+        return TRUE
+    return ctx.call("logical_or", one, other)
+
+
+def both(ctx: Lowering, one: Operand, other: Operand) -> Operand:
+    """Are both of two tests true?"""
+    if one is TRUE:
+        return other
+    return one if other is TRUE else ctx.call("logical_and", one, other)
+
+
+# ------------------------------------------------------------------ loops
+
+
+def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -> None:
+    """A round of a loop ends with what is pending in it: the loop ends, and remembers of which kind that is."""
+    for pending in several:
+        state, there = pending.state.copy(), Block()
+        held, ctx.state = ctx.state, state
+        with ctx.inside(there):
+            code = kind_now(ctx, pending.kinds)
+            code = Const(code.value + ABOVE) if isinstance(code, Const) else ctx.call("add", code, Const(ABOVE))
+        state.names |= {loop.stop: Num(TRUE), loop.exit: Num(code)}
+        state.codes = frozenset({NEXT})
+        for k in pending.kinds:
+            loop.exits.add(ABOVE + k)
+            watchers = tuple(w for w in pending.watchers if w in ctx.watchers)
+            if loop.watchers.setdefault(k, watchers) != watchers:
+                raise UnsupportedSyntax("a generator and the loop over it raise exceptions of one class", ctx.builder.loc)
+        ctx.state = entry
+        with ctx.unwatched():
+            join_states(ctx, entry, pending.test, Side(there, state), Side(Block(), held), ctx.builder.loc)
+
+
+def after_rounds(ctx: Lowering, loop: Loop) -> None:
+    """Go on behind a loop that was not left with an exception."""
+    kinds = sorted(code - ABOVE for code in loop.exits if code >= ABOVE)
+    if not kinds or ctx.state.dead:
+        return
+    code = ctx.read(ctx.state.names[loop.exit])
+    several = []
+    for kind in kinds:
+        with ctx.unwatched():
+            test = ctx.call("equal", code, Const(ABOVE + kind))
+        state = ctx.state.copy()
+        state.names[KIND] = Num(Const(kind))
+        several.append(Pending(test, state, frozenset({kind}), loop.watchers[kind], len(ctx.edges)))
+    loop.exits -= {ABOVE + k for k in kinds}
+    reopen(ctx, several)
+
+
+SPREAD["close"] = close
+
+__all__ = [
+    "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close", "come_out",
+    "either", "end_round", "fail", "fail_unless", "is_seen", "join_pending", "kind_now", "kind_of", "name_of", "opposite", "raise_here",
+    "raise_where", "reopen",
+]  # fmt: skip

@@ -1,0 +1,290 @@
+"""What operations may raise, and the tests that say when: asked of each operation that somebody in the program watches.
+
+``failures_of`` is the table. Where no test can be written the operation is run under a Python ``try`` before it stands in the program
+(``failure``); where that is not possible either, the derivative refuses the exception when it is raised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from symgrad.frontend.bindings import Num
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import Raisable, is_seen, kind_of, raise_here, raise_where
+from symgrad.frontend.tables import SPREAD
+from symgrad.ir.core import ZERO, Call, Const, Operand
+from symgrad.ir.sums import combined, follows, sum_of
+from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type
+from symgrad.ops.declare import ROWS
+from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.ops.parts import PATHS
+from symgrad.ops.raising import may_raise
+from symgrad.ops.trying import lambda_of
+
+Test = Callable[[], Operand]
+
+ANYTHING = Raisable((Exception,))
+DIVISION, OVERFLOW, DOMAIN = (Raisable((cls,), exact=True) for cls in (ZeroDivisionError, OverflowError, ValueError))
+OUT_OF_RANGE = Raisable((IndexError,), exact=True)
+#: what NumPy raises for arrays that do not fit; the errors of linear algebra are of this class too
+OF_NUMPY = Raisable((ValueError, TypeError, IndexError))
+OF_SHAPES = Raisable((ValueError,))
+OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
+#: conversions, and what they raise
+CONVERSIONS: dict[Any, tuple[type, ...]] = {float: (ValueError, TypeError, OverflowError), int: (ValueError, TypeError, OverflowError),
+               complex: (ValueError, TypeError, OverflowError), len: (TypeError,), str: (), repr: (), type: (), id: ()}  # fmt: skip
+#: rows that are made for the program and raise for nobody
+SILENT = frozenset(
+    {
+        *("failure", "is_failure", "is_instance", "shape_of", "extent", "zeros_of", "list_zeros", "held", "drawn", "generator", "touched"),
+        *("cast", "accumulate", "label", "probe", "python_numbers", "list_join", "list_slice", "range_len", "by_rows", "copy_rows"),
+    }
+)
+#: rows of numbers that read or write an item of a list, and where the index stands among the operands
+ITEMS = {"list_take": 1, "list_set": 1}
+STORES = frozenset({"set_at", "add_at"})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an operation may raise, and the test that says when; None where there is no such test."""
+
+    raisable: Raisable
+    test: Test | None = None
+
+
+def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
+    """Look, before an operation is made, whether it raises what somebody in the program sees."""
+    if name in SILENT:
+        return
+    types = [a.type for a in args]
+    settings = {**ROWS[name].settings, **settings}
+    op = Call([], ctx.builder.loc, name, list(args), settings)
+    if not may_raise(op, {}, {}):
+        return
+    seen = [failure for failure in failures_of(ctx, op) if is_seen(ctx, failure.raisable)]
+    if not seen:
+        return
+    text = lambda_of(name, settings, types)
+
+    def exception_of() -> Operand:
+        return ctx.call("failure", *args, run=text or "lambda *operands: None")
+
+    def exception() -> Num:
+        return Num(exception_of())
+
+    def made(test: Test) -> Operand:
+        with ctx.unwatched():
+            return test()
+
+    for failure in seen:
+        if failure.test is not None:
+            raise_where(ctx, made(failure.test), failure.raisable, exception)
+        elif text is None or name == "opaque":
+            refuse_later(ctx, failure.raisable)
+        else:
+            error = made(exception_of)
+            raise_where(ctx, made(partial(ctx.call, "is_failure", error)), failure.raisable, partial(Num, error))
+
+
+def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
+    """Where an exception is not followed, the derivative refuses it when it is raised."""
+    for watcher in ctx.watchers:
+        if raisable.verdict(watcher.kinds) is not False:
+            kinds = [Exception if kind is BaseException else kind for kind in watcher.kinds]
+            ctx.caught += [(kind, watcher.loc) for kind in kinds if (kind, watcher.loc) not in ctx.caught]
+
+
+def mismatched(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
+    """An operation surely raises a ``ValueError``, as its operands do not fit."""
+    raisable = Raisable((ValueError,))
+    text = lambda_of(name, {**ROWS[name].settings, **settings}, [a.type for a in args])
+    if text is None or not is_seen(ctx, raisable):
+        return
+    with ctx.unwatched():
+        error = ctx.call("failure", *args, run=text)
+    raise_here(ctx, kind_of(ctx, raisable), Num(error))
+
+
+# ------------------------------------------------------------------ the table
+
+
+def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
+    """What an operation may raise, in the order of its tests."""
+    name, args, settings = op.name, op.args, op.settings
+    types = [a.type for a in args]
+    if settings.get("via") == "math":
+        yield from of_math(ctx, name, args)
+    elif name in ("divide", "floor_divide", "mod") and all(map(is_python, types)):
+        yield Failure(DIVISION, lambda: ctx.call("equal", args[1], ZERO))
+    elif name == "power" and all(map(is_python, types)):
+        yield from of_power(ctx, args)
+    elif name in ("divide", "floor_divide", "mod", "power") and all(isinstance(t, Scalar) for t in types):
+        yield Failure(Raisable((ZeroDivisionError, OverflowError)))
+    elif name in ITEMS and isinstance(types[0], List):
+        yield from of_item(ctx, args[0], args[ITEMS[name]])
+    elif name == "list_drop":
+        yield Failure(OUT_OF_RANGE, lambda: ctx.call("equal", ctx.call("list_len", args[0]), ZERO))
+    elif name in PATHS:
+        yield from of_path(ctx, op)
+    elif name in ("opaque", "opaque_pure"):
+        function = args[0].value if isinstance(args[0], Const) else None
+        raised = next((kinds for known, kinds in CONVERSIONS.items() if known is function), (Exception,))
+        if raised:
+            yield Failure(Raisable(raised))
+    elif name == "number" and is_python(types[0]) and types[0].kind != "int" and settings["kind"] == "int":  # type: ignore[attr-defined]
+        yield Failure(DOMAIN, lambda: ctx.call("isnan", args[0]))
+        yield Failure(OVERFLOW, lambda: ctx.call("isinf", args[0]))
+    elif all(isinstance(t, Scalar | Array | ShapeOf) or isinstance(a, Const) and is_plain(a) for t, a in zip(types, args, strict=True)):
+        whole = any(isinstance(t, Array) for t in types)
+        known = all(not isinstance(t, Array) or t.dtype is not None for t in types)
+        yield Failure(OF_SHAPES if whole and known and ROWS[name].elementwise else OF_NUMPY if whole else OF_NUMBERS)
+    else:
+        yield Failure(ANYTHING)
+
+
+def is_plain(const: Const) -> bool:
+    return const.value is None or isinstance(const.value, int | float | complex)
+
+
+def is_python(type_: Type) -> bool:
+    """Is it surely a number of Python's?"""
+    return isinstance(type_, Scalar) and type_.dtype is None
+
+
+#: functions of ``math``: the tests of one operand for which they raise a ``ValueError``
+DOMAINS: dict[str, tuple[tuple[str, float], ...]] = {
+    "sqrt": (("less", 0.0),), "log": (("less_equal", 0.0),), "log2": (("less_equal", 0.0),), "log10": (("less_equal", 0.0),),
+    "log1p": (("less_equal", -1.0),), "arccosh": (("less", 1.0),), "arcsin": (("less", -1.0), ("greater", 1.0)),
+    "arccos": (("less", -1.0), ("greater", 1.0)), "arctanh": (("less_equal", -1.0), ("greater_equal", 1.0)),
+    "sin": (("equal", -math.inf), ("equal", math.inf)), "cos": (("equal", -math.inf), ("equal", math.inf)),
+    "tan": (("equal", -math.inf), ("equal", math.inf)),
+}  # fmt: skip
+
+
+def of_math(ctx: Lowering, name: str, args: list[Operand]) -> Iterator[Failure]:
+    """A function of the math module."""
+    if name in DOMAINS and len(args) == 1 and isinstance(args[0].type, Scalar) and args[0].type.kind in ("float", "bool", "int"):
+
+        def test() -> Operand:
+            several = [ctx.call(relation, args[0], Const(bound)) for relation, bound in DOMAINS[name]]
+            return several[0] if len(several) == 1 else ctx.call("logical_or", *several)
+
+        yield Failure(DOMAIN, test)
+    elif name in ("exp", "expm1", "exp2", "sinh", "cosh"):
+        yield Failure(Raisable((OverflowError,)))
+    else:
+        yield Failure(Raisable((ValueError, OverflowError, TypeError, ZeroDivisionError)))
+
+
+def of_power(ctx: Lowering, args: list[Operand]) -> Iterator[Failure]:
+    """A power of Python's numbers."""
+    base, exponent = args
+    whole = all(isinstance(a.type, Scalar) and a.type.kind in ("int", "bool") for a in args)
+    known = exponent.value if isinstance(exponent, Const) else None
+    if known is None:
+        yield Failure(Raisable((ZeroDivisionError, OverflowError)))
+        return
+    if known < 0:
+        yield Failure(DIVISION, lambda: ctx.call("equal", base, ZERO))
+    if not whole and known not in (0, 1, 0.5):
+        yield Failure(Raisable((OverflowError,)))
+
+
+def of_item(ctx: Lowering, held: Operand, index: Operand) -> Iterator[Failure]:
+    """An item of a list of any length."""
+    if not isinstance(index.type, Scalar) or index.type.kind not in ("int", "bool"):
+        yield Failure(Raisable((IndexError, TypeError)))
+        return
+    yield Failure(OUT_OF_RANGE, lambda: outside(ctx, index, ctx.call("list_len", held)))
+
+
+def outside(ctx: Lowering, index: Operand, length: Operand) -> Operand:
+    """Is an index out of range?"""
+    value = index.value if isinstance(index, Const) else None
+    low = None if value is not None and value >= 0 else ctx.call("less", index, ctx.call("negative", length))
+    high = None if value is not None and value < 0 else ctx.call("greater_equal", index, length)
+    if low is None or high is None:
+        made = high if low is None else low
+        assert made is not None
+        return made
+    return ctx.call("logical_or", low, high)
+
+
+def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
+    """A part of an array, read or written to."""
+    array, at = op.args[0], PATHS[op.name]
+    path = steps(op.settings["index"])
+    type_ = array.type
+    simple = isinstance(type_, Array) and type_.shape is not None and len(path) == 1 and not path[0][0].startswith(".")
+    letters = path[0][0] if simple else ""
+    places: list[tuple[int, Operand]] = []
+    axis = 0
+    for k, letter in enumerate(letters):
+        operands = op.args[at : at + OPERANDS[letter]]
+        at += OPERANDS[letter]
+        if letter == "i" and not (isinstance(operands[0].type, Scalar) and operands[0].type.kind == "int"):
+            simple = False
+        if letter == "s" and not all(is_bound(o) for o in operands):
+            simple = False
+        if letter == "e":
+            assert isinstance(type_, Array)
+            assert type_.shape is not None
+            axis = len(type_.shape) - sum(inner in "is" for inner in letters[k + 1 :])
+        elif letter != "n":
+            if letter == "i":
+                places.append((axis, operands[0]))
+            axis += 1
+    if not simple or isinstance(type_, Array) and type_.shape is not None and axis > len(type_.shape):
+        yield Failure(Raisable((IndexError, ValueError, TypeError)) if isinstance(type_, Array) else ANYTHING)
+        return
+    for axis_, index in places:
+        if not is_within(ctx, array, axis_, index):
+            yield Failure(OUT_OF_RANGE, lambda k=axis_, i=index: outside(ctx, i, length_of(ctx, array, k)))  # type: ignore[misc]
+    if op.name in STORES and not isinstance(op.args[1].type, Scalar):
+        yield Failure(Raisable((ValueError,)))
+
+
+def is_bound(operand: Operand) -> bool:
+    """Is it a bound of a slice that raises for no array?"""
+    return (
+        isinstance(operand, Const)
+        and (operand.value is None or isinstance(operand.value, int) and operand.value != 0)
+        or (isinstance(operand.type, Scalar) and operand.type.kind == "int" and not isinstance(operand, Const))
+    )
+
+
+def length_of(ctx: Lowering, array: Operand, axis: int) -> Operand:
+    """How many elements there are along an axis."""
+    assert isinstance(array.type, Array)
+    assert array.type.shape is not None
+    extent = array.type.shape[axis]
+    return Const(extent) if isinstance(extent, int) else ctx.call("extent", array, axis=axis)
+
+
+def is_within(ctx: Lowering, array: Operand, axis: int, index: Operand) -> bool:
+    """Is an index surely in range, as the loops around say?"""
+    assert isinstance(array.type, Array)
+    assert array.type.shape is not None
+    place, extent = sum_of(ctx.builder.extent_of(index)), sum_of(array.type.shape[axis])
+    if place is None or extent is None:
+        return False
+    if isinstance(index, Const) and index.value < 0:
+        return follows(combined(extent, place), ctx.builder.facts)
+    return follows(place, ctx.builder.facts) and follows(combined(combined(extent, place, -1), {"": 1}, -1), ctx.builder.facts)
+
+
+def unfollowed(ctx: Lowering) -> None:
+    """What is raised here is not followed to who sees it."""
+    refuse_later(ctx, Raisable((BaseException,)))
+
+
+SPREAD["unfollowed"] = unfollowed
+SPREAD["before"] = before
+SPREAD["mismatched"] = mismatched
+
+__all__ = ["Failure", "before", "failures_of", "refuse_later"]

@@ -1,0 +1,172 @@
+"""``with``: what context managers do on entry and on every way out, and which exceptions they take.
+
+A class with ``__enter__`` and ``__exit__`` is told of an exception that is pending, and says whether it goes on. A generator that
+``contextlib.contextmanager`` decorates is lowered with the body at its ``yield``: what is raised there is raised in the generator.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import MISSING, Binding, Broken, Fun, Generator, Num, Static
+from symgrad.frontend.context import CODE, NEXT, Lowering
+from symgrad.frontend.flow import branch, proceed, run
+from symgrad.frontend.generators import drive
+from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
+from symgrad.frontend.operators import truth
+from symgrad.frontend.protocols import own_method
+from symgrad.frontend.reading import makes_manager
+from symgrad.frontend.tables import special, statement
+from symgrad.frontend.targets import bind
+from symgrad.ir.core import FALSE, Const, Operand
+
+MANAGERS = "use a class with __enter__ and __exit__"
+
+
+@statement(ast.With)
+def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
+    """``np.errstate`` only silences warnings; of the user's context managers what they do on entry and exit is lowered."""
+    entry, *others = node.items
+    body: list[ast.stmt] = [ast.copy_location(ast.With(others, node.body), node)] if others else node.body
+    if is_quiet(ctx, entry):
+        run(ctx, [*body, *rest])
+        return True
+    call = entry.context_expr
+    held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
+    if isinstance(held, Static) and held.value in (contextlib.nullcontext, contextlib.suppress) and not call.keywords:
+        return of_contextlib(ctx, node, held.value, body, rest)
+    if is_generator(held):
+        return over_generator(ctx, node, held, body, rest)
+    refuse_generator(ctx, entry.context_expr)
+    manager = ctx.evaluate(call)
+    methods = [own_method(ctx, manager, word) for word in ("__enter__", "__exit__")]
+    if None in methods:
+        raise UnsupportedSyntax("this context manager cannot be differentiated", ctx.loc(call), MANAGERS)
+    entered = ctx.apply_method(manager, "__enter__", [], call)
+    if entry.optional_vars is not None:
+        bind(ctx, entry.optional_vars, entered)
+
+    def told(taken: Taken) -> None:
+        given = [taken.cls(), taken.shown(), Broken("it is a traceback")]
+        swallowed = truth(ctx, ctx.apply_method(manager, "__exit__", given, call), call)
+        branch(ctx, swallowed, lambda: None, taken.again, [], ctx.loc(call))
+
+    def left_without() -> None:
+        ctx.apply_method(manager, "__exit__", [Static(None)] * 3, node)
+
+    return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, told)
+
+
+def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
+    """Is it ``np.errstate(...="ignore")``?"""
+    call = entry.context_expr
+    known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
+    quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
+    if known and (not quiet or entry.optional_vars is not None):
+        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "write with np.errstate(all='ignore'):")
+    return bool(quiet)
+
+
+def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.stmt], rest: list[ast.stmt]) -> bool:
+    """``nullcontext`` gives what it is given; ``suppress`` catches, as ``except`` does."""
+    entry = node.items[0]
+    call = entry.context_expr
+    assert isinstance(call, ast.Call)
+    given = [ctx.evaluate(argument) for argument in call.args]
+    is_null = manager is contextlib.nullcontext
+    if entry.optional_vars is not None:
+        bind(ctx, entry.optional_vars, given[0] if given and is_null else Static(None))
+    if is_null:
+        run(ctx, [*body, *rest])
+        return True
+    kinds = tuple(cls for binding in given for cls in classes_in(ctx, binding, call))
+    return caught(ctx, node, [Clause(kinds, lambda taken: None)], lambda: run(ctx, body), lambda: None, rest)
+
+
+# ------------------------------------------------------------------ generators
+
+
+def is_generator(held: Binding | None) -> bool:
+    """Is it a function that ``contextlib.contextmanager`` has decorated?"""
+    if isinstance(held, Static):
+        return makes_manager(held.value)
+    return isinstance(held, Fun) and held.manages
+
+
+def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt], rest: list[ast.stmt]) -> bool:
+    """A ``with`` of a generator that ``contextlib.contextmanager`` decorates: the body is lowered at its ``yield``."""
+    entry = node.items[0]
+    call = entry.context_expr
+    assert isinstance(call, ast.Call)
+    function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if isinstance(held, Static) else call.func
+    made = ctx.evaluate(ast.copy_location(ast.Call(function, call.args, call.keywords), call))
+    if not isinstance(made, Generator) or yields_often(made.node):
+        raise UnsupportedSyntax("a context manager that yields in a loop, or in several places", ctx.loc(call), MANAGERS)
+    consumer, stack, left = ctx.frame, list(ctx.stack), (ctx.frame, f"%left{next(ctx.builder.fresh)}")
+    kept: dict[Any, Any] = {}
+    codes: set[int] = set()
+
+    def consume(value: Binding) -> Operand:
+        yielding, loc, inside = ctx.frame, ctx.builder.loc, ctx.stack
+        ctx.frame, ctx.stack = consumer, list(stack)
+        try:
+            if entry.optional_vars is not None:
+                bind(ctx, entry.optional_vars, value)
+            run(ctx, body)
+            if not ctx.state.dead:
+                codes.update(ctx.state.codes)
+                ctx.state.names[left] = ctx.state.names.get(CODE, Num(Const(NEXT)))
+                kept.update(kept_exit(ctx))
+                proceed(ctx)
+        finally:
+            ctx.frame, ctx.builder.loc, ctx.stack = yielding, loc, inside
+        return FALSE
+
+    ctx.state.names[left] = Num(Const(NEXT))
+    drive(ctx, made, consume, call)
+    ctx.state.names[left], code = MISSING, ctx.state.names[left]
+    if kept and not ctx.state.dead:
+        operand = ctx.read(code)
+
+        def restore() -> None:
+            for name, key in kept.items():
+                ctx.state.names[name] = ctx.state.names.pop(key)
+            ctx.state.names[CODE] = code
+            ctx.state.codes = frozenset(codes - {NEXT})
+
+        if isinstance(operand, Const):
+            restore()
+        else:
+            branch(ctx, ctx.call("equal", operand, Const(NEXT)), lambda: None, restore, [], ctx.loc(node))
+    return False
+
+
+def yields_often(node: ast.FunctionDef) -> bool:
+    """May a generator yield more than once?"""
+    yields = [n for n in ast.walk(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
+    loops = [n for n in ast.walk(node) if isinstance(n, ast.For | ast.While)]
+    return len(yields) != 1 or any(inner in yields for loop in loops for inner in ast.walk(loop))
+
+
+@special(contextlib.contextmanager)
+def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``@contextlib.contextmanager`` of a generator that is defined in the function."""
+    if not isinstance(args[0], Fun):
+        raise UnsupportedSyntax("contextlib.contextmanager is called on this", ctx.loc(node), "decorate the function where it is defined")
+    return replace(args[0], manages=True)
+
+
+def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
+    """What ``contextlib.contextmanager`` made is a generator."""
+    held = ctx.evaluate(node.func) if isinstance(node, ast.Call) else None
+    if isinstance(held, Static) and makes_manager(held.value):
+        raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
+
+
+__all__: list[str] = []

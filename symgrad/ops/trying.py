@@ -1,0 +1,123 @@
+"""Rows that let a program look at exceptions: whether an operation raises and what, of which class that is, and raising it again.
+
+``failure`` runs an operation only to see what it raises: None, or the exception. The operation itself stands behind it, where it is
+known not to raise.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import BOOL, DTYPES, Object, Type
+from symgrad.ops.declare import ROWS, constant
+from symgrad.ops.indexing import OPERANDS, Extents, steps
+
+FAILURE = Object("exception")
+
+
+def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | None:
+    """An operation as a function of its operands, as text; None if it is none of an expression.
+
+    >>> lambda_of("divide", {}, [BOOL, BOOL])
+    'lambda x, y: x / y'
+    """
+    row = ROWS[name]
+    if row.statement or row.consumes:
+        return None
+    own = {**row.settings, **settings}
+    text = (
+        row.math if row.math is not None and own.get("via") == "math" else row.emit if isinstance(row.emit, str) else row.emit(own, types)
+    )
+    params = list(row.params)
+    said: dict[str, ast.expr] = {}
+    if "index" in own and params[-1].startswith("*"):
+        path = path_of(own.pop("index"))
+        if path is None:
+            return None
+        names, said["path"] = path
+        params[-1:] = names
+    for key, value in own.items():
+        spelled = dtype_text(value) if key == "dtype" and value in DTYPES else literal_text(value)
+        if spelled is None:
+            return None
+        said[key] = ast.parse(spelled, mode="eval").body
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:
+        return None
+    body = Spelled(said).visit(tree).body
+    return f"lambda {', '.join(params)}: {ast.unparse(ast.fix_missing_locations(body))}"
+
+
+class Spelled(ast.NodeTransformer):
+    """Puts what settings are in the place of their names."""
+
+    def __init__(self, said: dict[str, ast.expr]) -> None:
+        self.said = said
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.said.get(node.id, node)
+
+
+def path_of(index: str) -> tuple[list[str], ast.expr] | None:
+    """The parameters and the subscript of a path of one step."""
+    several = steps(index)
+    if len(several) != 1 or several[0][0].startswith("."):
+        return None
+    step, count = several[0]
+    names = [f"at{k}" for k in range(count)]
+    given, items = iter(names), []
+    for letter in step:
+        own = [next(given) for _ in range(OPERANDS[letter])]
+        items.append(own[0] if letter == "i" else f"slice({', '.join(own)})" if letter == "s" else "None" if letter == "n" else "...")
+    text = items[0] if len(items) == 1 else f"({', '.join(items)})"
+    return names, ast.parse(text, mode="eval").body
+
+
+def dtype_text(name: str) -> str:
+    return f"np.{np.dtype(DTYPES[name]).type.__name__}"
+
+
+def literal_text(value: Any) -> str | None:
+    """A setting as text, if it is a plain constant."""
+    match value:
+        case None | bool() | int() | str():
+            return repr(value)
+        case float() if math.isfinite(value):
+            return repr(value)
+        case tuple() | list():
+            inner = [literal_text(item) for item in value]
+            if None in inner:
+                return None
+            words = ", ".join(map(str, inner))
+            return f"[{words}]" if isinstance(value, list) else f"({words},)" if len(inner) == 1 else f"({words})"
+    return None
+
+
+def _failure(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return FAILURE
+
+
+def _bool(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return BOOL
+
+
+def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return ()
+
+
+def _failure_text(settings: dict[str, Any], types: list[Type]) -> str:
+    return f"failure({settings['run']}, *operands)"
+
+
+# ``run``: the operation as a function of the operands, as text
+constant("failure(*operands, run='')", _failure, emit=_failure_text)
+constant("is_failure(error)", _bool, emit="error is not None", cheap=True)
+constant("is_instance(error, kind)", _bool, emit="isinstance(error, kind)", cheap=True)
+constant("raise_again(error)", _nothing, emit="raise error", effect=True, statement=True)
+
+__all__ = ["FAILURE", "lambda_of"]
