@@ -266,16 +266,23 @@ def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending
 
 def either(ctx: Lowering, one: Operand, other: Operand) -> Operand:
     """Is one of two tests true?"""
-    if TRUE in (one, other):
-        return TRUE
-    return ctx.call("logical_or", one, other)
+    return TRUE if TRUE in (one, other) else chosen(ctx, one, lambda: TRUE, lambda: other)
 
 
-def both(ctx: Lowering, one: Operand, other: Operand) -> Operand:
-    """Are both of two tests true?"""
-    if one is TRUE:
-        return other
-    return one if other is TRUE else ctx.call("logical_and", one, other)
+def both(ctx: Lowering, one: Operand, other: Callable[[], Operand]) -> Operand:
+    """Are both of two tests true?  What the second reads is there only where the first is."""
+    return other() if one is TRUE else chosen(ctx, one, other, lambda: FALSE)
+
+
+def chosen(ctx: Lowering, test: Operand, then: Callable[[], Operand], orelse: Callable[[], Operand]) -> Value:
+    """A bool of one or the other side of a branch."""
+    out, blocks = Value(BOOL), (Block(), Block())
+    for block, make in zip(blocks, (then, orelse), strict=True):
+        with ctx.inside(block):
+            block.yields = [make()]
+    ctx.builder.append(If([out], ctx.builder.loc, test, *blocks))
+    ctx.decided.joined([(blocks[0].yields[0], ctx.decided.by(test, True)), (blocks[1].yields[0], ctx.decided.by(test, False))], out)
+    return out
 
 
 # ------------------------------------------------------------------ loops

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,7 @@ def split(ctx: Lowering, pending: Pending) -> list[Pending]:
         return [pending]
     held = ctx.read(pending.state.names[KIND])
     return [
-        replace(pending, test=both(ctx, pending.test, ctx.call("equal", held, Const(kind))), kinds=frozenset({kind}))
+        replace(pending, test=both(ctx, pending.test, partial(ctx.call, "equal", held, Const(kind))), kinds=frozenset({kind}))
         for kind in sorted(pending.kinds)
     ]
 
@@ -200,9 +201,10 @@ def share_out(ctx: Lowering, pending: Pending, clauses: list[Clause], taken: dic
             taken[k].append(pending)
             return
         if verdict is None:
-            test = instance_of(ctx, ctx.read(pending.state.names[name_of(kind)]), clause.kinds)
-            taken[k].append(replace(pending, test=both(ctx, pending.test, test)))
-            pending = replace(pending, test=both(ctx, pending.test, opposite(ctx, test)))
+            error, before = ctx.read(pending.state.names[name_of(kind)]), pending.test
+            test = both(ctx, before, partial(instance_of, ctx, error, clause.kinds))
+            taken[k].append(replace(pending, test=test))
+            pending = replace(pending, test=both(ctx, before, partial(opposite, ctx, test)))
     left_over.append(pending)
 
 
