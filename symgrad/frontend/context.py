@@ -495,6 +495,11 @@ class Lowering:
             frame = frame.parent
         return None
 
+    def number(self, name: Name, otherwise: Operand | None = None) -> Operand:
+        """The number that a name of ours is bound to: a code, a flag."""
+        held = self.state.names.get(name, MISSING)
+        return otherwise if held == MISSING and otherwise is not None else self.read(held)
+
     def assign(self, name: str, binding: Binding, node: ast.AST | None = None) -> None:
         """Bind a variable."""
         home = self.home(name) or self.frame

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import collections
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Obj, Static
@@ -21,12 +21,12 @@ SET_OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-def is_dict(binding: Any) -> bool:
+def is_dict(binding: Any) -> TypeGuard[Obj]:
     """Is it a dict made in the function, and no set?"""
     return isinstance(binding, Obj) and binding.key.kind == "dict" and binding.key.cls is not set
 
 
-def is_set(binding: Any) -> bool:
+def is_set(binding: Any) -> TypeGuard[Obj]:
     """Is it a set made in the function?"""
     return isinstance(binding, Obj) and binding.key.cls is set
 

@@ -29,10 +29,14 @@ ABOVE = 4
 
 @dataclass(frozen=True, slots=True)
 class Raisable:
-    """What may be raised somewhere: one of these classes or of theirs; ``exact``: the one class itself."""
+    """What may be raised somewhere: one of these classes or of theirs; ``exact``: the one class itself.
+
+    ``own``: the program raises it, so that it is an object of the program; else it is what an operation raises when it runs.
+    """
 
     classes: tuple[type, ...]
     exact: bool = False
+    own: bool = False
 
     def verdict(self, kinds: tuple[type, ...]) -> bool | None:
         """Does a handler of some classes take it?  None if that shows when the program runs."""
@@ -93,7 +97,7 @@ def kind_of(ctx: Lowering, raisable: Raisable) -> int:
 
 def kind_now(ctx: Lowering, kinds: frozenset[int]) -> Operand:
     """Which of some kinds the pending exception is of."""
-    return Const(next(iter(kinds))) if len(kinds) == 1 else ctx.read(ctx.state.names[KIND])
+    return Const(next(iter(kinds))) if len(kinds) == 1 else ctx.number(KIND)
 
 
 def is_seen(ctx: Lowering, raisable: Raisable) -> bool:
@@ -139,7 +143,7 @@ def fail(ctx: Lowering, cls: type[Exception], what: str) -> None:
 
 def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: str) -> None:
     """Raise an exception with a text where a test is false."""
-    raisable = Raisable((cls,), exact=True)
+    raisable = Raisable((cls,), exact=True, own=True)
     if is_seen(ctx, raisable):
         with ctx.unwatched():
             fails = opposite(ctx, test)
@@ -313,7 +317,7 @@ def after_rounds(ctx: Lowering, loop: Loop) -> None:
     kinds = sorted(code - ABOVE for code in loop.exits if code >= ABOVE)
     if not kinds or ctx.state.dead:
         return
-    code = ctx.read(ctx.state.names[loop.exit])
+    code = ctx.number(loop.exit)
     several = []
     for kind in kinds:
         with ctx.unwatched():

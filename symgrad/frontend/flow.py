@@ -32,9 +32,7 @@ def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
         if lower_one(ctx, node, rest) or ctx.state.dead or NEXT not in ctx.state.codes:
             return
         if ctx.state.codes != {NEXT}:
-            code = ctx.state.names[CODE]
-            assert isinstance(code, Num)
-            test = ctx.call("equal", code.operand, Const(NEXT))
+            test = ctx.call("equal", ctx.number(CODE), Const(NEXT))
             branch(ctx, test, partial(go_on, ctx, rest), partial(left, ctx), [], ctx.builder.loc)
             return
 
@@ -278,8 +276,7 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
 
 
 def stop_operand(ctx: Lowering, loop_: Loop) -> Operand:
-    stop = ctx.state.names.get(loop_.stop)
-    return stop.operand if isinstance(stop, Num) else FALSE
+    return ctx.number(loop_.stop, FALSE)
 
 
 def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[], Operand], body: Callable[[], None], loc: Loc) -> Loop:

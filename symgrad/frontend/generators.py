@@ -141,9 +141,7 @@ def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Bindi
         if ctx.state.dead:
             return FALSE
         proceed(ctx)
-        stop = ctx.state.names[loop.stop]
-        assert isinstance(stop, Num)
-        return stop.operand
+        return ctx.number(loop.stop)
 
     return drive(ctx, held, consume, node)
 

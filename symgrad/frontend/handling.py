@@ -39,6 +39,7 @@ from symgrad.frontend.exceptions import (
 )
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, run
 from symgrad.frontend.joins import Side
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.tables import statement
@@ -159,7 +160,7 @@ def orelse_where_it_goes_on(ctx: Lowering, orelse: Callable[[], None]) -> None:
     if ctx.state.codes == {NEXT}:
         orelse()
         return
-    code = ctx.read(ctx.state.names[CODE])
+    code = ctx.number(CODE)
 
     def going() -> None:
         proceed(ctx)
@@ -252,7 +253,7 @@ def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
     """Raise what is pending, for the caller to see."""
     first, *others = sorted(kinds)
     if others:
-        test = ctx.call("equal", ctx.read(ctx.state.names[KIND]), Const(first))
+        test = ctx.call("equal", ctx.number(KIND), Const(first))
         branch(ctx, test, lambda: for_good(ctx, frozenset({first})), lambda: for_good(ctx, frozenset(others)), [], ctx.builder.loc)
         return
     raise_op(ctx, first, ctx.state.names[name_of(first)], ctx.state.names.get(args_of(first), MISSING))
@@ -260,13 +261,14 @@ def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
 
 def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
     """The op that raises an exception, for the caller to see."""
-    if isinstance(exception, Num):
-        ctx.builder.call_many("raise_again", exception.operand)
-    else:
-        cls = ctx.raisables[kind].classes[0]
-        with ctx.unwatched():
-            operands = [ctx.read(item) for item in args.items] if isinstance(args, Tup) else [ctx.read(args)]
+    raisable = ctx.raisables[kind]
+    with ctx.unwatched():
+        operands = [ctx.read(item) for item in (items_in(args) if raisable.own else (exception,))]
+    if raisable.own:
+        (cls,) = raisable.classes
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
+    else:
+        ctx.builder.call_many("raise_again", *operands)
     ctx.state.dead = True
 
 
@@ -282,13 +284,18 @@ def caught_by(ctx: Lowering, handler: ast.ExceptHandler) -> tuple[type, ...]:
 
 def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     """A class, or those in a tuple."""
-    if isinstance(held, Tup):
-        return tuple(cls for item in held.items for cls in classes_in(ctx, item, node))
-    if isinstance(held, Static) and isinstance(held.value, tuple):
-        return tuple(cls for item in held.value for cls in classes_in(ctx, Static(item), node))
-    if not (isinstance(held, Static) and isinstance(held.value, type)):
+    if (cls := class_in(held)) is not None:
+        return (cls,)
+    (value,) = known_value(held) or (None,)
+    inner: tuple[Binding, ...] = tuple(map(Static, value)) if isinstance(value, tuple) else items_in(held)
+    if inner == (held,):
         raise UnsupportedSyntax("what is caught must be a class", ctx.loc(node))
-    return (held.value,)
+    return tuple(cls for item in inner for cls in classes_in(ctx, item, node))
+
+
+def items_in(held: Binding) -> tuple[Binding, ...]:
+    """The items of a tuple; of everything else itself as the one item, which cannot be read where it is missing."""
+    return held.items if isinstance(held, Tup) else (held,)
 
 
 def handler_of(ctx: Lowering, handler: ast.ExceptHandler) -> Callable[[frozenset[int]], None]:
@@ -327,7 +334,7 @@ class Taken:
 
     def test(self, kind: int) -> Operand:
         """Is it of this kind?"""
-        held = self.ctx.read(self.ctx.state.names[self.name("kind")])
+        held = self.ctx.number(self.name("kind"))
         return Const(held.value == kind) if isinstance(held, Const) else self.ctx.call("equal", held, Const(kind))
 
     def shown(self) -> Binding:
@@ -434,7 +441,7 @@ def go_on_with(ctx: Lowering, again: Callable[[], None]) -> None:
         except Raised:
             assert ctx.state.dead
         return
-    code = ctx.read(ctx.state.names[CODE])
+    code = ctx.number(CODE)
     branch(ctx, ctx.call("equal", code, Const(NEXT)), again, lambda: left(ctx), [], ctx.builder.loc)
 
 
@@ -487,7 +494,7 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
     if ctx.state.codes == {NEXT}:
         restore()
         return
-    code = ctx.read(ctx.state.names[CODE])
+    code = ctx.number(CODE)
     branch(ctx, ctx.call("equal", code, Const(NEXT)), restore, lambda: left(ctx), [], ctx.loc(node))
 
 
@@ -521,14 +528,20 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         ctx.handling[-1].again()
         return
     kind, args = raised_by(ctx, node.exc)
-    if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
+    cls = class_in(kind)
+    if cls is None or not issubclass(cls, BaseException):
         if (taken := exception_again(ctx, kind)) is not None:
             raise_kind(ctx, *taken)
             return
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
     if node.cause is not None:
         ctx.evaluate(node.cause)
-    raise_class(ctx, kind.value, args, node)
+    raise_class(ctx, cls, args, node)
+
+
+def class_in(held: Binding) -> type | None:
+    """The class that a binding is known to be, if it is one."""
+    return next((value for value in known_value(held) if isinstance(value, type)), None)
 
 
 def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
@@ -536,7 +549,7 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
     match node:
         case ast.Call(func=made, args=arguments, keywords=[]) if not any(isinstance(a, ast.Starred) for a in arguments):
             held = ctx.evaluate(made)
-            if isinstance(held, Static) and isinstance(held.value, type):
+            if class_in(held) is not None:
                 return held, [ctx.evaluate(a) for a in arguments]
             return ctx.apply(held, [ctx.evaluate(a) for a in arguments], {}, node), []
     return ctx.evaluate(node), []
@@ -544,7 +557,7 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
 
 def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> None:
     """Raise an exception of a class."""
-    raisable = Raisable((cls,), exact=True)
+    raisable = Raisable((cls,), exact=True, own=True)
     if not is_seen(ctx, raisable):
         operands = [ctx.read(argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours

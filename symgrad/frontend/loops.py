@@ -59,9 +59,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     for name in held:
         ctx.state.names.pop(name, None)
     if check is not None and not ctx.state.dead:
-        leaving = ctx.state.names.get(made.exit, Num(Const(NEXT)))
-        assert isinstance(leaving, Num)
-        branch(ctx, same(ctx, leaving.operand, NEXT), check, lambda: None, [], ctx.loc(node.iter))
+        branch(ctx, same(ctx, ctx.number(made.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node.iter))
     return after(ctx, made, node.orelse, rest)
 
 
@@ -153,9 +151,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
         if ctx.state.dead:
             return
         proceed(ctx)
-        stop = ctx.state.names[loop.stop]
-        assert isinstance(stop, Num)
-        branch(ctx, stop.operand, lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
+        branch(ctx, ctx.number(loop.stop), lambda: None, lambda: rounds(place + 1), [], ctx.loc(node))
 
     rounds(0)
     return after(ctx, loop, node.orelse, rest)
@@ -165,9 +161,7 @@ def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]
     """What follows a loop: a return out of it goes on outwards, ``else`` runs if nothing broke."""
     if ctx.state.dead:
         return False
-    leaving = ctx.state.names.get(loop.exit, Num(Const(NEXT)))
-    assert isinstance(leaving, Num)
-    exit_ = leaving.operand
+    exit_ = ctx.number(loop.exit, Const(NEXT))
     loc = ctx.builder.loc
 
     def otherwise() -> None:

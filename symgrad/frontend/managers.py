@@ -19,6 +19,7 @@ from symgrad.frontend.context import CODE, NEXT, Lowering
 from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import makes_manager
@@ -39,9 +40,10 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         return True
     call = entry.context_expr
     held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
-    if isinstance(held, Static) and held.value in (contextlib.nullcontext, contextlib.suppress) and not call.keywords:
-        return of_contextlib(ctx, node, held.value, body, rest)
-    if is_generator(held):
+    values = [] if held is None else known_value(held)
+    if any(value in (contextlib.nullcontext, contextlib.suppress) for value in values) and not call.keywords:
+        return of_contextlib(ctx, node, values[0], body, rest)
+    if any(map(makes_manager, values)) or can_manage(held):
         return over_generator(ctx, node, held, body, rest)
     refuse_generator(ctx, entry.context_expr)
     manager = ctx.evaluate(call)
@@ -66,7 +68,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
     """Is it ``np.errstate(...="ignore")``?"""
     call = entry.context_expr
-    known = isinstance(call, ast.Call) and isinstance(made := ctx.evaluate(call.func), Static) and made.value is np.errstate
+    known = isinstance(call, ast.Call) and any(value is np.errstate for value in known_value(ctx.evaluate(call.func)))
     quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
     if known and (not quiet or entry.optional_vars is not None):
         raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "write with np.errstate(all='ignore'):")
@@ -92,10 +94,8 @@ def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.st
 # ------------------------------------------------------------------ generators
 
 
-def is_generator(held: Binding | None) -> bool:
-    """Is it a function that ``contextlib.contextmanager`` has decorated?"""
-    if isinstance(held, Static):
-        return makes_manager(held.value)
+def can_manage(held: Any) -> bool:
+    """Is it a generator that ``contextlib.contextmanager`` decorates in the program?"""
     return isinstance(held, Fun) and held.manages
 
 
@@ -104,7 +104,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
     entry = node.items[0]
     call = entry.context_expr
     assert isinstance(call, ast.Call)
-    function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if isinstance(held, Static) else call.func
+    function = ast.copy_location(ast.Attribute(call.func, "__wrapped__", ast.Load()), call) if not can_manage(held) else call.func
     made = ctx.evaluate(ast.copy_location(ast.Call(function, call.args, call.keywords), call))
     if not isinstance(made, Generator) or yields_often(made.node):
         raise UnsupportedSyntax("a context manager that yields in a loop, or in several places", ctx.loc(call), MANAGERS)
@@ -164,8 +164,7 @@ def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding
 
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
     """What ``contextlib.contextmanager`` made is a generator."""
-    held = ctx.evaluate(node.func) if isinstance(node, ast.Call) else None
-    if isinstance(held, Static) and makes_manager(held.value):
+    if isinstance(node, ast.Call) and any(map(makes_manager, known_value(ctx.evaluate(node.func)))):
         raise UnsupportedSyntax("a context manager that is a generator cannot be differentiated", ctx.loc(node), MANAGERS)
 
 

@@ -131,7 +131,7 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     """What is known while compiling is put in order there; all else by its numbers, or those that the key gives."""
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
     if is_set(args[0]):
-        args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]  # type: ignore[arg-type]
+        args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]
     args = [sequence(ctx, args[0], node), *args[1:]]
     items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
     if items is None and key == Static(None) and is_of_several(ctx, args[0], node):

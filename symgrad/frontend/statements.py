@@ -19,6 +19,7 @@ from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.outside import outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
@@ -101,10 +102,10 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         assert isinstance(made, Obj)
         ctx.change(old.key, ctx.state.heap[made.key])
         return None
-    if isinstance(old, Obj) and isinstance(value, Obj) and isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
+    if isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
         merged(ctx, old, value, into=True)
         return None
-    if isinstance(old, Obj) and is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS:
+    if is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS:
         made = binary(ctx, type(node.op), old, value, node)
         assert isinstance(made, Obj)
         ctx.change(old.key, ctx.state.heap[made.key])
@@ -190,8 +191,8 @@ def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     made: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
     for decorator in reversed(node.decorator_list):
         held = ctx.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if isinstance(held, Static) and held.value in UNSEEN:
-            made = replace(made, keeps=True) if held.value in KEEPS and isinstance(made, Fun) else made
+        if (known := known_value(held)) and known[0] in UNSEEN:
+            made = replace(made, keeps=True) if known[0] in KEEPS and isinstance(made, Fun) else made
             continue
         made = ctx.apply(ctx.evaluate(decorator) if isinstance(decorator, ast.Call) else held, [made], {}, decorator)
     ctx.assign(node.name, made, node)

@@ -15,7 +15,6 @@ ANSWERS = {
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets",
     "reading": "context", "joins": "joins", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
     "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "loops": "carried",
-    "exceptions": "handling", "context managers": "managers",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 295
