@@ -104,3 +104,29 @@ def test_all_stores_cast_as_numpys_do(held: str, jit: Any) -> None:
 def test_all_integers_wrap_as_numpys_do(kind: str, jit: Any) -> None:
     for operation in OPERATIONS[:: 3 if jit else 1]:
         check_integers(operation, kind, jit)
+
+
+#: ways to use an array that is not returned, of which kernels keep less than the array
+UNSEEN = (
+    "return np.sum(y * x)",
+    "return np.dot(y, x)",
+    "return (y * x).sum() + y[1]",
+    "t = 0.0\n    for k in range(3):\n        t += y[k] * x[k]\n    return t",
+)
+ONES = ("np.ones(3, {})", "x.astype({})", "np.zeros(3, {}) + x.astype({})")
+
+
+@pytest.mark.sweep(13)
+@pytest.mark.parametrize(
+    ("form", "held", "use", "made"),
+    list(product([f for f in FORMS if "[i]" not in f], ("f32", "i32"), UNSEEN, ONES)),
+    ids=lambda value: str(value).replace("\n", " "),
+)
+def test_what_is_stored_is_rounded_though_the_array_is_never_made(form: str, held: str, use: str, made: str) -> None:
+    text = made.replace("{}", NAMES[held])
+    form = form if held == "f32" else form.replace("z", "z.round()")
+    source = f"import numpy as np\ndef f(x, z):\n    y = {text}\n    {form}\n    {use}\n"
+    arguments = {"x": X, "z": given("f64") * 0.37}
+    for jit in (False, True):
+        verdict = judged(function_of(source), arguments, jit=jit)  # differences of what is rounded are not sure
+        assert verdict[0] in ("right", "refused", "not taken", "gradient") or verdict[0] == "kind" and jit, (source, jit, verdict)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value, walk
-from symgrad.ir.types import Array
+from symgrad.ir.types import Array, Scalar
 from symgrad.loops.accesses import stored_to
 from symgrad.loops.uses import Uses
 from symgrad.loops.writer import Writer, key_of, scalar
 
 Keys = tuple[object, ...]
+#: dtypes of Python's numbers
+WIDE = frozenset({"f64", "i64", "bool", "c128"})
 
 
 def contract(block: Block, writer: Writer) -> None:
@@ -180,10 +182,22 @@ def as_number(op: Call, made: Value, begin: bool) -> list[Op]:
     if op.name == "take":
         return [Call([op.outs[0]], op.loc, "positive", [made], {"via": None})]
     if op.name == "set_at":
-        return [Call([], op.loc, "let", [made, op.args[1]], {"begin": begin})]
+        return as_held(op, made, op.args[1], begin)
     total = Value(made.type)
+    if isinstance(op.args[1].type, Scalar) and op.args[1].type.dtype == "f64":
+        total.type = op.args[1].type
     add = Call([total], op.loc, "add", [made, op.args[1]], {"via": None})
-    return [add, Call([], op.loc, "let", [made, total], {"begin": begin})]
+    return [add, *as_held(op, made, total, begin)]
+
+
+def as_held(op: Call, made: Value, value: Operand, begin: bool) -> list[Op]:
+    """Give a running number a value, rounded or cut as the array in its place would hold it."""
+    assert isinstance(made.type, Scalar)
+    dtype, own = made.type.dtype, value.type
+    if own == made.type or isinstance(own, Scalar) and own.kind == made.type.kind and own.dtype in (None, "any") and dtype in WIDE:
+        return [Call([], op.loc, "let", [made, value], {"begin": begin})]
+    held = Value(made.type)
+    return [Call([held], op.loc, "cast", [value], {"dtype": dtype}), Call([], op.loc, "let", [made, held], {"begin": begin})]
 
 
 # ------------------------------------------------------------------ what nobody reads
