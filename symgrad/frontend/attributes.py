@@ -34,6 +34,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.exact import exact_class, possible_classes
+from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.flow import choose
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
@@ -121,6 +122,8 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
         return Static(held[0])
+    if any(issubclass(cls, BaseException) for cls in possible_classes(ctx, owner, node)) and not all(map(callable, held)):
+        return Num(ctx.call("opaque_attribute", ctx.read(owner, node), attribute=attr))
     return Bound(owner, attr)
 
 
@@ -291,7 +294,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     break
                 case held if callable(held) and from_class(ctx, type(held), "__get__") is not None:
                     rely_on_entry(ctx, seen, attr)
-                    return Bound(owner, attr)  # a method that is not written in Python
+                    is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
+                    return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
                     return outside(ctx, read_attribute(owner.value, attr), path(owner.text, attr), attr)
                 case held:

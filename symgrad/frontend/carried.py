@@ -19,10 +19,9 @@ from symgrad.frontend.bindings import (
     Ref,
     State,
 )
-from symgrad.frontend.context import CODE, Loop, Lowering
-from symgrad.frontend.exceptions import RAISED
+from symgrad.frontend.context import CODE, RAISED, Loop, Lowering
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
-from symgrad.frontend.filling import operands_of
+from symgrad.frontend.filling import blank, operands_of
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_in, reached_twice
@@ -85,7 +84,10 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
     for name, form in plan.names.items():
         before = entry.names.get(name, MISSING)
         form = plan.names[name] = merge(ctx.skeleton(before, entry), form, anew=True)
-        head.inits += operands_of(ctx, before, form)
+        inits = operands_of(ctx, before, form)
+        if name[0] == RAISED:
+            inits = [blank(init, leaf.type) for init, leaf in zip(inits, leaves(form), strict=True)]
+        head.inits += inits
         hints = [None] * len(leaves(form)) if name[1].startswith("%") else leaf_names(form, name[1])
         args = [head.slot(ctx, leaf.type, hint) for leaf, hint in zip(leaves(form), hints, strict=True)]
         state.names[name] = made = rebuild(form, list(args), state, name[1], ctx.builder.loc)

@@ -14,6 +14,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
+from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
@@ -22,6 +23,10 @@ from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
 from symgrad.text import item
+
+#: exceptions of Python's that hold what they were given
+PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDivisionError, OverflowError, FloatingPointError,
+         LookupError, IndexError, KeyError, AssertionError, NotImplementedError, RecursionError)  # fmt: skip
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -38,10 +43,13 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         if missing := [f for f in fields if f not in given]:
             raise UnsupportedSyntax(f"argument {missing[0]!r} is missing", ctx.loc(node))
         return Tup(tuple(given[f] for f in fields), cls)
-    if cls.__module__.split(".")[0] in LIBRARIES:
+    is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
+    if cls.__module__.split(".")[0] in LIBRARIES and not is_exception:
         return opaque(ctx, cls, name, args, kwargs, node)
-    check_making(ctx, cls)
-    made = ctx.new_object("record", (), cls)
+    if not is_exception:
+        check_making(ctx, cls)
+    whole = Tup(tuple(args))
+    made = ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         ctx.change(made.key, tuple(dataclass_fields(ctx, cls, args, kwargs, node).items()))
         rely_on_entry(ctx, cls, "__init__")
@@ -54,6 +62,11 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         rely_on_class(ctx, made, cls, "__init__", init)
         call_function(ctx, init, [made, *args], kwargs, node)
     return made
+
+
+def is_plain_exception(ctx: Lowering, cls: type) -> bool:
+    """Is it a class of exceptions that hold what they were given, and nothing else that Python's own classes add?"""
+    return issubclass(cls, Exception) and from_class(ctx, cls, "__new__") in [own.__new__ for own in PLAIN]
 
 
 def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str, Binding]:

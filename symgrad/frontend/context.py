@@ -160,6 +160,7 @@ class Raised(Exception):
 #: the codes of a path: it goes on, or how it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
+RAISED: Any = "raised"  #: in the place of a frame, of names that say which exception is pending
 RESULT = "%return"  #: the variable of each frame that holds what it returns
 
 ROUNDS = 400  #: rounds of loops that are written out, in all

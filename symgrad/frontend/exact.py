@@ -21,6 +21,7 @@ from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array, List, Scalar
+from symgrad.ops.trying import class_of
 
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 #: the classes of objects that say themselves what they are
@@ -51,6 +52,8 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
             return (types.FunctionType,)
         case Iter(kind=kind) if kind in OF_RANGE:
             return (OF_RANGE[kind],)
+        case Num(operand) if (raised := class_of(operand.type)) is not None:
+            return (raised,)
         case Num(operand) if operand not in ctx.mixed.unsure:
             if made := classes_of_number(operand, operand in ctx.mixed.values):
                 return made

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
-from symgrad.frontend.context import NEXT, Loop, Lowering, Raised
+from symgrad.frontend.context import NEXT, RAISED, Loop, Lowering, Raised
 from symgrad.frontend.joins import Joining, Side, join_states
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
@@ -21,8 +21,9 @@ from symgrad.ir.types import BOOL
 from symgrad.location import Loc
 
 #: names of the state that say what is pending: which kind it is, and for each kind the exception itself
-RAISED: Any = "raised"
 KIND: Name = (RAISED, "%kind")
+#: what an exception that the program makes holds of what its class was called with
+GIVEN = "%given"
 #: what a loop remembers of the exception that it was left with: a code above those of other exits
 ABOVE = 4
 
@@ -105,6 +106,11 @@ def is_seen(ctx: Lowering, raisable: Raisable) -> bool:
     return any(raisable.verdict(watcher.kinds) is not False for watcher in ctx.watchers)
 
 
+def sees(ctx: Lowering, cls: type) -> bool:
+    """Does somebody in the program see an exception of a class?"""
+    return is_seen(ctx, Raisable((cls,), exact=True))
+
+
 # ------------------------------------------------------------------ raising
 
 
@@ -135,20 +141,21 @@ def raise_here(ctx: Lowering, kind: int, exception: Binding, args: Binding = MIS
     raise Raised
 
 
-def fail(ctx: Lowering, cls: type[Exception], what: str) -> None:
-    """Raise an exception with a text; nothing follows."""
+def fail(ctx: Lowering, cls: type[Exception], what: Any) -> None:
+    """Raise an exception with a text, or what else it is given; nothing follows."""
     fail_unless(ctx, FALSE, cls, what)
     raise Raised
 
 
-def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: str) -> None:
-    """Raise an exception with a text where a test is false."""
+def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -> None:
+    """Raise an exception with a text, or what else it is given, where a test is false."""
     raisable = Raisable((cls,), exact=True, own=True)
     if is_seen(ctx, raisable):
         with ctx.unwatched():
             fails = opposite(ctx, test)
-        exception = ctx.new_object("record", (("args", Tup((Static(what),))),), cls)
-        raise_where(ctx, fails, raisable, lambda: exception, Tup((Static(what),)))
+        given = Tup((Static(what) if isinstance(what, str) else Num(Const(what)),))
+        exception = ctx.new_object("record", (("args", given), (GIVEN, given)), cls)
+        raise_where(ctx, fails, raisable, lambda: exception, given)
         return
     raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), Const(what)], {})
     if isinstance(test, Const):
@@ -245,7 +252,7 @@ def handed_out(ctx: Lowering, entry: State, op: If, state: State, then: bool) ->
     """The state at the end of one side of a branch, after it; on the other side nobody reads it."""
     gone = State(dead=True)
     sides = (Side(op.then, state), Side(op.orelse, gone)) if then else (Side(op.then, gone), Side(op.orelse, state))
-    return Joining(ctx, entry, *sides, op).joined()
+    return Joining(ctx, entry, *sides, op, blank=True).joined()
 
 
 def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], list[Pending]]) -> None:
@@ -256,14 +263,32 @@ def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], li
         reopen(ctx, several)
 
 
+def common(ctx: Lowering, entry: State, several: list[State]) -> State:
+    """What states have in common that lead on from one behind ``entry``: behind a loop on the ways with and without an exception."""
+    alive = [state for state in several if not state.dead]
+    if not alive:
+        return entry.copy()
+    made = alive[0].copy()
+    made.operands, made.codes, made.dead = entry.operands, entry.codes, False
+    made.names = {name: held for name, held in made.names.items() if all(state.names.get(name) == held for state in alive)}
+    made.memory = {place: held for place, held in made.memory.items() if all(place in state.memory for state in alive)}
+    made.heap = {key: held for key, held in made.heap.items() if all(key in state.heap for state in alive)}
+    for one, others in ((state, other) for state in alive for other in alive):
+        if any(one.kin[key] != others.kin[key] for key in one.kin.keys() & others.kin.keys() & made.heap.keys()):
+            raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
+    made.kin = {key: held for key, held in made.kin.items() if key in made.heap and all(key in state.kin for state in alive)}
+    made.bases = {place: held for place, held in made.bases.items() if all(state.bases.get(place) == held for state in alive)}
+    return made
+
+
 def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending:
     """Exceptions of which at most one is pending as one, of several kinds."""
     first, *others = several
     for other in others:
         with ctx.unwatched():
-            ctx.state = entry
+            ctx.state = before = common(ctx, entry, [first.state, other.state])
             test = either(ctx, first.test, other.test)
-            join_states(ctx, entry, first.test, Side(Block(), first.state), Side(Block(), other.state), ctx.builder.loc)
+            join_states(ctx, before, first.test, Side(Block(), first.state), Side(Block(), other.state), ctx.builder.loc)
         first = Pending(test, ctx.state, first.kinds | other.kinds, ctx.watchers, len(ctx.edges))
     return first
 
@@ -307,9 +332,9 @@ def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -
             watchers = tuple(w for w in pending.watchers if w in ctx.watchers)
             if loop.watchers.setdefault(k, watchers) != watchers:
                 raise UnsupportedSyntax("a generator and the loop over it raise exceptions of one class", ctx.builder.loc)
-        ctx.state = entry
+        ctx.state = before = common(ctx, entry, [state, held])
         with ctx.unwatched():
-            join_states(ctx, entry, pending.test, Side(there, state), Side(Block(), held), ctx.builder.loc)
+            join_states(ctx, before, pending.test, Side(there, state), Side(Block(), held), ctx.builder.loc)
 
 
 def after_rounds(ctx: Lowering, loop: Loop) -> None:
@@ -332,7 +357,7 @@ def after_rounds(ctx: Lowering, loop: Loop) -> None:
 SPREAD["close"] = close
 
 __all__ = [
-    "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close", "come_out",
-    "either", "end_round", "fail", "fail_unless", "is_seen", "join_pending", "kind_now", "kind_of", "name_of", "opposite", "raise_here",
-    "raise_where", "reopen",
+    "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
+    "come_out", "common", "either", "end_round", "fail", "fail_unless", "is_seen", "join_pending", "kind_now", "kind_of", "name_of",
+    "opposite", "raise_here", "raise_where", "reopen", "sees",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
-from symgrad.ops.trying import lambda_of
+from symgrad.ops.trying import lambda_of, lambda_that_raises
 
 Test = Callable[[], Operand]
 
@@ -35,8 +35,10 @@ OF_NUMPY = Raisable((ValueError, TypeError, IndexError))
 OF_SHAPES = Raisable((ValueError,))
 OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
 #: conversions, and what they raise
-CONVERSIONS: dict[Any, tuple[type, ...]] = {float: (ValueError, TypeError, OverflowError), int: (ValueError, TypeError, OverflowError),
-               complex: (ValueError, TypeError, OverflowError), len: (TypeError,), str: (), repr: (), type: (), id: ()}  # fmt: skip
+CONVERSIONS: dict[Any, tuple[type, ...]] = {
+    **dict.fromkeys((float, int, complex), (ValueError, TypeError, OverflowError)), len: (TypeError,),
+    **dict.fromkeys((str, repr, type, id, tuple, print), ()),
+}  # fmt: skip
 #: rows that are made for the program and raise for nobody
 SILENT = frozenset(
     {
@@ -69,26 +71,23 @@ def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[s
     seen = [failure for failure in failures_of(ctx, op) if is_seen(ctx, failure.raisable)]
     if not seen:
         return
-    text = lambda_of(name, settings, types)
+    text, tested = lambda_of(name, settings, types), lambda_that_raises(name, settings, types)
 
-    def exception_of() -> Operand:
-        return ctx.call("failure", *args, run=text or "lambda *operands: None")
-
-    def exception() -> Num:
-        return Num(exception_of())
-
-    def made(test: Test) -> Operand:
-        with ctx.unwatched():
-            return test()
+    def known(raisable: Raisable) -> Num:
+        return Num(ctx.call("failure", *args, run=tested, kind=raisable.classes[0].__name__))
 
     for failure in seen:
-        if failure.test is not None:
-            raise_where(ctx, made(failure.test), failure.raisable, exception)
-        elif text is None or name == "opaque":
+        if failure.test is not None and tested is not None:
+            with ctx.unwatched():
+                test = failure.test()
+            raise_where(ctx, test, failure.raisable, partial(known, failure.raisable))
+        elif failure.test is not None or text is None or name == "opaque":
             refuse_later(ctx, failure.raisable)
         else:
-            error = made(exception_of)
-            raise_where(ctx, made(partial(ctx.call, "is_failure", error)), failure.raisable, partial(Num, error))
+            with ctx.unwatched():
+                error = ctx.call("failure", *args, run=text)
+                test = ctx.call("is_failure", error)
+            raise_where(ctx, test, failure.raisable, partial(Num, error))
 
 
 def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
@@ -134,7 +133,7 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
     elif name in ("opaque", "opaque_pure"):
         function = args[0].value if isinstance(args[0], Const) else None
         raised = next((kinds for known, kinds in CONVERSIONS.items() if known is function), (Exception,))
-        if raised:
+        if raised and not (isinstance(function, type) and issubclass(function, BaseException)):
             yield Failure(Raisable(raised))
     elif name == "number" and is_python(types[0]) and types[0].kind != "int" and settings["kind"] == "int":  # type: ignore[attr-defined]
         yield Failure(DOMAIN, lambda: ctx.call("isnan", args[0]))

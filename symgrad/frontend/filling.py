@@ -5,8 +5,8 @@ from __future__ import annotations
 from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
-from symgrad.ir.types import INT, Array, Dim, Scalar, Type, same_extent
+from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, Const, If, Operand, Value
+from symgrad.ir.types import INT, Array, Dim, Object, Scalar, Type, same_extent
 
 
 def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
@@ -23,6 +23,15 @@ def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand
         case "oneof":
             return [place_of(ctx, binding, form.same)]
     return []
+
+
+def blank(operand: Operand, type_: Type) -> Operand:
+    """What stands for a value that nobody reads: a number or None where that is possible, so that it can be handed on."""
+    if operand is not UNDEF:
+        return operand
+    if isinstance(type_, Scalar) and type_.dtype is None:
+        return Const({"bool": False, "int": 0, "float": 0.0, "complex": 0j}[type_.kind])
+    return NONE if isinstance(type_, Object) else UNDEF
 
 
 def of_maybe(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:

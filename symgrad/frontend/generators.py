@@ -16,7 +16,7 @@ from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, resumable
 from symgrad.frontend.stepping import FRESH, site_of, use
-from symgrad.frontend.tables import expression
+from symgrad.frontend.tables import SPREAD, expression
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
@@ -73,11 +73,13 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
         ctx.frame, ctx.builder.loc = outer, loc
 
 
-def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
+def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST, within: bool = False) -> bool:
     """Lower the generator's body; ``consume`` lowers what is done with each value and says whether that was the last.
 
-    Can the generator end of itself?
+    Can the generator end of itself?  ``within``: it sees the exceptions that are raised where its values are used.
     """
+    if not within:
+        consume = apart(ctx, held, consume, node)
     if held.resumes:
         return resume(ctx, held, consume, node)
     if held.key.cls in ctx.stateful and dict(ctx.state.entries(held.key))["state"] != FRESH:
@@ -105,6 +107,27 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
+    """What is done with a value where the generator does not see the exceptions, which are seen by who goes over it."""
+    outside, runs_more = ctx.watchers, closes(held.node)
+    if runs_more:
+        SPREAD["unfollowed"](ctx)
+
+    def used(value: Binding) -> Operand:
+        inside, mark = ctx.watchers, len(ctx.edges)
+        ctx.watchers = outside
+        try:
+            made = consume(value)
+        finally:
+            ctx.watchers = inside
+        if runs_more and len(ctx.edges) > mark:
+            what = "an exception leaves a loop over a generator with finally or with in it"
+            raise UnsupportedSyntax(what, ctx.loc(node), "make it a list first")
+        return made
+
+    return used
 
 
 def closes(node: ast.FunctionDef) -> bool:

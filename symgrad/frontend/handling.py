@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Static, Tup
+from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Obj, Static, Tup
 from symgrad.frontend.classes import construct
 from symgrad.frontend.context import CODE, NEXT, RESULT, Lowering, Raised
 from symgrad.frontend.exceptions import (
+    GIVEN,
     KIND,
     Edge,
     Pending,
@@ -28,6 +29,7 @@ from symgrad.frontend.exceptions import (
     args_of,
     both,
     close,
+    common,
     either,
     is_seen,
     join_pending,
@@ -41,8 +43,8 @@ from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, ru
 from symgrad.frontend.joins import Side
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
-from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
-from symgrad.frontend.tables import statement
+from symgrad.frontend.reading import module_named, name_in_module
+from symgrad.frontend.tables import method, statement
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.location import Loc
 
@@ -112,7 +114,7 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
     ctx.state = go_on
     beyond(ctx, left_over, watcher)
     go_on = ctx.state
-    ctx.state = entry.copy()
+    ctx.state = common(ctx, entry, [go_on, *(pending.state for _, pending in done)])
     loc = ctx.loc(node)
 
     def arrange(k: int) -> None:
@@ -245,7 +247,7 @@ def raised_in(ctx: Lowering, pending: Pending) -> None:
         raising()
         ctx.state = go_on
         return
-    ctx.state = (pending.state if go_on.dead else go_on).copy()
+    ctx.state = common(ctx, go_on, [go_on, pending.state])
     branch(ctx, pending.test, raising, going, [], ctx.builder.loc)
 
 
@@ -464,7 +466,7 @@ def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[],
     ctx.state = go_on
     beyond(ctx, [pending for pending in several if watcher not in pending.watchers], watcher)
     go_on = ctx.state
-    ctx.state = entry.copy()
+    ctx.state = common(ctx, entry, [go_on, pending.state])
 
     def going() -> None:
         ctx.state = go_on
@@ -530,7 +532,7 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     kind, args = raised_by(ctx, node.exc)
     cls = class_in(kind)
     if cls is None or not issubclass(cls, BaseException):
-        if (taken := exception_again(ctx, kind)) is not None:
+        if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
             raise_kind(ctx, *taken)
             return
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
@@ -565,14 +567,7 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) ->
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
         ctx.state.dead = True
         return
-    raise_here(ctx, kind_of(ctx, raisable), exception_of(ctx, cls, args, node), Tup(tuple(args)))
-
-
-def exception_of(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> Binding:
-    """An exception as an object."""
-    if (cls.__module__ or "").split(".")[0] in LIBRARIES:
-        return ctx.new_object("record", (("args", Tup(tuple(args))),), cls)
-    return construct(ctx, cls, cls.__name__, args, {}, node)
+    raise_here(ctx, kind_of(ctx, raisable), construct(ctx, cls, cls.__name__, args, {}, node), Tup(tuple(args)))
 
 
 def raise_kind(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:
@@ -590,6 +585,21 @@ def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding
             if held == names[taken.name(kind)]:
                 return kind, held, names.get(taken.name(f"{kind}.given"), MISSING)
     return None
+
+
+def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
+    """An exception that the program has made, with its kind and what its class was called with."""
+    if not (isinstance(held, Obj) and held.key.kind == "record"):
+        return None
+    given = dict(ctx.state.entries(held.key)).get(GIVEN)
+    return None if given is None else (kind_of(ctx, Raisable((held.key.cls,), exact=True, own=True)), held, given)
+
+
+@method("record", GIVEN)
+def set_args(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
+    """``super().__init__(...)`` in a class of exceptions: what is given is what the exception says of itself."""
+    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), "args": Tup(tuple(args))}.items()))
+    return Static(None)
 
 
 @statement(ast.Assert)

@@ -31,9 +31,9 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.context import CODE, Lowering
+from symgrad.frontend.context import CODE, RAISED, Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
-from symgrad.frontend.filling import filled, operands_of
+from symgrad.frontend.filling import blank, filled, operands_of
 from symgrad.frontend.known import in_all
 from symgrad.frontend.reach import objects_in, reached
 from symgrad.frontend.skeletons import (
@@ -96,6 +96,7 @@ class Joining:
     chosen: dict[HeapKey, tuple[HeapKey | None, HeapKey | None]] = field(default_factory=dict)  #: new objects: what they are on each side
     together: set[tuple[Binding, Binding]] = field(default_factory=set)  #: objects that become one, of which the items are being joined
     promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
+    blank: bool = False  #: what is joined may be undefined, and nobody reads it then
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
 
     def joined(self) -> State:
@@ -122,7 +123,9 @@ class Joining:
         for key in self.entry.heap:
             state.heap[key] = self.content(key)
         for name in dict.fromkeys([*a.names, *b.names]):
+            outer, self.blank = self.blank, self.blank or name[0] == RAISED
             made = self.binding(self.of(a, b, name), self.of(b, a, name), name[1])
+            self.blank = outer
             if made != MISSING:
                 state.names[name] = made
         self.relate()
@@ -139,8 +142,9 @@ class Joining:
         out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)
         self.ctx.mixed.joined(out, tuple(o for o, side in ((a, self.then), (b, self.orelse)) if not side.state.dead))
         self.op.outs.append(out)
-        self.then.block.yields.append(UNDEF if self.then.state.dead else a)
-        self.orelse.block.yields.append(UNDEF if self.orelse.state.dead else b)
+        for side, operand in ((self.then, a), (self.orelse, b)):
+            held = UNDEF if side.state.dead else operand
+            side.block.yields.append(blank(held, type_) if self.blank else held)
         if out.type == BOOL:
             ends = zip((self.then, self.orelse), (a, b), strict=True)
             self.ctx.decided.joined([(o, side.state.known) for side, o in ends if not side.state.dead], out)

@@ -13,6 +13,7 @@ from symgrad.frontend.builtins import dict_
 from symgrad.frontend.containers import counts_of
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, combined, elements_of, is_dict, is_set, new_set
+from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
 from symgrad.frontend.stepping import iterator
@@ -76,6 +77,8 @@ def dict_move_to_end(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bi
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.entries(owner.key)), static_key(ctx, args[0], node)
     if key not in content:
+        if sees(ctx, KeyError) and isinstance(key, str | int):
+            fail(ctx, KeyError, key)
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     moved = {key: content.pop(key)}
     content = {**content, **moved} if len(args) < 2 or unwrap(args[1]) else {**moved, **content}

@@ -129,7 +129,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
         return FALSE
 
     ctx.state.names[left] = Num(Const(NEXT))
-    drive(ctx, made, consume, call)
+    drive(ctx, made, consume, call, within=True)
     ctx.state.names[left], code = MISSING, ctx.state.names[left]
     if kept and not ctx.state.dead:
         operand = ctx.read(code)

@@ -35,6 +35,7 @@ from symgrad.frontend.containers import item_of_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.exact import exact_class
+from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, static_binding
@@ -293,6 +294,8 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
         chosen = items[key]
         return Tup(tuple(chosen)) if isinstance(owner, Tup) else ctx.new_object("list", enumerate(chosen))
     if not isinstance(key, int) or not -len(items) <= key < len(items):
+        if isinstance(key, int) and sees(ctx, IndexError):
+            fail(ctx, IndexError, f"{'tuple' if isinstance(owner, Tup) else 'list'} index out of range")
         raise UnsupportedSyntax(f"index {key!r} is out of range for {len(items)} items", ctx.loc(node))
     return items[key]
 
@@ -348,6 +351,8 @@ def load_dict(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> Binding
     if isinstance(owner.key.cls, tuple):
         return held_or_made(ctx, owner, key, node)
     if key not in content:
+        if sees(ctx, KeyError) and isinstance(key, str | int):
+            fail(ctx, KeyError, key)
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     return definite_item(ctx, content[key], node, KeyError, repr(key))
 

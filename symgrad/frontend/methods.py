@@ -21,6 +21,7 @@ from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
+from symgrad.frontend.exceptions import GIVEN, fail, sees
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
@@ -49,6 +50,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
         case Obj(key) if key.kind == "record":
+            if name == GIVEN:  # __init__ of a class of exceptions of Python's
+                return METHODS["record", GIVEN](ctx, owner, args, node)
             found = from_class(ctx, key.cls, name)
             if (base := generated(key.cls, name)) is not None:
                 return call_generated(ctx, owner, base, name, args, node)
@@ -228,6 +231,8 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
     if key not in content and len(args) < 2:
+        if sees(ctx, KeyError) and isinstance(key, str | int):
+            fail(ctx, KeyError, key)
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     made = content.pop(key, args[-1])
     ctx.change(owner.key, tuple(content.items()))

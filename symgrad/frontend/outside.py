@@ -15,6 +15,7 @@ from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
 from symgrad.frontend.context import Captured, Lowering, Recapture
+from symgrad.frontend.exceptions import sees
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
@@ -32,7 +33,8 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     if home is not None:
         made = ctx.state.names.get((home, node.id), MISSING)
         match made:
-            case Missing() if ctx.frame.loop is not None:  # so it is in the first round alone, or where nothing leads
+            # so it is in the first round alone, or where nothing leads, or somebody sees it
+            case Missing() if ctx.frame.loop is not None or sees(ctx, UnboundLocalError):
                 what = f"cannot access local variable {node.id!r} where it is not associated with a value"
                 return definite(ctx, made, node, UnboundLocalError, what)
             case Missing():
@@ -44,6 +46,8 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
+        if sees(ctx, NameError):
+            return definite(ctx, MISSING, node, NameError, f"name {node.id!r} is not defined")
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
     made = outside(ctx, value, text, node.id)
     if builtin:

@@ -12,9 +12,10 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
+from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.reading import from_class, owner_name
+from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List
 from symgrad.runtime.support import ShownAs, with_tuples
@@ -63,6 +64,11 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
     """The text of an instance by what its class says, as an object that shows it."""
     cls = binding.key.cls
     own = next((w for w in (word, "__repr__") if isinstance(from_class(ctx, cls, w), types.FunctionType)), None)
+    if own is None and GIVEN in dict(ctx.state.entries(binding.key)) and (word == "__str__" or is_of_library(cls)):
+        base = next(base for base in cls.__mro__ if is_of_library(base))  # the text is that of Python's class
+        given = dict(ctx.state.entries(binding.key))["args"]
+        items = given.items if isinstance(given, Tup) else ()
+        return made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
     if own is None:
         what = f"the text of an instance of {cls.__name__} says where it is in memory"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")

@@ -97,15 +97,11 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
         ctx.apply_method(old, "extend", [value], node)
         return None
-    if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Mult):
-        made = binary(ctx, ast.Mult, old, value, node)
-        assert isinstance(made, Obj)
-        ctx.change(old.key, ctx.state.heap[made.key])
-        return None
     if isinstance(node.op, ast.BitOr) and is_dict(old) and is_dict(value):
         merged(ctx, old, value, into=True)
         return None
-    if is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS:
+    is_repeated = isinstance(node.op, ast.Mult) and isinstance(old, Obj) and old.key.kind == "list"
+    if isinstance(old, Obj) and (is_repeated or is_set(old) and is_set(value) and type(node.op) in SET_OPERATORS):
         made = binary(ctx, type(node.op), old, value, node)
         assert isinstance(made, Obj)
         ctx.change(old.key, ctx.state.heap[made.key])

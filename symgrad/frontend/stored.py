@@ -264,11 +264,13 @@ class Storing:
 
     def call(self, function: Any, *operands: Operand, effect: bool = True) -> Operand:
         name = function.__name__ if function in BY_NAME else owner_name(self.ctx, function)
-        return self.ctx.call("opaque" if effect else "opaque_pure", Const(function, name), *operands, names=())
+        with self.ctx.unwatched():  # the program's own store has been looked at
+            return self.ctx.call("opaque" if effect else "opaque_pure", Const(function, name), *operands, names=())
 
     def method(self, key: HeapKey, name: str, *operands: Operand) -> None:
         """Call a method of an object of the caller's."""
-        self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
+        with self.ctx.unwatched():
+            self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
 
     def of_operand(self, operand: Operand) -> Operand:
         """What goes into a list of any length, as the caller is to hold it: an array or list as a copy that nobody writes to."""

@@ -76,7 +76,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
 def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
     """Does the class say what assigning to an attribute does?  A property's setter is called."""
 
-    if from_class(ctx, owner.key.cls, "__setattr__") is not object.__setattr__:
+    if from_class(ctx, owner.key.cls, "__setattr__") not in (object.__setattr__, BaseException.__setattr__):
         return set_by_class(ctx, owner, name, value, node)
     return set_by_descriptor(ctx, owner, name, value, node)
 

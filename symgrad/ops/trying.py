@@ -7,6 +7,7 @@ known not to raise.
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 from typing import Any
 
@@ -51,6 +52,17 @@ def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | N
         return None
     body = Spelled(said).visit(tree).body
     return f"lambda {', '.join(params)}: {ast.unparse(ast.fix_missing_locations(body))}"
+
+
+def lambda_that_raises(name: str, settings: dict[str, Any], types: list[Type]) -> str | None:
+    """The same for an operation that is known to raise, so that a store can be tried: nothing is stored."""
+    if name in ("set_at", "add_at"):
+        path = path_of(settings["index"])
+        return None if path is None else f"lambda x, v, {', '.join(path[0])}: x.__setitem__({ast.unparse(path[1])}, v)"
+    return STORES.get(name) or lambda_of(name, settings, types)
+
+
+STORES = {"list_set": "lambda l, i, v: l.__setitem__(i, v)", "list_drop": "lambda l: l.pop()"}
 
 
 class Spelled(ast.NodeTransformer):
@@ -99,7 +111,13 @@ def literal_text(value: Any) -> str | None:
 
 
 def _failure(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return FAILURE
+    return Object(f"raised {settings['kind']}") if settings["kind"] else FAILURE
+
+
+def class_of(type_: Type) -> type | None:
+    """The class of an exception that an operation raises, where it is known."""
+    name = type_.name.removeprefix("raised ") if isinstance(type_, Object) and type_.name.startswith("raised ") else ""
+    return getattr(builtins, name, None)
 
 
 def _bool(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -114,10 +132,10 @@ def _failure_text(settings: dict[str, Any], types: list[Type]) -> str:
     return f"failure({settings['run']}, *operands)"
 
 
-# ``run``: the operation as a function of the operands, as text
-constant("failure(*operands, run='')", _failure, emit=_failure_text)
+# ``run``: the operation as a function of the operands, as text; ``kind``: the class of Python's that it raises, where that is known
+constant("failure(*operands, run='', kind='')", _failure, emit=_failure_text)
 constant("is_failure(error)", _bool, emit="error is not None", cheap=True)
 constant("is_instance(error, kind)", _bool, emit="isinstance(error, kind)", cheap=True)
 constant("raise_again(error)", _nothing, emit="raise error", effect=True, statement=True)
 
-__all__ = ["FAILURE", "lambda_of"]
+__all__ = ["FAILURE", "class_of", "lambda_of", "lambda_that_raises"]
