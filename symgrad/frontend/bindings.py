@@ -338,6 +338,9 @@ class State:
         for partner in self.partners.get(location, NO_LOCATIONS):
             if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array)):
                 self.stale.setdefault(partner, loc)
+                for made, bases in self.bases.items():
+                    if partner in bases:  # what may be it is as doubtful
+                        self.stale.setdefault(made, loc)
 
     def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
         """What an object of known structure holds."""

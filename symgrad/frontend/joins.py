@@ -274,15 +274,22 @@ class Joining:
             hand_on(self.ctx, self.state, location, zip(sources, (self.then.state, self.orelse.state), strict=True))
             if self.is_one_of(location, *next(wholes)):
                 continue
-            for side, source in zip((self.then.state, self.orelse.state), sources, strict=True):
-                if location is not None and source is not None and not side.dead:
-                    self.state.pair(location, source)
-                    if source in side.stale:
-                        self.state.stale[location] = side.stale[source]
+            for side, source in zip((self.then, self.orelse), sources, strict=True):
+                if location is not None and source is not None and not side.state.dead:
+                    self.pair(side, location, source)
+                    if source in side.state.stale:
+                        self.state.stale[location] = side.state.stale[source]
         for key, *objects in zip(*(objects_of(x, form, heap) for x, heap in zip((made, a, b), heaps, strict=True)), strict=True):
             hand_on(self.ctx, self.state, key, zip(objects, (self.then.state, self.orelse.state), strict=True))
         self.stand(made, a, b, form)
         return made
+
+    def pair(self, side: Side, made: Location, source: Location) -> None:
+        """Note that a new array may share memory with one of a side, and with all that this one may share there."""
+        for other in (source, *self.state.near(source), *side.state.near(source)):
+            self.state.share(made, other)
+            if (after := self.promoted.get((side.block, other))) is not None:
+                self.state.share(made, after)
 
     def is_one_of(self, made: Location | None, one: Location | None, two: Location | None) -> bool:
         """Note which arrays a new one may be; False where that is not asked, or not known."""
@@ -304,13 +311,16 @@ class Joining:
         if location is None or location in side.state.stale:
             return None
         if location in side.state.bases:
-            held = dict(side.state.bases[location])
-            return held if held.keys() <= self.state.memory.keys() else None
+            return {self.base(side, base): test for base, test in side.state.bases[location].items()}
+        return {self.base(side, location): TRUE}
+
+    def base(self, side: Side, location: Location) -> Location:
+        """What stands after the join for an array of one side: itself if it was there before the branch."""
         if location in self.entry.memory:
-            return {location: TRUE}
+            return location
         if (side.block, location) not in self.promoted:
             self.promoted[side.block, location] = self.promote(side, location)
-        return {self.promoted[side.block, location]: TRUE}
+        return self.promoted[side.block, location]
 
     def promote(self, side: Side, location: Location) -> Location:
         """An array that is made on one side has memory after the join, zeros on the other side."""
@@ -325,7 +335,7 @@ class Joining:
             self.ctx.state = kept
         ends = (version, empty) if side is self.then else (empty, version)
         self.state.memory[made] = self.out(*ends, version.type, location.name)
-        for partner in side.state.partners.get(location, NO_LOCATIONS):
+        for partner in (*self.state.near(location), *side.state.near(location)):
             self.state.share(made, partner)
         return made
 
