@@ -94,3 +94,9 @@ def reached(state: State) -> set[HeapKey]:
     for binding in state.roots():
         objects_in(binding, state, seen)
     return seen
+
+
+def holders(location: Location, state: State) -> int:
+    """How many names, operands and places hold an array."""
+    whole = [item for key in reached(state) if not isinstance(content := state.heap.get(key, ()), Ref) for _, item in content]
+    return sum(held is location for binding in (*state.roots(), *whole) for held in memory_in(binding))

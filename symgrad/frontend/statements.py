@@ -23,6 +23,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.outside import outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
+from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, store_attribute
@@ -64,7 +65,8 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             old = load(ctx, owner, index, node.target)
             ctx.hold(old)
             value = ctx.evaluate(node.value)
-            unsure = isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
+            of_array = isinstance(owner, Ref) and isinstance(ctx.type_of(owner), Array)
+            unsure = of_array and isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
             # a view or a copy: to write the result back is right for both
             made = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
@@ -121,7 +123,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
         keep_shape(ctx, type_, result)
         ctx.store(old, result)
         return None
-    if ctx.state.near(old.location) or old.path:
+    if ctx.state.near(old.location) or old.path or holders(old.location, ctx.state) > 1:
         what = "whether this changes an array in place or makes a new number is not known"
         raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}")
     return binary(ctx, type(node.op), old, value, node)

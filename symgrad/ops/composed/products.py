@@ -36,7 +36,7 @@ def kron(a: Numbers, b: Numbers) -> Any:
     left = a if np.ndim(a) == rank else np.expand_dims(a, tuple(range(rank - np.ndim(a))))
     right = b if np.ndim(b) == rank else np.expand_dims(b, tuple(range(rank - np.ndim(b))))
     pairs = np.expand_dims(left, tuple(range(1, 2 * rank, 2))) * np.expand_dims(right, tuple(range(0, 2 * rank, 2)))
-    return np.reshape(pairs, tuple([left.shape[k] * right.shape[k] for k in range(rank)]))
+    return np.reshape(pairs, tuple([p * q for p, q in zip(left.shape, right.shape)]))
 
 
 def cross(a: Numbers, b: Numbers, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
