@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, State, Static, Tup
+from symgrad.frontend.bindings import Binding, Location, Num, Ref, State, Static, Tup
 from symgrad.frontend.context import Lowering, Raised
+from symgrad.frontend.operands import as_array
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import callee, special
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk
-from symgrad.ir.types import FLOAT, Array, Scalar, Type, kind_of
+from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type, kind_of
 from symgrad.ops.composed import applying
 from symgrad.ops.shapes import dtype_of
 
@@ -48,9 +49,19 @@ def call_vectorized(ctx: Lowering, held: Vectorized, args: list[Binding], kwargs
     if kwargs or not args:
         raise UnsupportedArgument("a vectorized function takes its arguments by position", ctx.loc(node))
     if not held.as_float:
-        check_kinds(ctx, held.function, args, node)
+        check_kinds(ctx, "np.vectorize", held.function, [Num(Value(element_of(ctx.type_of(a)))) for a in args], node)
     function = Static(applying.vectorized_as_float if held.as_float else applying.vectorized)
     return ctx.apply(function, [held.function, Tup(tuple(args))], {}, node)
+
+
+@special(np.apply_along_axis)
+def along_axis(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    given = {**dict(zip(("func1d", "axis", "arr"), args, strict=False)), **kwargs}
+    of = ctx.type_of(as_array(ctx, given["arr"], node)) if {"func1d", "arr"} <= set(given) else None
+    if isinstance(of, Array) and of.shape and len(of.shape) > 1:
+        row = Ref(Location(None, ctx.loc(node)))
+        check_kinds(ctx, "np.apply_along_axis", given["func1d"], [*args[3:]], node, {row: Value(Array(of.dtype, (Dim("?"),)))})
+    return ctx.apply(Static(applying.apply_along_axis), args, kwargs, node)
 
 
 def element_of(of: Type) -> Type:
@@ -63,29 +74,32 @@ def element_of(of: Type) -> Type:
     return FLOAT
 
 
-def check_kinds(ctx: Lowering, function: Binding, args: list[Binding], node: ast.AST) -> None:
-    """NumPy makes all results what the first one is: an integer first would cut the others."""
+def check_kinds(
+    ctx: Lowering, name: str, function: Binding, args: list[Binding], node: ast.AST, rows: dict[Ref, Value] | None = None
+) -> None:
+    """NumPy makes all results what the first one is: an integer first would cut the others. ``rows`` are arguments that are arrays."""
     entry = ctx.state
     ctx.state = entry.copy()
     refusals = len(ctx.refusals)
     try:
         with ctx.inside(Block()) as scratch:
-            made = ctx.apply(function, [Num(Value(element_of(ctx.type_of(a)))) for a in args], {}, node)
+            ctx.state.memory.update({row.location: value for row, value in (rows or {}).items()})
+            made = ctx.apply(function, [*(rows or {}), *args], {}, node)
             pure = not changed(entry, ctx.state)
-            kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num) else set()
+            kinds = kinds_of(ctx.read(made, node), scratch) if isinstance(made, Num | Ref) else set()
             several = isinstance(made, Tup)
     except Raised:
         return
     finally:
         ctx.state = entry
         del ctx.refusals[refusals:]  # they come again where it is called
-    if not pure:
-        what = "np.vectorize calls the function twice for the first element, and this one changes what is outside of it"
+    if not pure and name == "np.vectorize":
+        what = f"{name} calls the function twice for the first element, and this one changes what is outside of it"
         raise UnsupportedArgument(what, ctx.loc(node), "write a loop, or give otypes=[float]")
-    if several:
+    if several and name == "np.vectorize":
         raise UnsupportedArgument("np.vectorize of a function that returns several values is not supported", ctx.loc(node), "write a loop")
     if len(kinds) > 1:
-        what = "np.vectorize makes all results what the first one is, and this function returns numbers of several dtypes"
+        what = f"{name} makes all results what the first one is, and this function returns numbers of several dtypes"
         raise UnsupportedArgument(what, ctx.loc(node), "return floats only, 0.0 instead of 0")
 
 

@@ -34,7 +34,7 @@ DTYPES = ("bool", "i8", "u8", "i32", "i64", "f32")
 
 #: values of parameters by name, the first of them where the parameter is required
 VALUES: dict[str, list[str]] = {
-    "axis": ["0", "None", "-1", "1", "(0, 1)"], "axes": ["None", "(1, 0)", "0", "1"], "keepdims": ["True"], "ddof": ["1", "3"], "decimals": ["1"],
+    "axis": ["0", "None", "-1", "1", "(0, 1)"], "axes": ["None", "(1, 0)", "0", "1"], "m": ["2", "0", "3"], "keepdims": ["True"], "ddof": ["1", "3"], "decimals": ["1"],
     "where": ["w"], "initial": ["0.5"], "out": [], "dtype": ["np.float32", "np.float64"], "order": ["'C'", "'F'", "'K'"], "casting": [], "subok": [],
     "shape": ["(3,)", "3", "(2, 3)", "-1", "()"], "newshape": [], "copy": ["True"], "device": [], "like": [], "kind": ["'stable'"], "stable": [],
     "n": ["2", "1", "0", "3"], "k": ["0", "1", "-1"], "N": ["2", "3", "0"], "M": ["3", "0", "1"], "num": ["4", "1", "0"], "deg": ["1", "2"],
@@ -64,7 +64,7 @@ OWN: dict[str, dict[str, list[str]]] = {
     "np.put_along_axis": {"indices": ["np.argsort(x, axis=0)"], "values": ["0.5", "y"], "axis": ["0"]}, "np.insert": {"values": ["0.5", "y"]},
     "np.take_along_axis": {"indices": ["np.argsort(x, axis=-1)"]}, "np.choose": {"a": ["w.astype(int)"], "choices": ["[x, y]"]},
     "np.searchsorted": {"a": ["np.sort(x)"], "v": ["y"]}, "np.digitize": {"x": ["x"], "bins": ["np.sort(y)"]}, "np.interp": {"x": ["x"], "xp": ["np.sort(y)"], "fp": ["y"]},
-    "np.bincount": {"x": ["w.astype(int)"], "weights": ["x"]}, "np.apply_along_axis": {"func1d": ["np.sum", "np.cumsum"], "axis": ["0"], "arr": ["x"]},
+    "np.bincount": {"x": ["w.astype(int)"], "weights": ["x"]}, "np.apply_along_axis": {"func1d": ["np.sum", "np.cumsum", "lambda r: r if r[0] > 1 else np.array([1] * len(r))", "lambda r: 1 if r[0] > 1 else r[0]"], "axis": ["0"], "arr": ["x"]},
     "np.apply_over_axes": {"func": ["np.sum"], "a": ["x"], "axes": ["[0]", "[0, 1]"]}, "np.linspace": {"start": ["x"], "stop": ["y"], "num": ["3", "1", "0"]},
     "np.logspace": {"start": ["x"], "stop": ["y"], "num": ["3"]}, "np.geomspace": {"start": ["x"], "stop": ["y"], "num": ["3"]}, "np.full": {"fill_value": ["x", "0.5"]},
     "np.histogram": {"bins": ["3", "[0.5, 1.0, 2.0]"], "weights": ["x"]}, "np.linalg.multi_dot": {"arrays": ["[x, y]", "[x, y, x]"]}, "np.rollaxis": {"start": ["0", "1"]},

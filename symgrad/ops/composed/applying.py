@@ -28,19 +28,21 @@ def vectorized_as_float(function: Any, args: Any) -> Any:
     return np.asarray(vectorized(function, args), dtype=float)
 
 
-def apply_along_axis(func1d: Any, axis: Any, arr: Numbers) -> Any:
-    """``np.apply_along_axis`` of vectors and matrices."""
+def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any) -> Any:
+    """``np.apply_along_axis`` of vectors and matrices; all results are put into an array of the dtype of the first."""
     if np.ndim(arr) == 1:
-        return np.asarray(func1d(arr))
+        return np.asarray(func1d(arr, *args))
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
-    made = np.array([func1d(row) for row in (np.transpose(arr) if axis == 0 or axis == -2 else arr)])
-    return np.moveaxis(made, 0, -1) if np.ndim(made) > 1 and (axis == 0 or axis == -2) else made
+    across = axis == 0 or axis == -2
+    results = [func1d(row, *args) for row in (np.transpose(arr) if across else arr)]
+    made = np.array(results)
+    return np.moveaxis(made, 0, -1) if np.ndim(made) > 1 and across else made
 
 
 def apply_over_axes(func: Any, a: Numbers, axes: Any) -> Any:
     """``np.apply_over_axes``: one axis after the other, each kept."""
     made = a
-    for axis in axes:
+    for axis in [axes] if isinstance(axes, int) else axes:
         less = func(made, axis)
         made = less if np.ndim(less) == np.ndim(made) else np.expand_dims(less, axis)
     return made

@@ -145,7 +145,13 @@ def resize(a: Numbers, new_shape: Any) -> Any:
 def trim_zeros(filt: Any) -> Any:
     """``np.trim_zeros``: without the zeros at both ends, of a matrix without the rows and columns of zeros around it."""
     if isinstance(filt, list):
-        return list(trimmed(np.asarray(filt)))
+        whole = np.asarray(filt)
+        for item in filt:
+            need(
+                np.asarray(item).dtype.itemsize == whole.dtype.itemsize,
+                "np.trim_zeros of a list of numbers of several dtypes is not supported",
+            )
+        return list(trimmed(whole))
     need(isinstance(filt, np.ndarray) and np.ndim(filt) in (1, 2), "np.trim_zeros is supported for vectors, lists and matrices")
     if np.ndim(filt) == 1:
         return trimmed(filt)

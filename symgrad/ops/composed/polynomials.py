@@ -63,11 +63,33 @@ def polymul(a1: Numbers, a2: Numbers) -> Any:
     return np.convolve(a1, a2)
 
 
-def polyder(p: Numbers) -> Any:
-    """``np.polyder``, once."""
+def polyder(p: Numbers, m: int = 1) -> Any:
+    """``np.polyder``, up to three times."""
+    need(m >= 0 and m <= 3, "np.polyder is supported for m up to 3")
+    made = p
+    if m > 0:
+        made = slopes_of(made)
+    if m > 1:
+        made = slopes_of(made)
+    if m > 2:
+        made = slopes_of(made)
+    return made
+
+
+def slopes_of(p: Any) -> Any:
+    """The coefficients of the derivative of a polynomial."""
     return p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
 
 
-def polyint(p: Numbers) -> Any:
-    """``np.polyint``, once."""
-    return np.concatenate([p / np.arange(p.shape[0], 0, -1), np.zeros(1)])
+def polyint(p: Numbers, m: int = 1, k: Any = None) -> Any:
+    """``np.polyint``, up to three times, with one constant or none."""
+    need(m >= 0 and m <= 3 and (k is None or np.ndim(k) == 0), "np.polyint is supported for m up to 3 and one constant")
+    constant = np.zeros(1) if k is None else np.zeros(1) + k
+    made = p
+    if m > 0:
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+    if m > 1:
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+    if m > 2:
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+    return made

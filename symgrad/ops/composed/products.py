@@ -60,8 +60,11 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
         made = matrix_norm(x, ord)
     else:
         vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
-        need(vectors or ord is None or ord == "fro", "this norm of matrices is not supported")
-        made = norm_along(x, ord, axis)
+        if vectors or ord is None or ord == "fro":
+            made = norm_along(x, ord, axis)
+        else:
+            need(isinstance(axis, tuple), "this norm of matrices is not supported")
+            made = norms_of_matrices(np.moveaxis(x, axis, (-2, -1)), ord)
     return kept(made, x, axis) if keepdims else made
 
 
@@ -75,9 +78,19 @@ def matrix_norm(x: Any, ord: Any) -> Any:
         return np.max(np.linalg.svd(x, compute_uv=False), initial=0.0)
     if ord == -2:
         return np.min(np.linalg.svd(x, compute_uv=False))
-    need(ord == 1 or ord == math.inf or ord == -1 or ord == -math.inf, "there is no such norm of a matrix")
-    sums = np.sum(np.abs(x), axis=0 if ord == 1 or ord == -1 else 1)
-    return np.max(sums, initial=0.0) if ord > 0 else np.min(sums)
+    return norms_of_matrices(x, ord)
+
+
+def norms_of_matrices(x: Any, ord: Any) -> Any:
+    """The norms of matrices in the last two axes by the sums of their columns or rows."""
+    if ord == 1:
+        return np.max(np.sum(np.abs(x), axis=-2), axis=-1, initial=0.0)
+    if ord == math.inf:
+        return np.max(np.sum(np.abs(x), axis=-1), axis=-1, initial=0.0)
+    if ord == -1:
+        return np.min(np.sum(np.abs(x), axis=-2), axis=-1)
+    need(ord == -math.inf, "this norm of matrices is not supported")
+    return np.min(np.sum(np.abs(x), axis=-1), axis=-1)
 
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
@@ -163,10 +176,10 @@ def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 
 
 
 def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:
-    """``np.linalg.matrix_norm``: of Frobenius."""
-    need(ord == "fro", "this norm of matrices is not supported")
-    x = inexact(x)
-    return np.sqrt(np.sum(x * x, axis=(-2, -1), keepdims=keepdims))
+    """``np.linalg.matrix_norm``: of the matrices in the last two axes."""
+    if np.ndim(x) == 2 and not keepdims:
+        return matrix_norm(inexact(x), ord)
+    return norm(x, ord, (-2, -1), keepdims)
 
 
 def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:

@@ -31,7 +31,9 @@ def begun_with(first: Any, made: Numbers, axis: Any) -> Any:
 
 
 def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, append: Numbers = None) -> Any:
-    """``np.diff`` for ``n`` up to 3: differences of neighbours."""
+    """``np.diff`` for ``n`` up to 5: differences of neighbours."""
+    if n is not None and n == 0:
+        return a
     if prepend is not None or append is not None:
         need(np.ndim(a) == 1, "prepend and append of np.diff are supported for vectors")
         if prepend is not None:
@@ -42,10 +44,14 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
     moved = a if last else np.moveaxis(a, axis, -1)
     made = steps_between(moved)
     if n is not None:
-        need(1 <= n <= 3, "np.diff is supported for n from 1 to 3")
+        need(1 <= n <= 5, "np.diff is supported for n up to 5")
         if n > 1:
             made = steps_between(made)
         if n > 2:
+            made = steps_between(made)
+        if n > 3:
+            made = steps_between(made)
+        if n > 4:
             made = steps_between(made)
     return made if last else np.moveaxis(made, -1, axis)
 

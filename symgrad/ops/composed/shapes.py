@@ -65,9 +65,15 @@ def rollaxis(a: Numbers, axis: Any, start: Any = 0) -> Any:
     return np.moveaxis(a, source, place - 1 if source < place else place)
 
 
-def rot90(m: Numbers) -> Any:
-    """``np.rot90``, once, of a matrix."""
-    return np.flip(np.transpose(m), 0)
+def rot90(m: Numbers, k: int = 1, axes: Any = None) -> Any:
+    """``np.rot90``: so many quarter turns, which are known while compiling."""
+    first, second = (0, 1) if axes is None else axes
+    turns = k % 4
+    if turns == 0:
+        return m[:]
+    if turns == 2:
+        return np.flip(np.flip(m, first), second)
+    return np.flip(np.swapaxes(m, first, second), first if turns == 1 else second)
 
 
 def ix_(*args: Any) -> Any:

@@ -168,9 +168,24 @@ def percentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear",
     return quantile(a, q / 100.0, axis, method, keepdims)
 
 
-def nanmedian(a: Numbers) -> Any:
-    """``np.nanmedian`` of all elements."""
-    return np.median(a[~np.isnan(a)])
+def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
+    """``np.nanmedian`` of all elements, or along one axis: sorting puts what is no number last."""
+    if axis is None:
+        made = np.median(a[~np.isnan(a)]) if a.dtype.kind not in "iub" else np.median(a)
+        need(np.ndim(a) > 0 or not keepdims, "np.nanmedian with keepdims is supported of arrays that have axes")
+        return np.reshape(made, (1,) * np.ndim(a)) if keepdims else made
+    need(isinstance(axis, int), "np.nanmedian is supported along one axis")
+    if a.dtype.kind in "iub":
+        return np.median(a, axis=axis, keepdims=keepdims)
+    must(a.shape[axis] > 0, "np.nanmedian along an axis without elements is not supported")
+    in_turn = np.sort(a, axis=axis)
+    count = np.sum(~np.isnan(a), axis=axis, keepdims=True)
+    below = np.take_along_axis(in_turn, np.maximum(count - 1, 0) // 2, axis=axis)
+    above = np.take_along_axis(in_turn, np.minimum(count // 2, np.maximum(count - 1, 0)), axis=axis)
+    made = (below + above) / 2
+    if keepdims:
+        return made
+    return made[0] if np.ndim(a) == 1 else np.squeeze(made, axis=axis)
 
 
 def nanquantile(a: Numbers, q: Numbers) -> Any:
