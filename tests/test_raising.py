@@ -1,12 +1,12 @@
 """What raises is part of what a function does: operations that raise x places they stand in x handlers, beside plain Python.
 
-A program is right if it gives what plain Python gives, or raises what plain Python raises; it may be refused, but only where an
-exception is raised that the function itself handles.
+A program is right if it gives what plain Python gives, prints what it prints, or raises what it raises.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import math
 from typing import Any
@@ -28,6 +28,8 @@ OPERATIONS = {
     "logarithm": "math.log(z)",
     "index": "x[k]",
     "negative_index": "x[-k - 1]",
+    "index_of_rows": "np.ones((3, 2))[k]",
+    "slice_of_rows": "np.ones((3, 2))[1:, k - 2]",
     "index_of_list": "items[k]",
     "reshape": "x.reshape(2, k)",
     "broadcast": "x + np.ones(6 - k)",
@@ -55,17 +57,38 @@ PLACES = {
     "in_a_function": "ignore(lambda: {0})",
 }
 
-#: what is around it, and whether it may be refused when the operation raises
+#: what is around it
 HANDLERS = {
-    "none": ("{0}", False),
-    "caught": ("try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a", False),
-    "caught_with_else": (
-        "try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a\nelse:\n    s = 7.0 * a",
-        False,
+    "none": "{0}",
+    "caught": "try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a",
+    "caught_with_else": "try:\n    {0}\nexcept (ArithmeticError, ValueError, LookupError):\n    s = 5.0 * a\nelse:\n    s = 7.0 * a",
+    "not_caught": "try:\n    {0}\nexcept AttributeError:\n    s = 5.0 * a",
+    "finally": "try:\n    {0}\nfinally:\n    s = 3.0 * a\n    print('done')",
+    "suppressed": "with contextlib.suppress(ArithmeticError, ValueError, LookupError):\n    {0}\n    s = 7.0 * a",
+    "one_of_several": (
+        "try:\n    {0}\nexcept ArithmeticError as e:\n    print('arithmetic', e)\n    s = 5.0 * a\n"
+        "except (LookupError, ValueError) as e:\n    print(str(e))\n    s = 11.0 * a"
     ),
-    "not_caught": ("try:\n    {0}\nexcept AttributeError:\n    s = 5.0 * a", False),
-    "finally": ("try:\n    {0}\nfinally:\n    s = 3.0 * a", False),
-    "suppressed": ("with contextlib.suppress(ArithmeticError, ValueError, LookupError):\n    {0}\n    s = 7.0 * a", False),
+    "raised_again": (
+        "try:\n    try:\n        s *= 2.0\n        {0}\n        s *= 5.0\n    except Exception:\n        s += a\n        raise\n"
+        "except (ArithmeticError, ValueError, LookupError):\n    s *= 3.0"
+    ),
+    "raised_from": (
+        "try:\n    try:\n        {0}\n    except Exception as e:\n        raise Own(3.0 * a, 'own') from e\n"
+        "except Own as own:\n    print(own)\n    s += own.value"
+    ),
+    "on_the_way_out": (
+        "try:\n    try:\n        {0}\n        s = 5.0 * a\n    finally:\n        s *= 3.0\n        print('out')\n"
+        "except Exception:\n    s += a"
+    ),
+    "in_a_loop_around": (
+        "for j in range(3):\n    try:\n        if j == 1:\n            {0}\n        s += a\n    except Exception:\n"
+        "        s *= 2.0\n        continue\n    finally:\n        print(j)\n    s += 3.0 * a"
+    ),
+    "told": "with Told(True) as told:\n    {0}\n    s = 7.0 * a\ns *= told.times",
+    "told_and_not_taken": "with Told(False) as told:\n    {0}\n    s = 7.0 * a\ns *= told.times",
+    "generator": "with managed() as times:\n    s *= times\n    {0}\n    s *= 5.0",
+    "left_by_return": "try:\n    {0}\n    return s\nexcept Exception:\n    return 9.0 * a\nfinally:\n    print('returned')",
 }
 
 PARTS = 4  #: the operations are taken in so many parts, one of them at each place in the ordinary run
@@ -75,6 +98,31 @@ FINE = {"a": 0.7, "x": X, "z": 1.5, "k": 2, "text": "15", "items": [0.5, 1.5, 2.
 RAISING = {"a": 0.7, "x": X, "z": 0.0, "k": 4, "text": "one", "items": [0.5, 1.5, 2.5]}
 
 PROGRAM = """
+class Own(Exception):
+    def __init__(self, value, text):
+        super().__init__(text)
+        self.value = value
+
+class Told:
+    def __init__(self, takes):
+        self.takes, self.times = takes, 1.0
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, place):
+        print(kind is None)
+        self.times += 1.0
+        return self.takes
+
+@contextlib.contextmanager
+def managed():
+    print('enter')
+    try:
+        yield 2.0
+    except (ArithmeticError, ValueError, LookupError):
+        print('taken')
+    finally:
+        print('exit')
+
 def first(p, q):
     return p
 
@@ -93,36 +141,45 @@ def indented(text: str, by: int = 4) -> str:
 
 
 def program(operation: str, place: str, handler: str) -> Any:
-    inner = PLACES[place].format(OPERATIONS[operation])
-    body = HANDLERS[handler][0].format(inner if handler == "none" else indented(inner))
-    text = PROGRAM.format(body=indented(body))
+    inner, around = PLACES[place].format(OPERATIONS[operation]), HANDLERS[handler]
+    before = around[: around.index("{0}")].rpartition("\n")[2]
+    text = PROGRAM.format(body=indented(around.format(indented(inner, len(before)))))
     return symgrad.from_source(text, "f", {"np": np, "math": math, "contextlib": contextlib, "__name__": "raising"})
 
 
 def outcome(function: Any, arguments: dict[str, Any]) -> Any:
     """What a call gives: a value, or the class of what it raises."""
+    return outcome_and_output(function, arguments)[0]
+
+
+def outcome_and_output(function: Any, arguments: dict[str, Any]) -> tuple[Any, str]:
+    """The same, and what it prints."""
+    printed = io.StringIO()
     try:
-        with np.errstate(all="ignore"):
-            return function(**arguments)
+        with np.errstate(all="ignore"), contextlib.redirect_stdout(printed):
+            return function(**arguments), printed.getvalue()
     except SymgradError:
         raise
     except Exception as error:
-        return type(error)
+        return type(error), printed.getvalue()
 
 
 def fault(operation: str, place: str, handler: str, arguments: dict[str, Any], jit: str | bool = False) -> str | None:
     """What is wrong about the derivative of a program, if anything is."""
     function = program(operation, place, handler)
-    expected = outcome(function, arguments)
+    expected, printed = outcome_and_output(function, arguments)
     raises = arguments is RAISING
     assert isinstance(outcome(program(operation, place, "none"), arguments), type) is raises, f"{operation} is not of this table"
     try:
-        actual = outcome(symgrad.value_and_grad(function, wrt="a", jit=jit), arguments)
+        actual, shown = outcome_and_output(symgrad.value_and_grad(function, wrt="a", jit=jit), arguments)
     except SymgradError as error:
-        return None if raises and HANDLERS[handler][1] else f"is refused: {error}"
+        return f"is refused: {error}"
+    if shown != printed:
+        return f"prints {shown!r}, plain Python {printed!r}"
     if isinstance(expected, type) or isinstance(actual, type):
         return None if actual is expected else f"{actual}, plain Python {expected}"
-    slope = (function(**{**arguments, "a": 0.7 + 1e-6}) - function(**{**arguments, "a": 0.7 - 1e-6})) / 2e-6
+    with contextlib.redirect_stdout(io.StringIO()):
+        slope = (function(**{**arguments, "a": 0.7 + 1e-6}) - function(**{**arguments, "a": 0.7 - 1e-6})) / 2e-6
     if actual != (pytest.approx(expected, rel=1e-14), pytest.approx(slope, abs=1e-7)):
         return f"{actual}, plain Python {expected, slope}"
     return None

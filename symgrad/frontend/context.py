@@ -316,6 +316,12 @@ class Lowering:
             SPREAD["mismatched"](self, name, args, settings)
             raise
 
+    def look(self, view: Ref) -> None:
+        """Let whoever watches see whether there is such a part of an array, when the view of it is made."""
+        if self.watchers:
+            operands = [o for step in view.path for o in step.operands]
+            SPREAD["before"](self, "view", (self.state.memory[view.location], *operands), {"index": spelled(view.path)})
+
     def make(self, value: Operand, name: str | None = None) -> Binding:
         """A binding for a new value: memory of its own if it is an array or list, else a number."""
         if isinstance(value.type, Array | List):

@@ -45,7 +45,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
 from symgrad.frontend.reading import module_named, name_in_module
 from symgrad.frontend.tables import method, statement
-from symgrad.ir.core import FALSE, Const, Operand
+from symgrad.ir.core import FALSE, Block, Const, If, Operand
 from symgrad.location import Loc
 
 
@@ -111,10 +111,8 @@ def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[
         for one in split(ctx, pending):
             share_out(ctx, one, clauses, taken, left_over)
     done = [(clause, join_pending(ctx, entry, held)) for clause, held in zip(clauses, taken.values(), strict=True) if held]
-    ctx.state = go_on
-    beyond(ctx, left_over, watcher)
-    go_on = ctx.state
     ctx.state = common(ctx, entry, [go_on, *(pending.state for _, pending in done)])
+    beyond(ctx, left_over, watcher)
     loc = ctx.loc(node)
 
     def arrange(k: int) -> None:
@@ -154,7 +152,8 @@ def in_place(ctx: Lowering, edge: Edge, clause: Clause, rest: list[ast.stmt], lo
     del ctx.builder.facts[edge.facts :]
     ctx.builder.block = edge.outer
     ways = [(Side(edge.block, edge.pending.state), lambda: take(ctx, clause, edge.pending)), (Side(edge.go_on, ctx.state), lambda: None)]
-    return fork(ctx, edge.entry, edge.pending.test, ways, rest, loc)
+    entry = edge.entry if edge.pending.depth > len(ctx.edges) else common(ctx, edge.entry, [ctx.state, edge.pending.state])
+    return fork(ctx, entry, edge.pending.test, ways, rest, loc)
 
 
 def orelse_where_it_goes_on(ctx: Lowering, orelse: Callable[[], None]) -> None:
@@ -234,21 +233,12 @@ def beyond(ctx: Lowering, several: list[Pending], watcher: Watcher) -> None:
 
 def raised_in(ctx: Lowering, pending: Pending) -> None:
     """Raise what is pending."""
-    go_on = ctx.state
-
-    def raising() -> None:
-        ctx.state = pending.state.copy()
+    go_on, block = ctx.state, Block()
+    ctx.state = pending.state.copy()
+    with ctx.inside(block):
         for_good(ctx, pending.kinds)
-
-    def going() -> None:
-        ctx.state = go_on
-
-    if go_on.dead and isinstance(pending.test, Const):
-        raising()
-        ctx.state = go_on
-        return
-    ctx.state = common(ctx, go_on, [go_on, pending.state])
-    branch(ctx, pending.test, raising, going, [], ctx.builder.loc)
+    ctx.state = go_on
+    ctx.builder.append(If([], ctx.builder.loc, pending.test, block, Block()))
 
 
 def for_good(ctx: Lowering, kinds: frozenset[int]) -> None:
@@ -349,8 +339,10 @@ class Taken:
 
     def cls_of(self, kind: int) -> Binding:
         raisable = self.ctx.raisables[kind]
-        if raisable.exact:
+        if raisable.exact and all(self.ctx.raisables[k].exact for k in self.kinds):
             return Static(raisable.classes[0], raisable.classes[0].__name__)
+        if raisable.own:
+            return Num(self.ctx.constant(raisable.classes[0], raisable.classes[0].__name__))
         with self.ctx.unwatched():
             return Num(self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[self.name(kind)])))
 
@@ -463,10 +455,8 @@ def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[],
     ctx.state = entry.copy()
     mine = [pending for pending in several if watcher in pending.watchers]
     pending = join_pending(ctx, entry, mine)
-    ctx.state = go_on
-    beyond(ctx, [pending for pending in several if watcher not in pending.watchers], watcher)
-    go_on = ctx.state
     ctx.state = common(ctx, entry, [go_on, pending.state])
+    beyond(ctx, [pending for pending in several if watcher not in pending.watchers], watcher)
 
     def going() -> None:
         ctx.state = go_on

@@ -265,6 +265,7 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
     if isinstance(made, Scalar) or isinstance(whole, Array) and whole.shape is not None and not isinstance(made, Array):
         return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # of an array of any dtype an element
     if isinstance(made, Array) and made.shape is not None:
+        ctx.look(view)
         if "i" in index.spec and owner.location not in ctx.state.stale:
             ctx.read(view)  # Python looks now whether there is such a part, whatever is read of it later
         return view

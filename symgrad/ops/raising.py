@@ -107,10 +107,17 @@ def is_inside(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
             continue
         if letter == "i" and not (axis < len(array.shape) and is_index(operands[0], array.shape[axis], op.args[0], axis, makers, rounds)):
             return False
-        if letter == "s" and not (isinstance(operands[2], Const) and operands[2].value in (None, 1, -1)):
+        if letter == "s" and not (isinstance(operands[2], Const) and operands[2].value in (None, 1, -1) and all(map(is_bound, operands))):
             return False
         axis += 1
     return axis <= len(array.shape)
+
+
+def is_bound(operand: Operand) -> bool:
+    """Is it a bound of a slice: None or an integer?"""
+    if isinstance(operand, Const):
+        return operand.value is None or isinstance(operand.value, int)
+    return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool")
 
 
 def is_index(operand: Operand, extent: int | Dim, array: Operand, axis: int, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
