@@ -94,9 +94,15 @@ def of_contextlib(ctx: Lowering, node: ast.With, manager: Any, body: list[ast.st
 # ------------------------------------------------------------------ generators
 
 
+def function_in(held: Any) -> Fun | None:
+    """The function of the program that something is."""
+    return held if isinstance(held, Fun) else None
+
+
 def can_manage(held: Any) -> bool:
     """Is it a generator that ``contextlib.contextmanager`` decorates in the program?"""
-    return isinstance(held, Fun) and held.manages
+    function = function_in(held)
+    return function is not None and function.manages
 
 
 def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt], rest: list[ast.stmt]) -> bool:
@@ -157,9 +163,9 @@ def yields_often(node: ast.FunctionDef) -> bool:
 @special(contextlib.contextmanager)
 def contextmanager(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``@contextlib.contextmanager`` of a generator that is defined in the function."""
-    if not isinstance(args[0], Fun):
+    if (function := function_in(args[0])) is None:
         raise UnsupportedSyntax("contextlib.contextmanager is called on this", ctx.loc(node), "decorate the function where it is defined")
-    return replace(args[0], manages=True)
+    return replace(function, manages=True)
 
 
 def refuse_generator(ctx: Lowering, node: ast.expr) -> None:
