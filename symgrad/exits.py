@@ -60,7 +60,7 @@ def look(derived: Any, made: Any, given: Call, forms: Call) -> Any:
     arguments = dict(derived._table.bind(*given).arguments)
     before = dict(derived._table.bind(*forms).arguments)
     every = wanted.what == "vjp" and wanted.wrt is None
-    names = derived._positional_floats(abstract(arguments)) if every else resolve_wrt(wanted, derived._function)
+    names = derived._positional_floats(abstract(before)) if every else resolve_wrt(wanted, derived._function)
     held = Exit(arguments, names, not isinstance(wanted.wrt, tuple) and not every, before)
     if wanted.what == "vjp":
         out, pullback, *aux = made
@@ -155,10 +155,17 @@ def misfit(gradient: Any, argument: Any) -> str | None:
             return "cannot be written to"
         if gradient.size > 1 and any(not stride and extent > 1 for stride, extent in zip(gradient.strides, gradient.shape, strict=True)):
             return "overlaps itself"
-    elif isinstance(argument, NUMBERS) and not isinstance(gradient, NUMBERS) and type(gradient) is not int:
-        # a Python integer is handed on where a number is an integer in some rounds of a loop only
+    elif isinstance(argument, NUMBERS) and not isinstance(gradient, NUMBERS):
         return f"is {type(gradient).__name__}, not a number"
+    elif isinstance(argument, NUMBERS) and not is_alike(gradient, argument):
+        return f"is {type(gradient).__name__}, not {type(argument).__name__}"
     return None
+
+
+def is_alike(gradient: Any, argument: Any) -> bool:
+    """Has a number the precision of another one, and is it real or complex as that is?"""
+    have, want = (np.asarray(number).dtype for number in (gradient, argument))
+    return have == WIDEST.get(want.char, want)
 
 
 def leaves(path: str, tree: Any, depth: int = 0) -> Iterator[Leaf]:

@@ -63,6 +63,13 @@ FAULTS: list[tuple[str, Any, Any, Any, Any]] = [
     ("is float64[3, 2], not float64[2, 3]", X, X.T.copy(), None, None),
     ("is float64, not an array", np.array(1.0), np.float64(1.0), None, None),
     ("is ndarray, not a number", 1.0, np.array(1.0), None, None),
+    ("is int, not a number", 1.0, 3, None, None),
+    ("is int64, not a number", 1.0, np.int64(3), None, None),
+    ("is float32, not float", 1.0, np.float32(3.0), None, None),
+    ("is float64, not float32", np.float32(1.0), np.float64(3.0), None, None),
+    ("is float, not float32", np.float32(1.0), 3.0, None, None),
+    ("is complex, not float", 1.0, 3.0 + 0j, None, None),
+    ("is float, not complex", 1j, 3.0, None, None),
     ("cannot be written to", X, np.broadcast_to(1.0, (2, 3)), None, None),
 ]  # fmt: skip
 

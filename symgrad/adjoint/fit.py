@@ -5,7 +5,11 @@ What types decide is said with ``sum``; only where they do not, ``unbroadcast`` 
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass
+
 from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.mixed import is_wide, kind_in
 from symgrad.ir.types import Array, Extent, List, Scalar, Shape, Type, Unknown, is_plural, same_extent, same_shape
 from symgrad.ops.build import Builder
 
@@ -76,15 +80,36 @@ def conformed(builder: Builder, grad: Operand, target: Value, hint: str | None =
 NARROW = frozenset({"f16", "f32", "c64"})
 
 
-def in_dtype(builder: Builder, grad: Operand, param: Value, narrow: bool, hint: str | None = None) -> Operand:
-    """A gradient in the dtype of its argument; ``narrow``: some number of the program is narrower than Python's.
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Which types of a program do not say all: ``narrow``: some number is narrower than Python's, so that open dtypes are looked at;
+    ``declared``: some dtype is what a declaration of the user's says; ``mixed``: numbers that may be of narrower classes than their types.
+    """
 
-    Types that leave the dtype open are looked at only then: elsewhere all floats are of one width.
+    narrow: bool
+    declared: bool
+    mixed: Container[Operand]
+
+    def is_mixed(self, grad: Operand, kind: str) -> bool:
+        """May a cotangent be of another class than the numbers of Python's of a kind?"""
+        return grad in self.mixed or not isinstance(grad, Const) and kind_in(grad.type) not in (None, kind)
+
+
+def in_dtype(builder: Builder, grad: Operand, param: Value, doubts: Doubts, hint: str | None = None) -> Operand:
+    """A gradient in the dtype of its argument, and of its class: what leaves the program passes here.
+
+    Types that leave the dtype open are looked at only where the program has numbers of several widths.
     """
     target, want = param.type, getattr(param.type, "dtype", None)
-    if not isinstance(grad, Const):
-        grad = conformed(builder, grad, param, hint)
-    if not narrow:
+    if isinstance(grad, Const):
+        is_narrow_number = isinstance(target, Scalar) and want in NARROW
+        return builder.call("cast", grad, hint=hint, dtype=want) if is_narrow_number else of_class(grad, target)
+    grad = conformed(builder, grad, param, hint)
+    if doubts.declared and isinstance(target, Array) and isinstance(grad.type, Array) and want is not None:
+        return builder.call("settled", grad, hint=hint, dtype=want)
+    if is_wide(target) and want is None and doubts.is_mixed(grad, kind := kind_in(target) or "float"):
+        return builder.call("python_numbers" if isinstance(target, List) else "number", grad, hint=hint, kind=kind)
+    if not doubts.narrow:
         return grad
     if isinstance(target, List) and isinstance(target.item, Scalar) and target.item.kind in ("float", "complex"):
         return builder.call("python_numbers", grad, hint=hint, kind=target.item.kind)
@@ -96,6 +121,14 @@ def in_dtype(builder: Builder, grad: Operand, param: Value, narrow: bool, hint: 
     if want is not None:
         return builder.call("cast", grad, hint=hint, dtype=want)
     return builder.call("number", grad, hint=hint, kind=target.kind) if target.kind in ("float", "complex") else grad
+
+
+def of_class(grad: Const, target: Type) -> Const:
+    """A literal in the class of the numbers of a type."""
+    classes = {"float": float, "complex": complex}
+    known = isinstance(grad.value, int | float | complex) and grad.name is None
+    kind = classes.get(kind_in(target) or "")
+    return grad if not known or kind is None or isinstance(grad.value, kind) else Const(kind(grad.value))
 
 
 def is_narrow(type_: Type) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, cotangent_type, hinted, in_memory, loosened
 from symgrad.adjoint.expand import arithmetic, number, operand
+from symgrad.adjoint.fit import conformed
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.ir.core import ONE, ZERO, For, Operand, Value, While
 from symgrad.ir.types import INT, Array, Type, same_shape
@@ -29,11 +30,13 @@ def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> Non
         sweep.mark(inner, 0, len(op.body.ops))
         sweep.block(inner)
         start = len(made.body.ops)
-        made.body.yields = [handed_round(sweep, inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
-        made.body.yields += [handed_round(sweep, inner, inner.table[v], v) for v in inner.slots]
+        given = [handed_round(sweep, inner, inner.table.get(op.carried[k]), op.carried[k]) for k in slots]
+        given += [handed_round(sweep, inner, inner.table[v], v) for v in inner.slots]
+        made.body.yields = entering(sweep, made, given)
         sweep.mark(inner, start, -1)
-    made.inits = [handed_round(sweep, scope, grads[k], op.outs[k]) for k in slots]
-    made.inits += [handed_round(sweep, scope, sweep.ledger.get(scope, v), v) for v in inner.slots]
+    given = [handed_round(sweep, scope, grads[k], op.outs[k]) for k in slots]
+    given += [handed_round(sweep, scope, sweep.ledger.get(scope, v), v) for v in inner.slots]
+    made.inits = entering(sweep, made, given)
     made.outs = [Value(slot.type, slot.name) for slot in made.carried]
     for k, out in zip(slots, made.outs, strict=False):
         out.type = like(op.inits[k].type, out.type)
@@ -44,6 +47,11 @@ def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> Non
         target = op.inits[k]
         if isinstance(target, Value) and target in sweep.active:
             sweep.ledger.contribute(scope, target, Cotangent(out, in_memory(out.type), loose=k in loose))
+
+
+def entering(sweep: Sweep, made: For, given: list[Operand]) -> list[Operand]:
+    """Cotangents as the slots of a reversed loop hold them: each in its slot's dtype, of which the verifier makes sure."""
+    return [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(given, made.carried, strict=True)]
 
 
 def handed_round(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:

@@ -9,12 +9,14 @@ from typing import Any
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
-from symgrad.adjoint.fit import NARROW, in_dtype, is_narrow
+from symgrad.adjoint.fit import NARROW, Doubts, in_dtype, is_narrow
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.layout import Layout
+from symgrad.ir.mixed import mixed
 from symgrad.ir.types import Scalar, Tape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
+from symgrad.ops.declare import USER_ROWS
 
 #: how to reverse one op, the index of which in its block is the last argument
 Reversal = Callable[["Sweep", Scope, Any, int], None]
@@ -94,6 +96,8 @@ class Sweep:
         made: list[Operand] = []
         start = len(scope.reverse.ops)
         narrow = any(is_narrow(value.type) for value in (*self.func.params, *self.producers))
+        declared = any(isinstance(op, Call) and op.name in USER_ROWS for op in self.producers.values())
+        doubts = Doubts(narrow, declared, mixed([self.func.body, scope.reverse]))
         with self.builder.inside(scope.reverse):
             for k in wrt:
                 param = self.func.params[k]
@@ -101,7 +105,7 @@ class Sweep:
                 if cotangent is not None and cotangent.value in made:
                     cotangent.owned = False
                 grad = self.ledger.owned(cotangent, param)
-                made.append(in_dtype(self.builder, grad, param, narrow, hinted(param)))
+                made.append(in_dtype(self.builder, grad, param, doubts, hinted(param)))
         self.mark(scope, start, -1)
         return made
 

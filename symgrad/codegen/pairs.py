@@ -90,7 +90,8 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
 
 def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) -> Words:
     """Names that nothing else has."""
-    taken |= {"pullback", "out", "out_grad", *CALLED, *surface.objects, *(seed.shape for seed in halves.seeds if seed.shape is not None)}
+    taken |= {"pullback", "out", "out_grad", *CALLED, *surface.objects}
+    taken |= {word for seed in halves.seeds for word in (seed.shape, seed.dtype) if word is not None}
     taken |= names_in([*surface.leaves, f"lambda {surface.signature}: 0", result_text(halves.out, halves.own)])
     taken |= names_in([result_text(halves.gradients, len(halves.backward.body.yields))])
     hints = [*halves.forward.results[: halves.own], *(value.name for value in halves.backward.params[: halves.residuals])]

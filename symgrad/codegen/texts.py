@@ -56,18 +56,20 @@ class Seed:
     shape: str | None  #: the variable that keeps the shape of a result that is an array
     fits: bool  #: it is an array or a number, of floats or complex numbers
     of_complex: bool = False
-    dtype: str | None = None  #: NumPy's name of a dtype that is narrower than Python's numbers
+    dtype: str | None = None  #: the text of a dtype that is not that of Python's numbers
+    unknown: bool = False  #: it is the result that says which dtype it has
 
     @property
     def kept(self) -> list[str]:
         """The line that keeps the shape."""
-        return [] if self.shape is None else [f"{self.shape} = {self.result}.shape"]
+        shape = [] if self.shape is None else [f"{self.shape} = {self.result}.shape"]
+        return shape if self.dtype is None or not self.unknown else [*shape, f"{self.dtype} = {self.result}.dtype"]
 
     @property
     def fitted(self) -> str:
         """The seed as the backward half takes it."""
         words = [self.given, str(self.shape), "True"] if self.of_complex else filter(None, [self.given, self.shape])
-        words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype!r}"])]
+        words = [*words, *([] if self.dtype is None else [f"dtype={self.dtype}"])]
         return f"fitting_seed({', '.join(words)})" if self.fits else self.given
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from symgrad.abstraction import abstract_value, array_leaves
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
+from symgrad.kinds import conversion
 from symgrad.signature import Abstract, Compiled, Many, Relied, Signature, Tree
 from symgrad.text import root_of, value_of
 from symgrad.verification.first_call import FirstCall
@@ -92,7 +93,9 @@ def read_captured(
 ) -> Abstract | None:
     """What an expression over the function's globals, cells and arguments is now; None where it cannot be evaluated."""
     try:
-        return abstract_value(evaluated(function, expression, objects, arguments), stem(expression))
+        value = evaluated(function, expression, objects, arguments)
+        is_other = isinstance(value, np.ndarray | np.generic) and conversion(value)  # the code would have to convert it
+        return None if is_other else abstract_value(value, stem(expression))
     except Exception:
         return None
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.types import List, Scalar, Type
+from symgrad.ir.mixed import kind_in
+from symgrad.ir.types import Type
 
 #: operators whose result is of the widest class of their operands, as Python and NumPy have it
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs"})
@@ -53,10 +54,3 @@ class Mixed:
         elif kind_in(out.type) is not None and any(a in self.values for a in args):
             if not any(a not in self.values and kind_in(a.type) == kind_in(out.type) for a in args):
                 self.values.add(out)
-
-
-def kind_in(type_: Type) -> str | None:
-    """The kind of the numbers in a type."""
-    while isinstance(type_, List):
-        type_ = type_.item
-    return type_.kind if isinstance(type_, Scalar) else None

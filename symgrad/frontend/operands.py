@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import Const, Operand, Value
 from symgrad.ir.types import List, Scalar, is_complex
@@ -53,17 +53,10 @@ def static_key(
 def are_complex(ctx: Lowering, bindings: Iterable[Binding]) -> bool:
     """Is any of them, or of what they hold, a complex number or an array of these?"""
     for binding in bindings:
-        match binding:
-            case Num() | Ref():
-                found = is_complex(ctx.type_of(binding))
-            case Tup(items=items):
-                found = are_complex(ctx, items)
-            case Obj(key) if key.kind == "list":
-                content = ctx.state.heap[key]
-                found = are_complex(ctx, [content] if isinstance(content, Ref) else [b for _, b in content])
-            case _:
-                found = False
-        if found:
+        items = held_items(binding, ctx.state)
+        if is_long(binding, ctx.state):
+            items = [ctx.state.heap[binding.key]]  # type: ignore[attr-defined, list-item]
+        if are_complex(ctx, items) if items is not None else isinstance(binding, Num | Ref) and is_complex(ctx.type_of(binding)):
             return True
     return False
 

@@ -128,8 +128,17 @@ class _Structure:
                     self.count(len(block.yields), len(op.outs), "values that a branch yields", op)
             case _:
                 raise self.fault(f"no op is a {type(op).__name__}", op)
+        if isinstance(op, For | While):
+            self.slots(op)
         for block in op.blocks:
             self.block(block, op)
+
+    def slots(self, op: For | While) -> None:
+        """What enters a slot of a loop is not wider than the slot, nor narrower."""
+        for slot, *given in zip(op.carried, op.inits, op.body.yields, strict=False):
+            want, *dtypes = (getattr(o.type, "dtype", None) for o in (slot, *given))
+            if want in FLOATS and (wrong := [have for have in dtypes if have in FLOATS and have != want]):
+                raise self.fault(f"{self.names.get(slot, slot.name)}: a slot of {want} is given {wrong[0]}", op)
 
     def call(self, op: Call) -> None:
         row = ROWS.get(op.name)
@@ -150,6 +159,7 @@ class _Structure:
 # ------------------------------------------------------------------ memory
 
 
+FLOATS = frozenset({"f16", "f32", "f64", "c64", "c128"})  #: none of which is taken for another
 Root = int  #: one piece of memory, or what a carried slot may hold
 Roots = frozenset[Root]
 NONE: Roots = frozenset()

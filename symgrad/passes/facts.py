@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from symgrad.ir.core import NONE, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.mixed import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
 from symgrad.ops.declare import ROWS, Row
@@ -70,6 +71,7 @@ class Facts:
 
     def __init__(self, func: Func) -> None:
         self.body = func.body
+        self.narrower: set[Value] | None = None
         self.count = uses(func.body)
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}
@@ -92,6 +94,13 @@ class Facts:
             if isinstance(operand, Value):
                 self.returned |= {(operand, False), (operand, True)}
         self.settle()
+
+    @property
+    def mixed(self) -> set[Value]:
+        """The numbers that may be of a narrower class than their types say; asked for seldom."""
+        if self.narrower is None:
+            self.narrower = mixed([self.body])
+        return self.narrower
 
     def settle(self) -> None:
         """Bring the marked nodes to the leaders of their classes."""

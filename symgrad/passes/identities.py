@@ -59,17 +59,27 @@ def is_real(type_: Type) -> bool:
     return getattr(type_, "kind", None) == "float"
 
 
-def unit(side: int, number: float) -> Rewrite:
-    """``x op number`` is x, where ``number`` is the operand at ``side``.
+def unit(side: int, number: float, always_float: bool = False) -> Rewrite:
+    """``x op number`` is x, where ``number`` is the operand at ``side``; ``always_float``: of integers too, the result is a float.
 
     Not for complex numbers: an infinite one times 1.0 has a NaN.
     """
 
     def rewrite(op: Call, facts: Facts) -> Operand | None:
-        known = getattr(op.args[1 - side].type, "kind", None) in ("int", "float")
-        return op.args[1 - side] if known and is_number(op.args[side], number) else None
+        other, literal = op.args[1 - side], op.args[side]
+        if getattr(other.type, "kind", None) not in ("int", "float") or not is_number(literal, number):
+            return None
+        kind = "float" if always_float else getattr(literal.type, "kind", "float")
+        return other if keeps_class(other, kind, facts) else None
 
     return rewrite
+
+
+def keeps_class(operand: Operand, kind: str, facts: Facts) -> bool:
+    """Is a number surely of the class that it has with a number of a kind, as a float is beside an integer?"""
+    if not isinstance(operand.type, Scalar) or operand.type.dtype not in (None, "any") or kind in ("bool", "int"):
+        return True
+    return operand.type.kind == kind and operand not in facts.mixed
 
 
 def add_zero(op: Call, facts: Facts) -> Operand | None:
@@ -362,7 +372,8 @@ def plain_constant(op: Call, facts: Facts) -> Call | None:
 
 
 def number_of_number(op: Call, facts: Facts) -> Operand | None:
-    return op.args[0] if op.args[0].type == op.outs[0].type else None
+    number, made = op.args[0], op.outs[0]
+    return number if number.type == made.type and keeps_class(number, op.settings["kind"], facts) else None
 
 
 def first_power(op: Call, facts: Facts) -> Operand | None:
@@ -374,7 +385,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "add": (add_zero, add_negative),
     "subtract": (unit(1, 0.0), add_negative),
     "multiply": (unit(0, 1.0), unit(1, 1.0), times_minus_one, plain_constant),
-    "divide": (unit(1, 1.0),),
+    "divide": (unit(1, 1.0, always_float=True),),
     "complex_power": (first_power,),
     "negative": (double_negative,),
     "accumulate": (nothing_accumulated, store_after_whole_zero, first_accumulation, spread_accumulated),

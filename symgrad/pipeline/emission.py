@@ -138,5 +138,8 @@ def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
         given = given if leaf.text == "{}" else f"list_seed({given})"
         fits = isinstance(type_, Array | Scalar) and carries(type_)
         shape = f"shape_{len(made)}" if fits and isinstance(type_, Array) else None
-        made.append(Seed(given, result, shape, fits, is_complex(type_), NARROW.get(getattr(type_, "dtype", None) or "")))
+        unknown = shape is not None and getattr(type_, "dtype", None) is None
+        narrow = NARROW.get(getattr(type_, "dtype", None) or "")
+        dtype = f"dtype_{len(made)}" if unknown else None if narrow is None else repr(narrow)
+        made.append(Seed(given, result, shape, fits, is_complex(type_), dtype, unknown))
     return made

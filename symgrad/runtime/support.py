@@ -38,10 +38,10 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
 def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None) -> Any:
     """What a pullback is given for a result of this shape, or for a number; broadcast, as in ``sum(seed * result)``.
 
-    ``dtype`` is that of a result that is narrower than Python's numbers.
+    ``dtype`` is that of the result where it is not that of Python's numbers; gradients are computed in it, whatever is given.
 
-    >>> fitting_seed(2.0, (3,))
-    array([2., 2., 2.])
+    >>> fitting_seed(2, (3,)), fitting_seed(2)
+    (array([2., 2., 2.]), 2.0)
     >>> fitting_seed(2.0, None, True)
     (2+0j)
     """
@@ -51,8 +51,13 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
     elif not of_complex and type(given) is not float and np.iscomplexobj(given):
         __tracebackhide__ = True
         raise TypeError("a complex seed is given for a result that is real")
-    if dtype is not None and isinstance(given, np.ndarray | np.generic):
-        given = given.astype(dtype, copy=False)
+    if type(given) is int and dtype is None:
+        given = float(given)
+    elif dtype is not None or type(given) is not float and not isinstance(given, complex):
+        if np.asarray(given).dtype.kind not in "biufc":
+            __tracebackhide__ = True
+            raise TypeError(f"a seed of the class {type(given).__name__} is given, which is no number and no array of numbers")
+        given = np.asarray(given).astype(dtype or (np.complex128 if of_complex else np.float64), copy=False)[()]
     if shape is None:
         if type(given) is not float and np.ndim(given):
             __tracebackhide__ = True

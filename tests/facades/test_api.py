@@ -518,8 +518,7 @@ def parts(x):
 
 
 @pytest.mark.parametrize("jit", [False, True])
-def test_seeds_fit_the_results_or_are_refused(jit, monkeypatch):
-    monkeypatch.setattr("symgrad.exits.checked", lambda: False)  # a seed of single precision gives a gradient of single precision
+def test_seeds_fit_the_results_or_are_refused(jit):
     if jit:
         pytest.importorskip("numba")
     out, pullback = symgrad.vjp(lambda x: 2.0 * x, X, jit=jit)

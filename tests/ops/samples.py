@@ -207,6 +207,7 @@ SAMPLES += [
     ("linspace(x, y, 5, endpoint=False)", {"x": signed(3), "y": 2.5}),
     ("bincount(ix, x)", {"x": signed(4), "ix": np.array([0, 2, 2, 1])}),
     ("cast(x, dtype='f64')", {"x": signed(3)}),
+    ("settled(x, dtype='f64')", {"x": signed(3)}),
     ("nan_to_num(x)", {"x": np.array([1.0, np.nan, -2.0])}),
     ("nan_to_num(x, nan=2.0, posinf=3.0)", {"x": np.array([1.0, np.inf, -2.0])}),
     ("ldexp(x, in_)", {"x": signed(3), "in_": np.array([1, 0, -2])}),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import Array, Dim, List, Scalar, Shape, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import Extents
@@ -135,7 +136,7 @@ def test_every_name_in_a_derivative_is_known() -> None:
     for row in ROWS.values():
         for text in (*row.partials.values(), *row.pullbacks.values()):
             for name in re.findall(r"(\w+)\(", text or ""):
-                assert name in ROWS or name in ("fit", "part"), (row.name, name)
+                assert name in ROWS or name in ("fit", "part", "are_alike"), (row.name, name)
 
 
 # ------------------------------------------------------------------ laws
@@ -207,12 +208,22 @@ def test_laws_accept_what_is_unknown(name: str) -> None:
     from symgrad.ir.types import UNKNOWN
 
     row = ROWS[name]
-    if name in ELSEWHERE or name in ("zeros_of", "part", "diag_indices_from"):  # the last has as many results as axes
+    if name in ELSEWHERE or name in ("zeros_of", "part"):
         return
     for one in (UNKNOWN, Array(None, None), Array("f64", None), Array(None, (Dim("n", 0, True),)), Scalar("float", "any"), List(UNKNOWN)):
+        if name == "diag_indices_from" and getattr(one, "rank", None) != 2:  # it has as many results as the array has axes
+            with pytest.raises(UnsupportedArgument, match="is supported for matrices"):
+                row.law([one], dict(row.settings), lambda k: Dim("?"))
+            continue
         made: Any = row.law([one] * max(len(row.params), 1), dict(row.settings), lambda k: Dim("?"))
 
         assert isinstance(made, Type | tuple)
+
+
+def test_the_law_of_diagonal_indices_takes_matrices_of_unknown_extents() -> None:
+    made: Any = ROWS["diag_indices_from"].law([Array("f64", (Dim("n"), Dim("n")))], {}, lambda k: Dim("?"))
+
+    assert [(part.dtype, part.rank) for part in made] == [("i64", 1), ("i64", 1)]
 
 
 SCALARS: list[Any] = [

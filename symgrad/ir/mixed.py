@@ -1,0 +1,96 @@
+"""Numbers that may be of a narrower class than their type says: 3 on one path and 1.5 on another is a ``float`` of the IR.
+
+What is computed of such a number alone may be an integer too. So no rewrite may put one in the place of a float, as ``x`` for ``1.0 * x``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, walk
+from symgrad.ir.types import List, Scalar, Type
+
+#: operators whose result is of the widest class of their operands, as Python has it
+ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs", "power", "maximum", "minimum"})
+#: rows that hand numbers on: the result may be one of the operands, or hold it
+HOLDING = frozenset({"list_of", "list_append", "list_join", "list_set", "list_take", "list_slice", "list_drop", "stop_gradient", "where"})
+
+
+def mixed(blocks: Iterable[Block]) -> set[Value]:
+    """The values in these blocks that may be of a narrower class than their types say.
+
+    >>> from symgrad.ir.parse import parse
+    >>> func = parse('''
+    ... func f(a: float, n: int) -> s: float:
+    ...     for i in range(0, n, 1):
+    ...         carry k.0 = a -> k.1 : float
+    ...         yield 3
+    ...     s = multiply(k.1, k.1) : float
+    ...     t = multiply(k.1, 1.5) : float
+    ...     return s
+    ... ''')
+    >>> sorted(v.name for v in mixed([func.body]))
+    ['k.0', 'k.1', 's']
+    """
+    ops = [op for block in blocks for op in walk(block)]
+    made: set[Value] = set()
+    joined = [pair for op in ops for pair in meetings(op)]
+    count = -1
+    while count != len(made):
+        count = len(made)
+        made.update(out for out, parts in joined if out not in made and any(narrower(part, out.type, made) for part in parts))
+        if not made and not count:
+            return made
+        made.update(op.outs[0] for op in ops if isinstance(op, Call) and len(op.outs) == 1 and stays_mixed(op, made))
+        if any(isinstance(op, Call) and op.name in ("push", "put") and any(a in made for a in op.args) for op in ops):
+            saved = (op for op in ops if isinstance(op, Call) and op.name in ("pop", "get"))
+            made.update(out for op in saved for out in op.outs if is_wide(out.type))
+    return made
+
+
+def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
+    """The values in which paths meet, or which hold others, each with what comes from where."""
+    match op:
+        case If():
+            yield from ((o, [then, other]) for o, then, other in zip(op.outs, op.then.yields, op.orelse.yields, strict=True))
+        case For() | While():
+            tested = op.test.args if isinstance(op, While) else op.carried
+            for init, test, slot, end, out in zip(op.inits, tested, op.carried, op.body.yields, op.outs, strict=False):
+                yield from ((value, [init, end]) for value in dict.fromkeys((test, slot, out)))
+        case Call(name="list_set", args=[before, _, item]):
+            yield op.outs[0], [before, item]
+        case Call(name=name, args=args, outs=[out]) if name in HOLDING:
+            yield out, args
+
+
+def stays_mixed(op: Call, made: set[Value]) -> bool:
+    """Is a result computed of integers and mixed numbers alone?"""
+    out = op.outs[0]
+    if op.name not in ARITHMETIC or out in made or not is_wide(out.type):
+        return False
+    return all(narrower(a, out.type, made) for a in op.args)
+
+
+def narrower(operand: Operand, type_: Type, made: set[Value]) -> bool:
+    """May a number, or those in a list, be of a narrower class than a type says in which it is held?"""
+    if operand in made:
+        return True
+    own, wide = kind_in(operand.type), kind_in(type_)
+    return is_wide(type_) and own is not None and wide is not None and own != wide
+
+
+def is_wide(type_: Type) -> bool:
+    """Is it a float or a complex number of Python's, or a list of them?"""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return isinstance(type_, Scalar) and type_.kind in ("float", "complex") and type_.dtype in (None, "any")
+
+
+def kind_in(type_: Type) -> str | None:
+    """The kind of the numbers in a type."""
+    while isinstance(type_, List):
+        type_ = type_.item
+    return type_.kind if isinstance(type_, Scalar) else None
+
+
+__all__ = ["is_wide", "kind_in", "mixed"]
