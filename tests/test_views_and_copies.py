@@ -20,7 +20,7 @@ np.array(y, None)|np.array(y, float)|np.copy(y)|np.require(y)|y.astype(float)|y.
 np.real(y)|y.real|np.conj(y)|np.positive(y)|+y|np.abs(y)|np.concatenate([y])|np.stack([y])|np.vstack([y])|np.hstack([y])|np.split(y, 1)[0]|np.array_split(y, 2)[1]|np.vsplit(y, 2)[0]|np.hsplit(y, 3)[1]
 np.broadcast_to(y, (2, 3)).copy()|np.take(y, [0, 1], axis=0)|np.where(y > -9, y, y)|np.nan_to_num(y)|np.triu(y)|np.tile(y, 1)|np.repeat(y, 1)|np.append(y, y)|np.append(y, y[:0], axis=0)|np.rollaxis(y, 1)
 np.matrix_transpose(y)|np.permute_dims(y, (1, 0))|np.linalg.matrix_transpose(y)|np.broadcast_arrays(y, y)[0].copy()|list(y)[0]|tuple(y)[1]|[r for r in y][0]|np.ascontiguousarray(y.T)|np.asarray(y.T, order='C')
-y[:, 1]|y[1:, 1:]|y[0, 1:]|y[..., 0]|y[:, None, 0]|y[1, [0, 2]]|y[:, [0, 2]]|np.unstack(y)[0]|np.max(y, axis=0)|np.sum(y, axis=0)|np.cumsum(y, axis=0)|np.clip(y, -9, 9)|np.maximum(y, -9)|y.clip(-9, 9)"""
+y.view()|y.view(np.ndarray)|y.T.view()|y[1:].view()|y[:, 1]|y[1:, 1:]|y[0, 1:]|y[..., 0]|y[:, None, 0]|y[1, [0, 2]]|y[:, [0, 2]]|np.unstack(y)[0]|np.max(y, axis=0)|np.sum(y, axis=0)|np.cumsum(y, axis=0)|np.clip(y, -9, 9)|np.maximum(y, -9)|y.clip(-9, 9)"""
 EXPRESSIONS = [e for line in MADE.splitlines() for e in line.split("|")]
 STORES = ("v[...] = 3.0 * v", "v *= 2.0", "v += s")
 BASE = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, has_item
-from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
@@ -146,6 +146,16 @@ def array_fill(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) ->
 @method("array", "put")
 def array_put(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
     return ctx.apply(Static(np.put, "np.put"), [owner, *args], {}, node)
+
+
+@method("array", "view")
+def array_view(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
+    """``x.view()``: another array of the same elements."""
+    type_ = ctx.type_of(owner)
+    same = not args or isinstance(args[0], Static) and args[0].value is np.ndarray
+    if not same or not isinstance(type_, Array) or not type_.shape:
+        raise UnknownFunction("method 'view' of arrays has a rule without a dtype alone", ctx.loc(node), name="view", known=["astype"])
+    return Ref(owner.location, (*owner.path, Step("e")))
 
 
 @method("array", "nonzero")
