@@ -75,7 +75,7 @@ HANDLERS = {
     ),
     "raised_from": (
         "try:\n    try:\n        {0}\n    except Exception as e:\n        raise Own(3.0 * a, 'own') from e\n"
-        "except Own as own:\n    print(own)\n    s += own.value"
+        "except Own as own:\n    print(own, len(str(own)))\n    s += own.value"
     ),
     "on_the_way_out": (
         "try:\n    try:\n        {0}\n        s = 5.0 * a\n    finally:\n        s *= 3.0\n        print('out')\n"

@@ -68,7 +68,8 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
         base = next(base for base in cls.__mro__ if is_of_library(base))  # the text is that of Python's class
         given = dict(ctx.state.entries(binding.key))["args"]
         items = given.items if isinstance(given, Tup) else ()
-        return made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
+        made = made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
+        return made if word == "__repr__" else ctx.call("format_text", Const("{}"), made)
     if own is None:
         what = f"the text of an instance of {cls.__name__} says where it is in memory"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
