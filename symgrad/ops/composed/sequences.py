@@ -131,7 +131,8 @@ def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
     made = fp[below] + slope * (within - xp[below])
     flat = (fp[below] == fp[above]) & ((x == x) | (xp.shape[0] == 1))
     from_above = np.where((within == xp[below]) | flat, fp[below], fp[above] + slope * (within - xp[above]))
-    return np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
+    whole = np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
+    return whole[()] if np.ndim(x) == 0 else whole
 
 
 def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
