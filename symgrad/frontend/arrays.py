@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,11 @@ from symgrad.frontend.besides import in_order
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import is_anything, is_instance, is_single
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap
 from symgrad.frontend.rows import call_row
+from symgrad.frontend.several import each
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
@@ -34,6 +37,17 @@ def is_number(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Num) and isinstance(ctx.type_of(binding), Scalar)
 
 
+#: of what ``np.isscalar`` says that it is one
+OF_SCALARS = (np.generic, numbers.Number, str, bytes, memoryview)
+
+
+@special(np.isscalar)
+def isscalar(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """Asked of the class, as ``isinstance`` is."""
+    held = [*args, *kwargs.values()][0]
+    return each(ctx, held, node, lambda one: Num(Const(is_instance(ctx, one, OF_SCALARS, node))))
+
+
 @special(np.shape)
 def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_number(ctx, args[0]):
@@ -43,8 +57,10 @@ def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(np.ndim)
 def ndim(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_number(ctx, args[0]):
+    if is_number(ctx, args[0]) or is_single(args[0]):
         return Num(ZERO)
+    if is_anything(ctx, args[0]):
+        return opaque(ctx, np.ndim, "np.ndim", args[:1], {}, node)
     return attribute_of(ctx, as_array(ctx, args[0], node), "ndim", node)
 
 
@@ -57,8 +73,10 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if not isinstance(found, Tup) or not isinstance(axis, int) or not -len(found.items) <= axis < len(found.items):
             raise UnsupportedArgument("np.size is supported along one axis that the array has", ctx.loc(node))
         return found.items[axis]
-    if is_number(ctx, args[0]):
+    if is_number(ctx, args[0]) or is_single(args[0]):
         return Num(ONE)
+    if is_anything(ctx, args[0]):
+        return opaque(ctx, np.size, "np.size", args[:1], {}, node)
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 

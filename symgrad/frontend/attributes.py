@@ -19,6 +19,7 @@ from symgrad.frontend.bindings import (
     Above,
     Binding,
     Bound,
+    Choice,
     External,
     Frozen,
     Iter,
@@ -70,6 +71,9 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
     if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):
         return either(ctx, owner, node, lambda held: attribute_of(ctx, held, attr, node))
+    if isinstance(owner, Choice):
+        one, other = owner.then, owner.orelse
+        return choose(ctx, owner.test, node, lambda: attribute_of(ctx, one, attr, node), lambda: attribute_of(ctx, other, attr, node))
     if attr == "__class__" and not isinstance(owner, External | Above):
         made = exact_class(ctx, owner, node)
         return Static(made, made.__name__)
@@ -200,7 +204,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return owner
             case "real" | "imag":
                 return Num(ctx.call(attr, ctx.read(owner)))
-        return Bound(owner, attr)
+        return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
     if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
         return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
     if not isinstance(type_, Array):
@@ -227,7 +231,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             return apply_row(ctx, attr, [owner], {}, node)
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
-    return Bound(owner, attr)
+    return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 
 
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:

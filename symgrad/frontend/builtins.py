@@ -36,7 +36,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
-from symgrad.frontend.exact import NUMBERS, exact_class, is_callable, is_instance
+from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
@@ -377,10 +377,13 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_one_of_kinds(args[0]):
         return each(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
-    cls = exact_class(ctx, args[0], node)
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
+    several = classes_of(ctx, args[0], node)
+    if len(several) > 1 and len(answers := {from_class(ctx, kind, name, MISSING) is not MISSING for kind in several}) == 1:
+        return Num(Const(answers.pop()))
+    cls = exact_class(ctx, args[0], node)
     own = has_item(ctx, args[0].key, name) if isinstance(args[0], Obj) and args[0].key.kind == "record" else FALSE
     said = from_class(ctx, cls, name, MISSING) is not MISSING
     if said and users_bases(cls):

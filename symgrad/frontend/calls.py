@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import argument
 from symgrad.frontend.adapters import GETTERS, adapted
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step
+from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
@@ -31,10 +31,11 @@ from symgrad.frontend.numba_kinds import as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
-from symgrad.frontend.several import each
+from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import SPECIAL, callee, expression
 from symgrad.frontend.texts import text_method
@@ -194,6 +195,10 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if spelled is not None and spelled.row in OF_PLACES:
         args = [without_places(ctx, a) for a in args]
     if (found is not None or spelled is not None) and value not in OF_ANYTHING:
+        for k, several in enumerate(args):
+            if is_one_of_kinds(several):
+                one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
+                return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
     if found is not None:
         return found(ctx, args, kwargs, node)
@@ -216,11 +221,26 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return construct(ctx, value, name, args, kwargs, node)
     if (text := text_method(ctx, value, args, kwargs)) is not None:
         return text
+    if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str):  # it makes text of what it is given
+        args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
     if followed(value):
         return call_function(ctx, value, args, kwargs, node)
     if numba_kind(value) is not None or followed(seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
+
+
+def call_with(
+    ctx: Lowering, value: Any, name: str, args: list[Binding], k: int, kwargs: dict[str, Binding], node: ast.AST, held: Binding
+) -> Binding:
+    """A call with what one of several arguments is on a path."""
+    return call_object(ctx, value, name, [*args[:k], held, *args[k + 1 :]], kwargs, node)
+
+
+def as_shown(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """A tuple, list or dict as Python has it; all else as it is."""
+    is_container = isinstance(binding, Tup) or isinstance(binding, Obj) and binding.key.kind != "record"
+    return Num(shown(ctx, binding, node)) if is_container else binding
 
 
 def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, External, Fun, Iter, Num, Obj, Partial, Ref, Static, Tup, View
+from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Iter, Maybe, Num, Obj, Partial, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import attribute_text, from_class, users_bases
-from symgrad.frontend.stepping import class_of_iterator
+from symgrad.frontend.stepping import class_of_iterator, is_iterator
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import DTYPES, Array, List, Scalar
+from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Unknown
 from symgrad.ops.trying import class_of
 
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
@@ -37,6 +37,10 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
     if (held := class_of_iterator(binding, lambda inner: exact_class(ctx, inner, node))) is not None:
         return (held,)
     match binding:
+        case Maybe(inner=inner, absent=Static(None)):
+            return tuple(dict.fromkeys([*classes_of(ctx, inner, node), type(None)]))
+        case Choice(then=then, orelse=orelse):
+            return tuple(dict.fromkeys([*classes_of(ctx, then, node), *classes_of(ctx, orelse, node)]))
         case View(pairs=pairs, keys=keys):
             return (VIEWS[pairs, keys],)
         case Tup(kind=kind):
@@ -59,7 +63,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
                 return made
         case Ref():
             match ctx.type_of(binding):
-                case Array():
+                case Array(shape=shape) if shape is not None:  # else it may be a number on some paths
                     return (np.ndarray,)
                 case List(of=of):
                     return {"list": (list,), "tuple": (tuple,)}.get(of, (list, tuple))
@@ -141,6 +145,16 @@ def is_callable(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
     return all(from_class(ctx, kind, "__call__") is not None for kind in classes_of(ctx, binding, node))
 
 
+def is_anything(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a value of which nothing is known, or no number at all, so that it need not have the attributes of arrays?"""
+    return isinstance(binding, Num | Static) and isinstance(ctx.type_of(binding), Unknown | Object)
+
+
+def is_single(binding: Binding) -> bool:
+    """Is it something that NumPy takes for one object: an iterator, a function, a dict or a set?"""
+    return is_iterator(binding) or isinstance(binding, Fun) or isinstance(binding, Obj) and binding.key.kind == "dict"
+
+
 #: what equals what: of two families that are not the same nothing is equal
 FAMILIES: tuple[tuple[type, ...], ...] = (
     (bool, int, float, complex, np.generic, np.ndarray), (str,), (list,), (tuple,), (dict,), (set, frozenset), (type(None),),
@@ -169,4 +183,4 @@ def other_family(kind: type) -> int | None:
     return -1 if kind is collections.deque else None
 
 
-__all__ = ["classes_of", "exact_class", "is_callable", "is_instance", "never_equal", "possible_classes"]
+__all__ = ["classes_of", "exact_class", "is_anything", "is_callable", "is_instance", "is_single", "never_equal", "possible_classes"]

@@ -597,12 +597,16 @@ def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     test = truth(ctx, ctx.evaluate(node.test), node.test)
     if isinstance(test, Const) and test.value is True:
         return
-    if is_seen(ctx, Raisable((AssertionError,), exact=True)):
+    is_told = node.msg is not None and not isinstance(node.msg, ast.Constant)  # evaluated where the test fails, and nowhere else
+    if is_told or is_seen(ctx, Raisable((AssertionError,), exact=True)):
 
         def fails() -> None:
             raise_class(ctx, AssertionError, [] if node.msg is None else [ctx.evaluate(node.msg)], node)
 
-        branch(ctx, test, lambda: None, fails, [], ctx.loc(node))
+        if isinstance(test, Const) and is_told and not test.value:
+            fails()
+        else:
+            branch(ctx, test, lambda: None, fails, [], ctx.loc(node))
         return
     message = Const(None) if node.msg is None else ctx.read(ctx.evaluate(node.msg), node.msg)
     ctx.builder.call_many("check", test, message)

@@ -10,15 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup, is_long
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    External,
+    Generator,
+    HeapKey,
+    Iter,
+    Num,
+    Obj,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+    is_long,
+)
 from symgrad.frontend.builtins import fold, fold_generator, list_
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import is_anything, possible_classes
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.several import each
 from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const
@@ -182,7 +198,14 @@ def iter_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """An iterator is its own; one of a function steps by calling it."""
     if len(args) == 2:
         return iterator(ctx, iter, tuple(args), node)
-    held = own_iterator(ctx, args[0], node)
+    return each(ctx, args[0], node, lambda held: iter_of(ctx, held, node))
+
+
+def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """``iter`` of something that is one value on every path."""
+    if is_anything(ctx, binding) and not possible_classes(ctx, binding, node):
+        raise UnknownType("whether this can be iterated over is not known", ctx.loc(node), "make it a list")
+    held = own_iterator(ctx, binding, node)
     return held if is_iterator(held) else iterator(ctx, "iter", (held,), node)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, View, held_items
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
@@ -115,6 +116,8 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
 
     def enter(place: int) -> bool:
         now = items_now(ctx, iterable, items, node)
+        if any(key.kind == "dict" and len(shape_of_object(ctx, key)) != len(before) for key, before in held.items()):
+            definite(ctx, MISSING, node, RuntimeError, "dictionary changed size during iteration")
         if place >= len(now):
             return False
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):

@@ -107,15 +107,23 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         case (Tup(kind=None), Obj(k)) | (Obj(k), Tup(kind=None)) if kind is ast.Add and k.cls is tuple:
             return ctx.list_sharing(ctx.call("list_join", ctx.read(a, node), ctx.read(b, node)), a, b)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
-            return add_lists(ctx, a, b)
+            return add_lists(ctx, a, b) if k.exact is m.exact else not_operands(ctx, kind, a, b, node)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
             return merged(ctx, a, b)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
             return ctx.apply(Static(repeated), [Obj(k), Num(n)], {}, node)
-        case (Obj() | Tup(), Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup()) if kind is ast.Mult:
-            return repeat(ctx, a if isinstance(a, Obj | Tup) else b, n)
+        case (Obj() | Tup() as items, Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup() as items) if kind is ast.Mult and not (
+            isinstance(items, Obj) and items.key.kind != "list"
+        ):
+            return repeat(ctx, items, n)
+        case (Obj() | Tup() as items, Num(operand)) | (Num(operand), Obj() | Tup() as items) if kind in SIGNS_OF and is_pythons(operand):
+            repeats = kind is ast.Mult and is_whole(operand) and not (isinstance(items, Obj) and items.key.kind != "list")
+            if not repeats and not (isinstance(items, Obj) and items.key.kind == "record"):
+                return not_operands(ctx, kind, a, b, node)
+        case (Obj(k), Obj() | Tup()) | (Obj() | Tup(), Obj(k)) if kind in SIGNS_OF and kind is not ast.Sub and k.kind == "dict":
+            return not_operands(ctx, kind, a, b, node)
         case Static(one), Static(two):
             try:
                 return Static(STATIC_OPERATORS[kind](one, two))
@@ -285,6 +293,11 @@ def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {SIGNS_OF[kind]}: {one!r} and {two!r}")
 
 
+def is_pythons(operand: Operand) -> bool:
+    """Is it a number of Python's?"""
+    return isinstance(operand.type, Scalar) and operand.type.dtype is None
+
+
 def is_whole(operand: Operand) -> bool:
     """Is it an integer of Python's?"""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool") and operand.type.dtype is None
@@ -294,7 +307,7 @@ def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
     one, two = ctx.state.heap[a.key], ctx.state.heap[b.key]
     if isinstance(one, Ref) or isinstance(two, Ref):
         return ctx.list_sharing(ctx.call("list_join", ctx.read(a), ctx.read(b)), a, b)
-    return ctx.new_object("list", enumerate([x for _, x in one] + [x for _, x in two]))
+    return ctx.new_object("list", enumerate([x for _, x in one] + [x for _, x in two]), None, a.key.exact)
 
 
 def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:
@@ -304,7 +317,7 @@ def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:
     content = ctx.state.heap[items.key]
     if isinstance(content, Ref):
         raise UnsupportedSyntax("a list of unknown length cannot be repeated", ctx.builder.loc)
-    return ctx.new_object("list", enumerate([b for _, b in content] * times))
+    return ctx.new_object("list", enumerate([b for _, b in content] * times), None, items.key.exact)
 
 
 @expression(ast.UnaryOp)
@@ -355,6 +368,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case External(value, text) if not isinstance(value, np.ndarray):
             ctx.rely(text, bool(value), "truth")
             return Const(bool(value))
+        case Bound(owner=Num(operand=held), name=name, function=None) if isinstance(held.type, Unknown | Object):
+            return ctx.call("opaque_attribute", held, attribute=name)  # which may be no method
         case Fun() | Bound() | Generator():
             return Const(True)
         case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
@@ -485,8 +500,9 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
             known
             and isinstance(x, Static)
             and not isinstance(y, Static)
-            and ctx.type_of(y).is_number
             and isinstance(op, ast.Eq | ast.NotEq)
+            and (type_ := ctx.type_of(y)).is_number
+            and not (isinstance(type_, Array) and type_.shape != ())
         ):
             return Num(Const(isinstance(op, ast.NotEq)))
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
@@ -676,6 +692,23 @@ def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:
     return (TRUE if known else FALSE) if known is not None else are_one(ctx.state, a, b) or FALSE
 
 
+def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) -> Operand:
+    """Is a value the same as one of some items, or equal to it?  Classes of the user's are asked one after the other, up to the first."""
+    made: Operand = FALSE
+    for k, item in enumerate(items):
+        test = held_as(ctx, a, item, node)
+        if isinstance(test, Const):
+            if test.value:
+                return TRUE
+            continue
+        made = test if isinstance(made, Const) else ctx.call("logical_or", made, test)
+        others = items[k + 1 :]
+        if others and any(class_of(x) is not None for x in (a, *others)):
+            known = choose(ctx, made, node, lambda: Num(TRUE), lambda: Num(among_items(ctx, a, others, node)))  # noqa: B023
+            return ctx.read(known, node)
+    return made
+
+
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(ctx, b, "__contains__") is not None:
@@ -691,6 +724,9 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         if isinstance(b.value, list | tuple):
             ctx.rely(b.text, tuple(b.value), "keys")
         return Num(Const((static_key(ctx, a, node) in b.value) != negate))
+    if isinstance(b, Static) and isinstance(b.value, str) and isinstance(a, Num | Tup | Obj) and class_of(a) is None:
+        kind = exact_class(ctx, a, node).__name__
+        return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {kind}")
     if isinstance(a, Static) and isinstance(b, Static):
         return Num(Const((a.value in b.value) != negate))
     if isinstance(b, Iter) and b.kind == "range":
@@ -703,14 +739,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
         return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
-    made: Operand = Const(False)
-    for item in items:
-        test = held_as(ctx, a, item, node)
-        if isinstance(test, Const):
-            if test.value:
-                return Num(Const(not negate))
-            continue
-        made = test if isinstance(made, Const) else ctx.call("logical_or", made, test)
+    made = among_items(ctx, a, items, node)
     if isinstance(made, Const):
-        return Num(Const(negate))
+        return Num(Const(bool(made.value) != negate))
     return Num(ctx.call("not_", made) if negate else made)

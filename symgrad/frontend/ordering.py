@@ -7,7 +7,8 @@ import functools
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
 from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
@@ -21,8 +22,21 @@ from symgrad.frontend.rows import apply_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ZERO, Const
-from symgrad.ir.types import Array, List
-from symgrad.ops.composed.sequences import largest, least_by, least_of, most_by, most_of, ordered_by, ordered_of, smallest
+from symgrad.ir.types import Array, List, Scalar, Type
+from symgrad.ops.composed.sequences import (
+    largest,
+    largest_item,
+    least_by,
+    least_of,
+    most_by,
+    most_of,
+    ordered_by,
+    ordered_of,
+    smallest,
+    smallest_item,
+    sorted_items,
+    sorted_numbers,
+)
 from symgrad.ops.composed.sequences import sorted_ as ordered
 
 Args = list[Binding]
@@ -36,10 +50,21 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
             return of_vector(ctx, args[0], node, smaller)
         items = items_of(ctx, args[0], node)
         if not isinstance(items, list):
-            return of_vector(ctx, ctx.make(ctx.array_of(ctx.read(args[0], node), None)), node, smaller)
+            whole = ctx.read(args[0], node)
+            if is_of_pythons_numbers(whole.type):
+                held = ctx.make(whole)
+                return ctx.apply(Static(smallest_item if smaller else largest_item), [held], {}, node)
+            return of_vector(ctx, ctx.make(ctx.array_of(whole, None)), node, smaller)
+        if not items:
+            return definite(ctx, MISSING, node, ValueError, f"{'min' if smaller else 'max'}() arg is an empty sequence")
         args = items
 
     return best_of(ctx, [(a, a) for a in args], node, smaller)
+
+
+def is_of_pythons_numbers(type_: Type) -> bool:
+    """Is it a list of numbers of which some may be Python's?"""
+    return isinstance(type_, List) and isinstance(type_.item, Scalar) and type_.item.dtype in (None, "any")
 
 
 def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> Binding:
@@ -149,6 +174,13 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
             return sorted_by_several(ctx, items, keys, bool(known_value(backwards)[0]), node)
         if key != Static(None):
             return ctx.apply(Static(ordered_of), [Tup(tuple(items)), Tup(tuple(keys)), backwards], {}, node)
+    if key == Static(None) and set(kwargs) <= {"key", "reverse"}:
+        whole = ctx.read(args[0], node)
+        if isinstance(whole.type, List) and is_of_pythons_numbers(whole.type):
+            held = ctx.make(whole)
+            item = whole.type.item
+            alike = whole not in ctx.mixed.values and isinstance(item, Scalar) and item.dtype is None
+            return ctx.apply(Static(sorted_numbers if alike else sorted_items), [held, backwards], {}, node)
     return ctx.apply(Static(ordered), args, kwargs, node)
 
 

@@ -9,15 +9,15 @@ import types
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
-from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import List
+from symgrad.ir.core import Block, Const, If, Operand, Value
+from symgrad.ir.types import UNKNOWN, List
 from symgrad.runtime.support import ShownAs, with_tuples
 
 
@@ -27,6 +27,14 @@ def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__")
     ``word`` says how an instance is asked for its text: those that are held by others by ``__repr__``.
     """
     match binding:
+        case Maybe(present=test, inner=one, absent=other) | Choice(test=test, then=one, orelse=other):
+            blocks = []
+            for side in (one, other):
+                with ctx.inside(Block()) as block:
+                    block.yields = [shown(ctx, side, node, word)]
+                blocks.append(block)
+            ctx.builder.append(If([out := Value(UNKNOWN)], ctx.builder.loc, test, *blocks))
+            return out
         case View() | Iter():
             raise UnsupportedSyntax("the text of a view or an iterator is not known", ctx.loc(node), "make it a list")
         case Tup(items, kind):

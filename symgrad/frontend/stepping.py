@@ -13,19 +13,20 @@ import itertools
 import types
 from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering, NeedsState
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
 from symgrad.ir.core import ONE, ZERO, Const
+from symgrad.ir.types import Scalar
 from symgrad.ops.composed import iterating, stepping
 
 FRESH, USED = Static("fresh"), Static("used")
@@ -152,7 +153,25 @@ def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
         if made == binding:
             raise UnsupportedSyntax("an iterator that is an instance cannot be differentiated", ctx.loc(node), "yield in __iter__")
         binding = definite(ctx, made, node)
+    if (word := never_iterable(ctx, binding)) is not None:
+        return definite(ctx, MISSING, node, TypeError, f"{word!r} object is not iterable")
     return binding
+
+
+def never_iterable(ctx: Lowering, binding: Binding) -> str | None:
+    """The class of what cannot be gone over: a number, a function, an instance of a class that says nothing of it."""
+    match binding:
+        case Num(operand) if isinstance(operand.type, Scalar):
+            return operand.type.kind
+        case Fun():
+            return "function"
+        case Static(value) if all(from_class(ctx, type(value), word) is None for word in ("__iter__", "__getitem__")):
+            name: str = type(value).__name__
+            return name if value is None or isinstance(value, type | FunctionType | BuiltinFunctionType) else None
+        case Obj(key) if key.kind == "record" and isinstance(key.cls, type) and not is_record(binding):
+            if all(from_class(ctx, key.cls, word) is None for word in ("__iter__", "__getitem__")):
+                return str(key.cls.__name__)
+    return None
 
 
 def runs(ctx: Lowering, binding: Binding) -> bool:

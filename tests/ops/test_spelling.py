@@ -179,7 +179,7 @@ COMPOSED_CALLS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (np.corrcoef, (V, V**2), {}), (np.apply_along_axis, (np.sum, 0, X), {}), (np.apply_along_axis, (np.sort, 0, X), {}),
     (np.apply_along_axis, (np.sort, 1, X), {}), (np.apply_along_axis, (np.sum, 0, V), {}), (np.apply_over_axes, (np.sum, X, [0, 1]), {}),
     (np.fromfunction, (lambda i, j: i - 2 * j, (2, 3)), {}), (np.ix_, ([0, 1], [2]), {}), (np.modf, (V - 2.5,), {}), (np.angle, (Y,), {}),
-    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T, 1), {}), (np.isscalar, (2.0,), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}),
+    (np.angle, (Y, True), {}), (np.poly, (Y,), {}), (np.poly, ([1.0, 2.0],), {}), (np.linalg.eigvalsh, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T,), {}), (np.linalg.cond, (X @ X.T, 1), {}), (np.lib.stride_tricks.sliding_window_view, (V, 2), {}),
     (typing.cast, (float, 2.0), {}), (bisect.bisect_right, ([1.0, 2.0, 2.0, 3.0], 2.0), {}),
     (bisect.bisect_left, ([1.0, 2.0, 2.0, 3.0], 2.0), {}), (statistics.mean, ([1.0, 2.5],), {}), (statistics.fmean, ([1.0, 2.5],), {}),
     (statistics.median, ([1.0, 2.5, 0.5],), {}), (statistics.variance, ([1.0, 2.5, 0.5],), {}),

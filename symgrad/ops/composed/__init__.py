@@ -101,7 +101,6 @@ from symgrad.ops.composed.shapes import (
     atleast_2d,
     atleast_3d,
     diagflat,
-    isscalar,
     ix_,
     rollaxis,
     rot90,
@@ -148,7 +147,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.polymul: polymul, np.polyadd: polyadd, np.polysub: polysub, np.polyfit: polyfit,
     np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
     np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
-    np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle, np.isscalar: isscalar,
+    np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
     np.lib.stride_tricks.sliding_window_view: sliding_window_view, sorted: sorted_,
     typing.cast: cast, bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, math.modf: modf,
     np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
@@ -184,7 +183,7 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
 ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
-    polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, isscalar, unstack,
+    polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
     convolve_within, signal_convolve, fftconvolve, sliding_window_view, fill_diagonal, average, *FFT.values(),
 })  # fmt: skip
 

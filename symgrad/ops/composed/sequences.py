@@ -285,6 +285,42 @@ def smallest(x: Any) -> Any:
     return made
 
 
+def largest_item(items: Any) -> Any:
+    """``max`` of a list of numbers: the item itself, of the class that it has."""
+    place = int(np.argmax(np.array(items)))
+    made = items[place]
+    if made != made:
+        made = items[0]
+        for value in items:
+            if value > made:
+                made = value
+    return made
+
+
+def smallest_item(items: Any) -> Any:
+    """``min`` of a list of numbers: the item itself, of the class that it has."""
+    place = int(np.argmin(np.array(items)))
+    made = items[place]
+    if made != made:
+        made = items[0]
+        for value in items:
+            if value < made:
+                made = value
+    return made
+
+
+def sorted_numbers(items: Any, reverse: Any) -> Any:
+    """``sorted`` of a list of Python's numbers of one class."""
+    made = np.sort(np.array(items))
+    must(not np.any(made[-1:] != made[-1:]), UNORDERED)
+    return made[::-1].tolist() if reverse else made.tolist()
+
+
+def sorted_items(items: Any, reverse: Any) -> Any:
+    """``sorted`` of a list of numbers of several classes: the items themselves."""
+    return ordered_of(items, items, reverse)
+
+
 def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
     """``sorted`` of numbers, or of what a key gives a number for; of equals the first stays first."""
     if key is None:

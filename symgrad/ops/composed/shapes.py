@@ -97,8 +97,3 @@ def sliding_window_view(x: Numbers, window_shape: Any) -> Any:
 def may_share(x: Any, y: Any) -> Any:
     """``y``, which NumPy makes a view of ``x``: after a store to one the other is not read."""
     return y
-
-
-def isscalar(element: Any) -> Any:
-    """``np.isscalar``."""
-    return not isinstance(element, np.ndarray | list | tuple)
