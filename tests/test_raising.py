@@ -87,6 +87,9 @@ HANDLERS = {
     ),
     "told": "with Told(True) as told:\n    {0}\n    s = 7.0 * a\ns *= told.times",
     "told_and_not_taken": "with Told(False) as told:\n    {0}\n    s = 7.0 * a\ns *= told.times",
+    "told_by_raising": (
+        "try:\n    with Refusing():\n        {0}\n        s = 7.0 * a\nexcept Own as own:\n    print(own)\n    s += own.value"
+    ),
     "generator": "with managed() as times:\n    s *= times\n    {0}\n    s *= 5.0",
     "left_by_return": "try:\n    {0}\n    return s\nexcept Exception:\n    return 9.0 * a\nfinally:\n    print('returned')",
 }
@@ -112,6 +115,12 @@ class Told:
         print(kind is None)
         self.times += 1.0
         return self.takes
+
+class Refusing:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, place):
+        raise Own(3.0, 'on exit')
 
 @contextlib.contextmanager
 def managed():

@@ -273,10 +273,10 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     made.names = {name: held for name, held in made.names.items() if all(state.names.get(name) == held for state in alive)}
     made.memory = {place: held for place, held in made.memory.items() if all(place in state.memory for state in alive)}
     made.heap = {key: held for key, held in made.heap.items() if all(key in state.heap for state in alive)}
-    for one, others in ((state, other) for state in alive for other in alive):
-        if any(one.kin[key] != others.kin[key] for key in one.kin.keys() & others.kin.keys() & made.heap.keys()):
-            raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
-    made.kin = {key: held for key, held in made.kin.items() if key in made.heap and all(key in state.kin for state in alive)}
+    relations = [{k: {o: s for o, s in held.items() if o in made.heap} for k, held in x.kin.items() if k in made.heap} for x in alive]
+    if any(one.get(key, other[key]) != other[key] for one in relations for other in relations for key in other):
+        raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
+    made.kin = {key: held for key, held in relations[0].items() if held and all(key in other for other in relations)}
     made.bases = {place: held for place, held in made.bases.items() if all(state.bases.get(place) == held for state in alive)}
     return made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -445,7 +445,8 @@ def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[],
     entry, mark, watcher = ctx.state.copy(), len(ctx.edges), Watcher(clause.kinds, ctx.loc(node))
     with watched(ctx, watcher):
         body()
-    finish()
+    with suppress(Raised):  # nothing follows on this path; on the others it is still to be done
+        finish()
     if not any(watcher in edge.pending.watchers for edge in ctx.edges[mark:]):
         return False
     if (alone := edge_to_one(ctx, mark, watcher, [clause])) is not None:
