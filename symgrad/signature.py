@@ -20,7 +20,7 @@ from symgrad.ir.core import Func
 from symgrad.ir.sums import ONE, Sum, extent_of, read_expression
 from symgrad.ir.types import Array, Dim, Extent, List, Type
 from symgrad.location import Loc
-from symgrad.text import attribute, is_inside, is_name, literal
+from symgrad.text import attribute, each, is_inside, is_name, literal
 from symgrad.text import item as item_of
 
 
@@ -338,6 +338,31 @@ class Direct:
     called_from: Callable[[dict[str, Any], str], None] | None = (
         None  #: told in which namespace, and by which name, a guard calls the kernel
     )
+
+
+def leaf_paths(item: Abstract, path: str) -> list[str]:
+    """The expressions that read the parts of a long list, each a list of one part of every item; of anything else itself.
+
+    >>> from symgrad.ir.types import FLOAT
+    >>> leaf_paths(Many(list, Tree(dict, ("w", "b"), (FLOAT, FLOAT))), "p")
+    ["[item['w'] for item in p]", "[item['b'] for item in p]"]
+    """
+    if not isinstance(item, Many):
+        return [path]
+    inside = parts_of_items(item.item, "item")
+    return [path if part == "item" else each(path, part) for part in inside] or [each(path, "False")]
+
+
+def parts_of_items(item: Abstract, path: str) -> list[str]:
+    """The expressions that read the parts of one item of a long list."""
+    match item:
+        case Tree():
+            return [part for spelled, inner in parts_of(path, item) for part in parts_of_items(inner, spelled)]
+        case Many():
+            return leaf_paths(item, path)
+        case Type():
+            return [path]
+    return []
 
 
 def is_container(item: Abstract) -> bool:

@@ -169,6 +169,15 @@ def copy_of(path: str) -> str:
     return f"[*{path}]"
 
 
+def each(path: str, part: str) -> str:
+    """The expression that reads a list of a part of each item of a list; ``part`` is an expression over the name ``item``.
+
+    >>> each("p.layers", "item['w']")
+    "[item['w'] for item in p.layers]"
+    """
+    return f"[{part} for item in {path}]"
+
+
 @lru_cache(maxsize=4096)
 def tree_of(path: str) -> ast.expr:
     """The tree of a path; ValueError for any other expression.  It is shared, and never changed."""
@@ -192,6 +201,9 @@ def check(tree: ast.AST) -> None:
             check(owner)
         case ast.List(elts=[ast.Starred(value=owner)]):
             check(owner)
+        case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id="item"), iter=owner, ifs=[])]):
+            check(owner)
+            check(part)
         case ast.Call(func=ast.Attribute(value=owner, attr="__array__"), args=[], keywords=[]):
             check(owner)
         case ast.Call(func=ast.Attribute(value=owner, attr="astype"), args=[ast.Constant(value=str())], keywords=[]):
@@ -213,10 +225,13 @@ def root_of(path: str) -> str:
     >>> root_of("self.w[0]"), root_of("getattr(p, 'a b')['k']")
     ('self', 'p')
     """
+    if path.startswith("[item"):
+        over = tree_of(path)
+        return root_of(ast.unparse(over.generators[0].iter)) if isinstance(over, ast.ListComp) else ""
     found = re.match(r"[^\W\d]\w*", path)
     if found is None or path[: found.end() + 1] != "getattr(":
         return found[0] if found else ""
-    tree: ast.AST = tree_of(path)
+    tree: Any = tree_of(path)
     while not isinstance(tree, ast.Name):
         match tree:
             case ast.Call(func=ast.Attribute(value=tree)) | ast.Call(args=[tree, *_]):
@@ -224,7 +239,7 @@ def root_of(path: str) -> str:
             case ast.BinOp(left=tree):
                 pass
             case _:
-                tree = tree.value  # type: ignore[attr-defined]
+                tree = tree.value
     return tree.id
 
 
@@ -256,6 +271,8 @@ def names_in(path: str) -> set[str]:
         node = pending.pop()
         if isinstance(node, ast.Name):
             found.add(node.id)
+        elif isinstance(node, ast.ListComp):
+            pending.append(node.generators[0].iter)
         else:
             pending += node.args if isinstance(node, ast.Call) and is_getattr(node) else ast.iter_child_nodes(node)
     return found
@@ -270,6 +287,11 @@ def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
 
     def visit(tree: ast.AST) -> Any:
         match tree:
+            case ast.ListComp(elt=part, generators=[over]):
+                text = ast.unparse(part)
+                return [value_of(text, lambda name, item=item: item) for item in visit(over.iter)]  # type: ignore[misc]
+            case ast.Constant(value=bool() as value):
+                return value
             case ast.Name(id=name):
                 return read_name(name)
             case ast.Attribute(value=owner, attr=name):
@@ -329,6 +351,9 @@ def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -
                 return ast.Call(ast.Name(reader), [visit(owner), name], [])
             case ast.List(elts=[ast.Starred(value=owner)]):
                 return ast.List([ast.Starred(visit(owner))])
+            case ast.ListComp(elt=part, generators=[over]):
+                element = ast.parse(respelled(ast.unparse(part), str, reader), mode="eval").body
+                return ast.ListComp(element, [ast.comprehension(over.target, visit(over.iter), [], 0)])
         return type(tree)(**{part: visit(value) if isinstance(value, ast.expr) else value for part, value in ast.iter_fields(tree)})
 
     return ast.unparse(visit(tree_of(path)))
@@ -361,7 +386,8 @@ def docstring(words: str) -> str:
 
 
 __all__ = [
-    "attribute", "copy_of", "docstring", "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
+    "attribute", "copy_of", "docstring", "each",
+    "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
     "is_interned", "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of",
     "tree_of", "value_of",
 ]  # fmt: skip

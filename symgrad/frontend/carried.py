@@ -24,8 +24,8 @@ from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
 from symgrad.frontend.filling import blank, operands_of
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
 from symgrad.frontend.plans import WHOLE, Head, Plan
-from symgrad.frontend.reach import memory_in, reached_twice
-from symgrad.frontend.skeletons import Skeleton, array_leaves, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
+from symgrad.frontend.reach import memory_in, memory_within, reached_twice
+from symgrad.frontend.skeletons import Skeleton, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
 from symgrad.ir.types import BOOL, Type, join
 from symgrad.text import is_name
@@ -121,7 +121,8 @@ def head_object(ctx: Lowering, entry: State, state: State, key: HeapKey, form: A
     content = entry.heap[key]
     if isinstance(form, Type):
         ctx.check_sure(key, content)
-        init = ctx.read(Obj(key))
+        init = ctx.whole(Obj(key))
+        state.twins |= entry.twins
         head.inits.append(init)
         location = content.location if isinstance(content, Ref) else Location(None, ctx.builder.loc)
         state.memory[location] = head.slot(ctx, join(init.type, form), None)
@@ -152,7 +153,7 @@ def source_of(entry: State, plan: Plan, place: Any, k: int) -> list[Location]:
     """What a carried place may share memory with before the loop: of a list, each array in it."""
     if place not in plan.names and place[1] is WHOLE:
         content = entry.heap.get(place[0], ())
-        return [x for b in ([content] if isinstance(content, Ref) else [b for _, b in content]) for x in array_leaves(b) if x is not None]
+        return [x for b in ([content] if isinstance(content, Ref) else [b for _, b in content]) for x in memory_within(b, entry)]
     return [x for x in places_in(*held_before(entry, plan, place), entry.heap)[k : k + 1] if x is not None]
 
 
@@ -289,7 +290,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
         kept, ctx.state = ctx.state, end
         scratch = Block()
         with ctx.inside(scratch):
-            type_ = ctx.read(Obj(key)).type
+            type_ = ctx.whole(Obj(key)).type
         ctx.state = kept
         old = plan.heap.get(key)
         return plan.add(plan.heap, key, join(old, type_) if isinstance(old, Type) else type_)
@@ -299,7 +300,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
     if key.kind == "list" and len(first) != len(last):
         kept, ctx.state = ctx.state, end
         with ctx.inside(Block()):
-            type_ = ctx.read(Obj(key)).type
+            type_ = ctx.whole(Obj(key)).type
         ctx.state = kept
         return plan.add(plan.heap, key, type_)
     old = dict(plan.heap.get(key, ())) if not isinstance(plan.heap.get(key), Type) else {}
@@ -376,7 +377,7 @@ def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block
         made += [end.memory[location] for location in plan.memory]
         for key, form in plan.heap.items():
             if isinstance(form, Type):
-                made.append(ctx.read(Obj(key)))
+                made.append(ctx.whole(Obj(key)))
             else:
                 content = dict(end.heap[key])  # type: ignore[arg-type]
                 for k, part in form:

@@ -34,12 +34,14 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.known import TESTS, Decided
 from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING, Mixed
+from symgrad.frontend.reach import memory_within
 from symgrad.frontend.skeletons import Skeleton, settled, skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import (
     CALLS,
     EXPRESSIONS,
     METHODS,
+    PARTS,
     SPECIAL,
     SPREAD,
     STATEMENTS,
@@ -50,7 +52,7 @@ from symgrad.frontend.tables import (
     statement,
 )
 from symgrad.ir.core import Block, Const, Func, If, Operand, Value
-from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import NOWHERE, Loc
 from symgrad.notes import Notes
@@ -208,6 +210,8 @@ class Lowering:
     tagged: bool = False  #: of arrays that are one of several it is asked which
     unsure: bool = False  #: that would have helped
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
+    sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list
+    parted: bool = False  #: that was done
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
@@ -328,18 +332,27 @@ class Lowering:
             location = Location(name, self.builder.loc)
             self.state.memory[location] = value
             return Ref(location)
-        return Num(value)
+        return PARTS["taken apart"](self, value) if isinstance(value.type, Struct) else Num(value)
 
     def shared(self, value: Operand, *owners: Binding) -> Binding:
         """A binding for a value that may share memory with others."""
         made = self.make(value)
-        if isinstance(made, Ref):
+        for location in memory_within(made, self.state) if owners else ():
             for owner in owners:
-                if isinstance(owner, Ref):
-                    self.state.pair(made.location, owner.location)
+                if isinstance(owner, Ref) and owner.location is not location:
+                    self.state.pair(location, owner.location)
                     if owner.location in self.state.stale:
-                        self.state.stale[made.location] = self.state.stale[owner.location]
+                        self.state.stale[location] = self.state.stale[owner.location]
         return made
+
+    def item_of(self, owner: Ref, value: Operand) -> Binding:
+        """What was read out of a list of any length; an array in it is the same array."""
+        made = self.shared(value, owner)
+        if not isinstance(made, Ref) or not isinstance(self.type_of(made), List):
+            return made
+        held = self.list_in_memory(made)
+        self.state.twins |= {held.key}  # the list holds it too
+        return held
 
     def list_sharing(self, value: Operand, *owners: Binding) -> Obj:
         """A new list whose items are items of other lists: the arrays among them are the same arrays."""
@@ -347,11 +360,9 @@ class Lowering:
         assert isinstance(made, Ref)
         if isinstance(value.type, List) and not isinstance(value.type.item, Scalar | Object):
             for owner in owners:
-                content = self.state.heap[owner.key] if isinstance(owner, Obj) else owner
-                held = [b for _, b in content] if isinstance(content, tuple) else content.items if isinstance(content, Tup) else [content]
-                for item in held:
-                    if isinstance(item, Ref) and item.location in self.state.memory:
-                        self.state.pair(made.location, item.location)
+                for location in memory_within(owner, self.state):
+                    if location in self.state.memory:
+                        self.state.pair(made.location, location)
         return self.new_object("list", made, tuple if isinstance(value.type, List) and value.type.of == "tuple" else None)
 
     def list_in_memory(self, ref: Ref) -> Obj:
@@ -448,6 +459,14 @@ class Lowering:
             return Const(value)
         spelled_as = name or getattr(value, "__name__", type(value).__name__)
         return Const(value, str(spelled_as))
+
+    def whole(self, binding: Binding, node: ast.AST | None = None) -> Operand:
+        """A list as one value of any length, whose items may have parts."""
+        content = self.state.heap[binding.key] if isinstance(binding, Obj) and binding.key.kind == "list" else None
+        if isinstance(content, tuple):
+            made: Operand = PARTS["listed"](self, [item for _, item in content], node)
+            return made
+        return self.read(binding, node)
 
     def list_of(self, items: Any, node: ast.AST | None = None) -> Operand:
         """A list value with the given items."""

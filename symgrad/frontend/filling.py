@@ -77,7 +77,9 @@ def operand_of(ctx: Lowering, binding: Binding) -> Operand:
             return operand
         case Ref(location):
             return UNDEF if location in ctx.state.stale else ctx.read(binding)
-        case Obj() | Maybe() | OneOf():  # a list of numbers that becomes one of any length; what has no form but that of anything
+        case Obj():  # a list that becomes one of any length
+            return ctx.whole(binding)
+        case Maybe() | OneOf():  # what has no form but that of anything
             return ctx.read(binding)
         case Static(value=value) if value is None or isinstance(value, str):
             return Const(value)

@@ -22,6 +22,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
+from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -176,8 +177,7 @@ def element(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
 
 def list_item(ctx: Lowering, ref: Ref, index: Operand) -> Binding:
     """One item of a list of any length; an array in it shares the list's memory."""
-    made = ctx.shared(ctx.call("list_take", ctx.read(ref), index), ref)
-    return ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
+    return ctx.item_of(ref, ctx.call("list_take", ctx.read(ref), index))
 
 
 def over_range(ctx: Lowering, parts: tuple[Operand, ...], node: ast.AST) -> Items:
@@ -397,10 +397,9 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
     if isinstance(content, Ref):
-        made = ctx.call("list_append", ctx.read(content), ctx.read(value, node))
+        made = ctx.call("list_append", ctx.read(content), item_value(ctx, value, node))
         ctx.replace_version(content.location, made)
-        if isinstance(value, Ref):
-            ctx.state.pair(value.location, content.location)
+        shares(ctx, value, content)
         if longest(owner) is not None:
             what = "a deque with maxlen needs a length that is known: fill it where it is made"
             raise UnsupportedSyntax(what, ctx.loc(node), "fill the deque where it is made, with as many items as maxlen")

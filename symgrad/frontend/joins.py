@@ -35,11 +35,10 @@ from symgrad.frontend.context import CODE, RAISED, Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.filling import blank, filled, operands_of
 from symgrad.frontend.known import in_all
-from symgrad.frontend.reach import objects_in, reached
+from symgrad.frontend.reach import memory_within, objects_in, reached
 from symgrad.frontend.skeletons import (
     DIFFERENT,
     Skeleton,
-    array_leaves,
     leaf_names,
     leaves,
     merge,
@@ -218,9 +217,10 @@ class Joining:
         kept, self.ctx.state = self.ctx.state, side.state
         try:
             with self.ctx.inside(side.block):
-                return self.ctx.read(binding)
+                return self.ctx.whole(binding)
         finally:
             self.ctx.state = kept
+            self.state.twins |= side.state.twins
 
     def binding(self, a: Binding, b: Binding, name: str) -> Binding:
         """One binding that covers both sides'."""
@@ -518,10 +518,10 @@ class Joining:
         self.state.memory[location] = self.out(values[0], values[1], functools.reduce(join, known), None)
         if is_of_numbers(self.state.memory[location].type):
             return Ref(location)
-        for content in contents:
+        for content, side in zip(contents, sides, strict=True):
             for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
-                for source in array_leaves(item):
-                    if source is not None and source is not location:
+                for source in memory_within(item, side.state):
+                    if source is not location:
                         self.state.pair(location, source)
         return Ref(location)
 

@@ -13,6 +13,7 @@ from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import longest
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import held_as
+from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ops.composed.lists import place_of, place_to_remove, times_in, without
@@ -129,10 +130,9 @@ def list_insert(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     before, after = (Const(None), ctx.read(args[0], node)), (ctx.read(args[0], node), Const(None))
     whole = ctx.read(owner, node)
     parts = [ctx.call("list_slice", whole, *ends, Const(None)) for ends in (before, after)]
-    inside = ctx.list_of([args[1]], node)
+    inside = ctx.call("list_of", item_value(ctx, args[1], node))
     made = ctx.call("list_join", ctx.call("list_join", parts[0], inside), parts[1])
-    if isinstance(args[1], Ref):
-        content = ctx.state.heap[owner.key]
-        assert isinstance(content, Ref)
-        ctx.state.pair(args[1].location, content.location)
+    content = ctx.state.heap[owner.key]
+    assert isinstance(content, Ref)
+    shares(ctx, args[1], content)
     return become_value(ctx, owner, made)

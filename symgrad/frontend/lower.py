@@ -13,7 +13,7 @@ import enum
 import types
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
 from symgrad.frontend import (
@@ -41,6 +41,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.columns import columns, holds_parts, split
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
@@ -50,15 +51,16 @@ from symgrad.frontend.reading import owner_name
 from symgrad.frontend.recursion import close
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_text
 from symgrad.frontend.scopes import local_names
+from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import Storing
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
-from symgrad.ir.types import Array, Dim, Extent, List, Scalar, Type, is_plural
+from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Many, Relied, Signature, Tree, is_relation, leaves_of, part_of, related_extents
+from symgrad.signature import Abstract, Many, Relied, Signature, Tree, is_relation, leaf_paths, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import copy_of, is_name, root_of
 
@@ -104,10 +106,11 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     captured: list[Captured] = []
     refused: SymgradError | None = None
     stateful: frozenset[Any] = frozenset()
-    tagged = False
+    tagged, sequences = False, True
     for _ in range(RESTARTS):
         told = None if notes is None else Notes()
-        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, refused is not None, told, stateful, tagged)
+        unroll = refused is not None
+        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences)
         try:
             made = attempt.lowered()
         except Recapture as found:
@@ -119,6 +122,9 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
         except SymgradError as error:
             if attempt.unsure and not tagged:
                 tagged = True  # it may be known which of several arrays is written to
+                continue
+            if sequences and attempt.parted:
+                sequences = tagged = False  # it may be followed where what is known item by item stays so
                 continue
             if refused is not None:
                 raise refused from None
@@ -162,11 +168,14 @@ class Attempt:
     notes: Notes | None = None
     stateful: frozenset[Any] = frozenset()
     tagged: bool = False
+    sequences: bool = False  #: lists of any length may hold what has parts
+    parted: bool = False  #: that was done
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
     aliases: dict[str, str] = field(default_factory=dict)
+    paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -186,11 +195,12 @@ class Attempt:
             notes=self.notes,
             stateful=self.stateful,
             tagged=self.tagged,
+            sequences=self.sequences and not self.unroll,
         )
         try:
             return self.lowered_by(ctx, frame, body)
         finally:
-            self.unsure = ctx.unsure
+            self.unsure, self.parted = ctx.unsure, ctx.parted
 
     def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
         """The function by a state that knows nothing yet."""
@@ -215,6 +225,8 @@ class Attempt:
                 self.inputs.append((held.value, text))
         body.args = [value for value, _ in self.inputs]
         body.yields = operands
+        self.inputs = split(ctx.builder, body, self.inputs, self.paths)
+        body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
@@ -273,7 +285,8 @@ class Attempt:
         if isinstance(item, Tree):
             return self.tree(ctx, name, path, item)
         if isinstance(item, Many):
-            item = self.of_many(item, path)
+            paths = leaf_paths(item, path)
+            item = self.of_many(item)
         if path in self.pins:
             return Num(Const(self.pins[path]))
         if isinstance(item, Array) and item.shape is not None:
@@ -281,6 +294,8 @@ class Attempt:
         value = Value(self.related(ctx.builder.distinct(item), path), name)
         self.inputs.append((value, path))
         ctx.texts[value] = path
+        if holds_parts(value.type):
+            self.paths[value] = paths
         if not isinstance(item, Array | List):
             return Num(value)
         location = next((self.locations[p] for group in self.signature.same if path in group for p in group if p in self.locations), None)
@@ -289,15 +304,42 @@ class Attempt:
             ctx.state.memory[location] = value
         return Ref(location) if isinstance(item, Array) else ctx.list_in_memory(Ref(location))
 
-    def of_many(self, item: Many, path: str) -> List:
+    def of_many(self, item: Many) -> List:
         """The type of a list or tuple of like items, of any length."""
-        of: Literal["list", "tuple"] = "tuple" if item.kind is tuple else "list"
-        match item.item:
-            case Scalar() | Array() | List():
-                return List(item.item, of)
+        return List(self.of_item(item.item), "tuple" if item.kind is tuple else "list")
+
+    def of_item(self, item: Abstract) -> Type:
+        """The type of one of the items."""
+        match item:
+            case Type():
+                return item
             case Many():
-                return List(self.of_many(item.item, path), of)
-        raise UnsupportedSyntax(f"the items of {path} are not numbers, arrays or lists of these", self.source.loc(self.source.node))
+                return self.of_many(item)
+        if not self.sequences:
+            raise UnsupportedSyntax(f"the items of a list are {item}", self.source.loc(self.source.node), "pass arrays")
+        types: list[Type] = []
+        form = self.form_of_item(item, types)
+        return Struct(tuple(types) or (BOOL,), form)
+
+    def form_of_item(self, item: Abstract, types: list[Type]) -> Skeleton:
+        """The form of an item of a long list; ``types`` collects those of its parts."""
+        match item:
+            case Many() | List():
+                made = self.of_many(item) if isinstance(item, Many) else item
+                types.append(made)
+                return Skeleton("object", items=(Skeleton("array"),), same=("list", tuple if made.of == "tuple" else None, None, None))
+            case Type():
+                types.append(item)
+                return Skeleton("array" if isinstance(item, Array) else "num")
+            case StaticArgument(value=value) if not isinstance(value, MUTABLE):
+                return Skeleton("same", same=Static(value))
+            case Tree(items=items, names=names, kind=kind, form=form):
+                parts = tuple(self.form_of_item(inner, types) for inner in items)
+                if form == "named" or issubclass(kind, tuple):
+                    return Skeleton("tuple", items=parts, same=kind if form == "named" else None)
+                words = {"sequence": ("list", None), "mapping": ("dict", None), "object": ("record", kind)}
+                return Skeleton("object", items=parts, same=(*words[form], names, None))
+        raise UnsupportedSyntax("the items of a list hold a set or a deque", self.source.loc(self.source.node), "pass lists")
 
     def related(self, item: Type, path: str) -> Type:
         """The type of an argument with those extents that are known in terms of others."""
@@ -365,11 +407,11 @@ class Attempt:
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(in_template(constant_text(ctx, value)), 0)
         try:
-            operands.append(ctx.read(binding, node))
-            return Result(leaf_text(ctx, binding, node), 1)
+            operands.append(made := ctx.whole(binding, node))
+            return Result(leaf_text(ctx, binding, made.type, node), len(columns(made.type)))
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
-        return Result("{}", 1)
+            return Result("{}", 1)
 
 
 def relied_on(ctx: Lowering) -> tuple[Relied, ...]:

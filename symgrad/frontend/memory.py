@@ -42,6 +42,7 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
+from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator
@@ -279,8 +280,7 @@ def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:
 
 def load_list(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Binding:
     if index.spec == "i":
-        made = ctx.shared(ctx.call("list_take", ctx.read(owner), index.operands[0]), owner)
-        return ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made
+        return ctx.item_of(owner, ctx.call("list_take", ctx.read(owner), index.operands[0]))
     if index.spec == "s":
         return ctx.list_sharing(ctx.call("list_slice", ctx.read(owner), *index.operands), owner)
     raise UnsupportedSyntax("a list takes one index", ctx.loc(node))
@@ -571,9 +571,8 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
-    ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], ctx.read(value, node)))
-    if isinstance(value, Ref):
-        ctx.state.pair(value.location, content.location)
+    ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], item_value(ctx, value, node)))
+    shares(ctx, value, content)
 
 
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:

@@ -286,7 +286,7 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
         return Static(None)
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
-    whole = standing_for(ctx.call("list_join", ctx.read(owner), list_value(ctx, args[0], node)), list)
+    whole = standing_for(ctx.call("list_join", ctx.whole(owner), list_value(ctx, args[0], node)), list)
     joined = ctx.state.heap[ctx.list_sharing(whole, owner, args[0]).key]
     assert isinstance(joined, Ref)
     if isinstance(content, Ref):
@@ -298,7 +298,7 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
 
 
 def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
-    value = ctx.read(binding, node)
+    value = ctx.whole(binding, node)
     return ctx.call("list_from", value) if isinstance(value.type, Array) else value
 
 
@@ -349,13 +349,13 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     place = unwrap(args[0]) if args else -1
     if isinstance(content, Ref):
         if place == 0:
-            item = ctx.make(ctx.call("list_take", ctx.read(content), Const(0)))
+            item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(0)))
             rest = ctx.call("list_slice", ctx.read(content), Const(1), Const(None), Const(None))
             ctx.replace_version(content.location, rest)
             return item
         if place != -1:
             raise UnsupportedSyntax("only the first or last item of a list of unknown length can be popped", ctx.loc(node))
-        item = ctx.make(ctx.call("list_take", ctx.read(content), Const(-1)))
+        item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(-1)))
         ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
         return item
     items = [b for _, b in content]

@@ -61,6 +61,25 @@ def memory_in(binding: Any) -> Iterator[Location]:
             yield from memory_in(part)
 
 
+def memory_within(binding: Any, state: State) -> list[Location]:
+    """The memory of every array and list that a binding reaches, also through objects."""
+    if isinstance(binding, Num | Static):
+        return []
+    found = dict.fromkeys(memory_in(binding))
+    for key in objects_around(binding, state):
+        content = state.heap.get(key, ())
+        for item in [content] if isinstance(content, Ref) else [b for _, b in content]:
+            found |= dict.fromkeys(memory_in(item))
+    return list(found)
+
+
+def objects_around(binding: Any, state: State) -> list[HeapKey]:
+    """Every object that a binding reaches, in order."""
+    ways: Counter[HeapKey] = Counter()
+    count_ways(binding, state, ways)
+    return list(ways)
+
+
 def objects_in(binding: Any, state: State, seen: set[HeapKey]) -> None:
     """Every object that a binding reaches."""
     count_ways(binding, state, ways := Counter(dict.fromkeys(seen, 1)))

@@ -6,16 +6,21 @@ A list of the IR stands for a list, a tuple or a named tuple of the user's progr
 from __future__ import annotations
 
 import ast
+import builtins
 import collections
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Obj, Ref
+from symgrad.frontend.bindings import Binding, Obj, Ref, Static
+from symgrad.frontend.columns import columns, holds_parts
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.outside import constant_text
 from symgrad.frontend.reading import owner_name
+from symgrad.frontend.skeletons import Skeleton
 from symgrad.ir.core import Block, Call, walk
-from symgrad.ir.types import List, Type, Unknown
+from symgrad.ir.types import List, Struct, Type, Unknown
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
 ITEM = "item"  #: the name of the items of a list in a text
@@ -41,8 +46,13 @@ def in_template(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def leaf_text(ctx: Lowering, binding: Binding, node: ast.AST) -> str:
-    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has."""
+def leaf_text(ctx: Lowering, binding: Binding, read: Type, node: ast.AST) -> str:
+    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has.
+
+    ``read`` is the type of the result.
+    """
+    if holds_parts(read):
+        return parted_text(ctx, binding, read, node)
     type_ = ctx.type_of(binding) if isinstance(binding, Ref) else None
     if isinstance(binding, Obj) and isinstance(content := ctx.state.heap.get(binding.key), Ref):
         type_ = ctx.type_of(content)
@@ -77,6 +87,41 @@ def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
     if type_.named is not None:
         return f"{owner_name(ctx, type_.named)}(*{items})"
     return f"tuple({items})" if type_.of == "tuple" else items
+
+
+def parted_text(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> str:
+    """The text of a list whose items have parts, of the lists of their parts."""
+    item = type_.item if isinstance(type_, List) else None
+    if not isinstance(item, Struct) or len(columns(item)) != len(item.items):
+        raise UnsupportedSyntax("what is returned holds lists of items with parts", ctx.loc(node), "return arrays")
+    words = [f"item_{place}" for place in range(len(item.items))]
+    inside = item_text(ctx, item.form, iter(words), iter(item.items), node)
+    made = f"[{inside} for {', '.join(words)}, in zip({', '.join(['{}'] * len(words))})]"
+    if isinstance(binding, Obj):
+        return derived_text(ctx, binding, f"tuple({made})" if binding.key.cls is tuple else made)
+    return f"tuple({made})"
+
+
+def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterator[Type], node: ast.AST) -> str:
+    """The text of one item, of names of its parts."""
+    if form.form in ("num", "array"):
+        return sequence_text(ctx, next(types), next(words), node)
+    inner = [item_text(ctx, part, words, types, node) for part in form.items]
+    match form.form, form.same:
+        case "tuple", None:
+            return f"({', '.join(inner)},)"
+        case "tuple", kind:
+            return f"{owner_name(ctx, kind)}({', '.join(inner)})"
+        case "object", ("list", None | builtins.tuple, None, None):
+            return inner[0]
+        case "object", ("list", None, _, None):
+            return f"[{', '.join(inner)}]"
+        case "object", ("dict", None, keys, None):
+            pairs = (f"{in_template(constant_text(ctx, key))}: {value}" for key, value in zip(keys, inner, strict=True))
+            return "{{" + ", ".join(pairs) + "}}"
+        case "same", Static(value):
+            return in_template(constant_text(ctx, value))
+    raise UnsupportedSyntax("a list of such items is returned", ctx.loc(node), "return tuples of arrays")
 
 
 def hides_tuples(block: Block) -> bool:

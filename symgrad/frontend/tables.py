@@ -26,6 +26,8 @@ CALLS: dict[type[Binding], Call] = {}
 METHODS: dict[tuple[str, str], Method] = {}
 #: what is done when an object or array is changed that others may be, before an op is made, and where a block with exceptions ends
 SPREAD: dict[str, Callable[..., Any]] = {}
+#: items of lists that have parts: how they are put together to one value, and taken apart
+PARTS: dict[str, Callable[..., Any]] = {}
 #: callables that are neither rows nor the user's: builtins, and NumPy functions that take lists
 SPECIAL: dict[Any, Special] = {}
 

@@ -7,7 +7,7 @@ Types are immutable and compared by value. ``join`` is the least type that cover
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["bool", "int", "float", "complex"]
 #: how an array lies in memory: contiguous by rows, by columns only (``F``), both, neither (``N``), or not known
@@ -119,6 +119,20 @@ class List(Type):
 
     def __str__(self) -> str:
         return f"{self.of}[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(Type):
+    """An item of a list that has parts: a tuple, a dict, an instance. ``form`` says what is made of the parts.
+
+    It is there while a function is lowered, and then each list of such items becomes a list for each part.
+    """
+
+    items: tuple[Type, ...]
+    form: Any = None
+
+    def __str__(self) -> str:
+        return f"struct[{', '.join(map(str, self.items))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +257,8 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, List) and isinstance(b, List):
         item = join(a.item, b.item)
         return List(item, a.of, a.named) if (a.of, a.named) == (b.of, b.named) else List(item, "either")
+    if isinstance(a, Struct) and isinstance(b, Struct) and a.form == b.form and len(a.items) == len(b.items):
+        return Struct(tuple(map(join, a.items, b.items)), a.form)
     if isinstance(a, Tape) and isinstance(b, Tape) and a.indexed == b.indexed:
         longer = a if len(a.items) >= len(b.items) else b
         return longer if not (a.items and b.items) else Tape(tuple(map(join, a.items, b.items)), a.indexed)

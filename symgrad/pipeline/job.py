@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symgrad.errors import BadArgument, NotScalar
+from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.lower import Lowered
 from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
@@ -19,7 +19,7 @@ from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.ir.verify import verify
 from symgrad.location import Loc
-from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, part_of
+from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, leaf_paths, part_of
 from symgrad.text import identifier, is_name, literal, root_of
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class Job:
         return sequence(parts, "(", ")")
 
     def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
+        if isinstance(item, Many) and not isinstance(item.item, Type):
+            return self.of_items(path, name, item, places, order)
         if not isinstance(item, Tree):
             place = next((places[k] for k, text in self.inputs_of(name) if text == path and k in places), None)
             if place is None:
@@ -133,6 +135,10 @@ class Job:
             order.append(place)
             return Result("tuple({})" if isinstance(item, Many) and item.kind is tuple else "{}", 1)
         inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
+        return self.container(item, inner)
+
+    def container(self, item: Tree, inner: tuple[Result, ...]) -> Result:
+        """A container of gradients in the structure of an argument."""
         count = sum(i.count for i in inner)
         match item.form:
             case "sequence":
@@ -145,6 +151,30 @@ class Job:
             return Result(f"{owner}({', '.join(i.text for i in inner)})", count, inner)
         words = ", ".join(keyword(n, t.text) for n, t in zip(item.names, inner, strict=True))
         return Result(f"{owner}({words})", count, inner, tuple(part_of(OWNER, item, n) for n in item.names))
+
+    def of_items(self, path: str, name: str, item: Many, places: dict[int, int], order: list[int]) -> Result:
+        """The gradient of a long list whose items have parts: made of the lists that are the gradients of the parts."""
+        mine = {text: places[k] for k, text in self.inputs_of(name) if k in places}
+        words = {text: f"item_{n}" for n, text in enumerate(text for text in leaf_paths(item, path) if text in mine)}
+        if not words:
+            return Result("None", 0)
+        inside = self.of_item(item.item, iter(leaf_paths(item, path)), words)
+        order += [mine[text] for text in words]
+        made = f"[{inside} for {', '.join(words.values())}, in zip({', '.join(['{}'] * len(words))})]"
+        return Result(f"tuple({made})" if item.kind is tuple else made, len(words))
+
+    def of_item(self, item: Abstract, paths: Iterator[str], words: dict[str, str]) -> str:
+        """The text of what stands for one item, of names of the gradients of its parts."""
+        match item:
+            case Many(item=Type()) | Type():
+                word = words.get(next(paths), "None")
+                return f"tuple({word})" if word != "None" and isinstance(item, Many) and item.kind is tuple else word
+            case Many():
+                raise UnsupportedSyntax("a list of lists of items with parts has no gradient yet", self.result_loc(), "pass arrays")
+            case Tree():
+                parts = tuple(Result(self.of_item(inner, paths, words), 0) for inner in item.items)
+                return self.container(item, parts).text
+        return "None"
 
     def class_name(self, kind: type) -> str:
         """A name for a class, which no parameter has and no other object."""

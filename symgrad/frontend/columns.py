@@ -1,0 +1,317 @@
+"""Lists of items with parts -> a list for each part, before any other stage sees the function.
+
+``List(Struct)`` is there while a function is lowered. What is done to such a list is done to the lists of its parts, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.recursion import applied
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Operand, Value, While, substitute, walk
+from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, join
+from symgrad.location import Loc
+from symgrad.ops.build import Builder
+
+#: what is done to a list of items with parts as it is to each list of parts
+EACH = frozenset(
+    {"list_of", "list_append", "list_set", "list_take", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"}
+)
+#: operands and results that are lists of the same items
+SAME = frozenset({"list_append", "list_set", "list_slice", "list_join", "list_drop", "list_repeat", "copy", "stop_gradient"})
+
+
+def columns(type_: Type) -> list[Type]:
+    """The types of the parts of a value, from the first to the last; of what has none its own."""
+    match type_:
+        case Struct(items=items):
+            return [part for item in items for part in columns(item)]
+        case List(item=item) if holds_parts(item):
+            return [List(part) for part in columns(item)]
+    return [type_]
+
+
+def holds_parts(type_: Type) -> bool:
+    """Is it an item with parts, or a list of such items?"""
+    return isinstance(type_, Struct) or isinstance(type_, List) and holds_parts(type_.item)
+
+
+def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths: dict[Value, list[str]]) -> list[tuple[Value, str]]:
+    """Let a program hold lists of parts only; ``paths`` are those of the parts of an input. Returns the inputs."""
+    bodies = [body, *(func.body for func in applied(body))]
+    every = [value for block in bodies for value in values(block)]
+    if not any(holds_parts(value.type) for value in [*every, *(value for value, _ in inputs)]):
+        return inputs
+    settle(bodies)
+    work = Splitting(builder)
+    made: list[tuple[Value, str]] = []
+    for value, path in inputs:
+        if holds_parts(value.type):
+            parts = [Value(part, value.name) for part in columns(value.type)]
+            work.parts[value] = list(parts)
+            made += zip(parts, paths[value], strict=True)
+        else:
+            made.append((value, path))
+    body.args = [value for value, _ in made]
+    for block in bodies:
+        work.block(block)
+    for block in bodies:
+        substitute(block, {value: work.named(value) for value in work.renamed})
+    return made
+
+
+def values(block: Block) -> Iterator[Value]:
+    """Everything that a block or one inside it defines."""
+    yield from block.args
+    for op in walk(block):
+        yield from op.outs
+        for inner in op.blocks:
+            yield from inner.args
+
+
+# ------------------------------------------------------------------ types
+
+
+def settle(bodies: list[Block]) -> None:
+    """Give lists that are empty at first the type of what comes into them."""
+    news = True
+    while news:
+        news = False
+        for body in bodies:
+            for op in walk(body):
+                for group in list(groups_of(op)):
+                    news |= unified(group, op.loc)
+
+
+#: an operand, the part of its type that is meant, and the whole type for such a part
+Member = tuple[Operand, Callable[[Type], Type], Callable[[Type], Type]]
+
+
+def groups_of(op: object) -> Iterator[list[Member]]:
+    """The operands, results and arguments of an op that are of one type: each with its part that is meant, and the whole for a part."""
+
+    match op:
+        case Call(name=name, args=args, outs=[out]):
+            if name in SAME:
+                others = args[1:2] if name == "list_join" else []
+                yield items(args[0], *others, out)
+            if name in ("list_append", "list_set"):
+                yield items(out) + itself(args[-1])
+            if name == "list_take":
+                yield items(args[0]) + itself(out)
+            if name == "list_of":
+                yield items(out) + itself(*args)
+        case For():
+            yield from together(op.inits, op.carried, op.body.yields, op.outs)
+        case While():
+            yield from together(op.inits, op.carried, op.test.args, op.body.yields, op.outs)
+        case If():
+            yield from together(op.then.yields, op.orelse.yields, op.outs)
+        case Apply(func=Func() as func):
+            yield from together(op.args, func.body.args)
+            yield from together(op.outs, func.body.yields)
+
+
+def together(*columns: Sequence[Operand]) -> Iterator[list[Member]]:
+    """What stands in the same place of several lists of operands is of one type."""
+    for group in zip(*columns, strict=False):
+        yield itself(*group)
+
+
+def itself(*operands: Operand) -> list[Member]:
+    """Operands, all of whose types are meant."""
+    return [(operand, lambda whole: whole, lambda whole: whole) for operand in operands]
+
+
+def items(*lists: Operand) -> list[Member]:
+    """Lists, of whose types that of the items is meant."""
+    return [(operand, item_of, partial(list_like, operand.type)) for operand in lists]
+
+
+def item_of(type_: Type) -> Type:
+    """The type of the items of a list."""
+    return type_.item if isinstance(type_, List) else UNDEFINED
+
+
+def list_like(type_: Type, item: Type) -> Type:
+    """A list, or a tuple, of other items."""
+    return replace(type_, item=item) if isinstance(type_, List) else List(item)
+
+
+def unified(group: list[Member], loc: Loc) -> bool:
+    """Give the members of a group one type, where it has parts; True if that is news."""
+    whole: Type = UNDEFINED
+    for operand, part, _ in group:
+        if isinstance(operand, Value):
+            whole = join(whole, part(operand.type))
+    if not any(holds_parts(part(operand.type)) for operand, part, _ in group if isinstance(operand, Value)):
+        return False
+    if not holds_parts(whole):
+        raise UnsupportedSyntax("the items of a list are of different kinds", loc, "let all of them have the same parts")
+    news = False
+    for operand, _, back in group:
+        if isinstance(operand, Value) and operand.type != (made := back(whole)):
+            operand.type, news = made, True
+    return news
+
+
+# ------------------------------------------------------------------ the program
+
+
+@dataclass(slots=True)
+class Splitting:
+    """One program: the parts of each value that has some, and what values are others now."""
+
+    builder: Builder
+    parts: dict[Value, list[Operand]] = field(default_factory=dict)
+    renamed: dict[Value, Operand] = field(default_factory=dict)
+
+    def named(self, value: Value) -> Operand:
+        """What a value is now."""
+        now: Operand = value
+        while isinstance(now, Value) and now in self.renamed:
+            now = self.renamed[now]
+        return now
+
+    def of(self, operand: Operand, like: list[Type]) -> list[Operand]:
+        """The parts of an operand, as many as there are types; of nothing so many times nothing."""
+        if isinstance(operand, Const):
+            return [operand] * len(like)
+        made: list[Operand] = self.parts.get(operand, [operand])
+        if len(made) != len(like):
+            raise refused(self.builder.loc)
+        return made
+
+    def expanded(self, values: list[Value]) -> list[Value]:
+        """Block arguments or results with those of the parts in the place of what has parts."""
+        made: list[Value] = []
+        for value in values:
+            if not holds_parts(value.type):
+                made.append(value)
+                continue
+            parts = [Value(self.builder.freshen(part), value.name) for part in columns(value.type)]
+            self.parts[value] = list(parts)
+            made += parts
+        return made
+
+    def handed(self, operands: list[Operand], to: list[Value]) -> list[Operand]:
+        """What is handed on to block arguments or results, by parts."""
+        made: list[Operand] = []
+        for place, operand in enumerate(operands):
+            if place < len(to) and holds_parts(to[place].type):
+                made += self.of(operand, columns(to[place].type))
+            elif isinstance(operand, Value) and operand in self.parts:
+                if place < len(to):
+                    raise refused(self.builder.loc)
+                made += self.parts[operand]
+            else:
+                made.append(operand)
+        return made
+
+    def block(self, block: Block) -> None:
+        """Split what a block does, in place."""
+        if any(holds_parts(value.type) for value in block.args):
+            block.args = self.expanded(block.args)
+        old, block.ops = block.ops, []
+        with self.builder.inside(block):
+            for op in old:
+                self.builder.loc = op.loc
+                self.op(op)
+        if any(isinstance(operand, Value) and operand in self.parts for operand in block.yields):
+            block.yields = self.handed(block.yields, [])
+
+    def op(self, op: object) -> None:
+        """Split one op, at the builder's place."""
+        match op:
+            case Call():
+                touched = [*op.args, *op.outs]
+                if any(isinstance(o, Value) and (o in self.parts or holds_parts(o.type)) for o in touched):
+                    self.call(op)
+                else:
+                    self.builder.append(op)
+                return
+            case If():
+                outs = list(op.outs)
+                for side in (op.then, op.orelse):
+                    ends, side.yields = side.yields, []
+                    self.block(side)
+                    side.yields = self.handed(ends, outs)
+                op.outs = self.expanded(outs)
+            case For():
+                outs, carried = list(op.outs), op.carried
+                op.inits = self.handed(op.inits, carried)
+                ends, op.body.yields = op.body.yields, []
+                self.block(op.body)
+                op.body.yields = self.handed(ends, outs[: len(carried)])
+                op.outs = self.expanded(outs)
+            case While():
+                outs, carried = list(op.outs), list(op.test.args)
+                op.inits = self.handed(op.inits, carried)
+                ends, op.body.yields = op.body.yields, []
+                self.block(op.test)
+                self.block(op.body)
+                op.body.yields = self.handed(ends, outs[: len(carried)])
+                op.outs = self.expanded(outs)
+            case Apply():
+                if any(isinstance(o, Value) and holds_parts(o.type) for o in op.args):
+                    op.args = [part for o in op.args for part in (self.parts.get(o, [o]) if isinstance(o, Value) else [o])]
+                op.outs = self.expanded(op.outs)
+        self.builder.append(op)  # type: ignore[arg-type]
+
+    def call(self, op: Call) -> None:
+        """Split one call."""
+        match op.name:
+            case "struct_of":
+                types = op.outs[0].type
+                assert isinstance(types, Struct)
+                parts = [part for o, t in zip(op.args, types.items, strict=True) for part in self.of(o, columns(t))]
+                self.parts[op.outs[0]] = parts
+            case "part_of":
+                (whole,), (out,) = op.args, op.outs
+                assert isinstance(whole, Value)
+                assert isinstance(whole.type, Struct)
+                before = sum(len(columns(item)) for item in whole.type.items[: op.settings["place"]])
+                own = columns(whole.type.items[op.settings["place"]])
+                self.taken(out, self.parts[whole][before : before + len(own)])
+            case "list_len":
+                self.builder.append(Call(op.outs, op.loc, op.name, self.parts[op.args[0]][:1], op.settings))  # type: ignore[index]
+            case "array_of" if op.settings["shape"] is None and isinstance(op.args[0].type, List):
+                rows = [self.builder.call("array_of", part, dtype=op.settings["dtype"]) for part in self.parts[op.args[0]]]  # type: ignore[index]
+                if not all(isinstance(part.type, List) and isinstance(part.type.item, Scalar | Array) for part in self.parts[op.args[0]]):  # type: ignore[index]
+                    raise refused(op.loc)
+                self.builder.append(Call(op.outs, op.loc, "stack", list(rows), {"axis": 1}))
+            case name if name in EACH:
+                self.each(op)
+            case _:
+                raise refused(op.loc)
+
+    def taken(self, out: Value, parts: list[Operand]) -> None:
+        """A part that is read: the value of its column, which is of the type that the program knows."""
+        if len(parts) != 1 or holds_parts(out.type):
+            self.parts[out] = parts
+            return
+        (part,) = parts
+        self.renamed[out] = part
+        if isinstance(part, Value) and isinstance(out.type, Array) and part.type != out.type and part not in self.renamed:
+            part.type = out.type
+
+    def each(self, op: Call) -> None:
+        """Do to each list of parts what is done to the list."""
+        (out,) = op.outs
+        types = columns(out.type)
+        whole = {"list_of": range(len(op.args)), "list_append": (0, 1), "list_set": (0, 2), "list_join": (0, 1)}.get(op.name, (0,))
+        given = [self.of(o, types) if k in whole else [o] * len(types) for k, o in enumerate(op.args)]
+        made = [Value(self.builder.freshen(t), out.name) for t in types]
+        for place, value in enumerate(made):
+            self.builder.append(Call([value], op.loc, op.name, [column[place] for column in given], dict(op.settings)))
+        self.parts[out] = list(made)
+
+
+def refused(loc: Loc) -> UnsupportedSyntax:
+    return UnsupportedSyntax("a list whose items have parts is used as one value", loc, "go over its items")
+
+
+__all__ = ["columns", "holds_parts", "split"]

@@ -1,0 +1,157 @@
+"""Items of lists of any length that have parts: tuples, dicts and instances, put together to one value and taken apart again.
+
+A list of such items is a value of type ``List(Struct)``. What is read out of it is an object of its own that must not be changed, and
+what is put into it must not be changed from then on: which of several names stand for one object is not followed through a list.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Obj, Ref, Static, Tup, View
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.filling import operands_of
+from symgrad.frontend.reach import memory_within, objects_around
+from symgrad.frontend.skeletons import Skeleton, leaves, merge, rebuild
+from symgrad.frontend.tables import PARTS, entered
+from symgrad.ir.core import FALSE, UNDEF, Call, Operand, Value
+from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type
+
+DIFFERENT = "the items of a list are of different kinds"
+FEW = 8  #: so many items are gone over one by one where they are known
+
+
+def has_parts(ctx: Lowering, binding: Binding) -> bool:
+    """Is it a tuple, a dict or an instance, or a list with one in it?"""
+    match binding:
+        case Tup():
+            return not isinstance(binding, View)
+        case Obj(key):
+            content = ctx.state.heap.get(key)
+            if key.kind in ("dict", "record"):
+                return key.cls is not set and key.exact is None
+            return isinstance(content, tuple) and any(has_parts(ctx, item) for _, item in content)
+    return False
+
+
+def form_of(ctx: Lowering, binding: Binding) -> Skeleton:
+    """The form of an item, in which each object is one of its own."""
+    return _anew(ctx, ctx.skeleton(binding, ctx.state))
+
+
+def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
+    if form.form == "same" and isinstance(form.same, Obj):
+        if form.anew is None:
+            raise UnsupportedSyntax("an object that is made on some paths only goes into a list", ctx.builder.loc, "make it on every path")
+        return _anew(ctx, form.anew)
+    if form.form in ("broken", "missing"):
+        raise UnsupportedSyntax(DIFFERENT, ctx.builder.loc, "let all of them have the same parts")
+    return replace(form, items=tuple(_anew(ctx, item) for item in form.items)) if form.items else form
+
+
+def untyped(form: Skeleton) -> Skeleton:
+    """A form without the types of its values: two items of one list have the same."""
+    return replace(form, type=UNDEFINED, items=tuple(map(untyped, form.items)), anew=None)
+
+
+def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
+    """An item with parts as one value."""
+    ctx.parted = True
+    parts = operands_of(ctx, binding, form)
+    if any(part is UNDEF for part in parts):
+        raise UnsupportedSyntax("what goes into a list may share memory with what was written to", ctx.builder.loc, "append a copy")
+    parts = parts or [FALSE]  # a list has a length, whatever it holds
+    hold(ctx, binding)
+    out = Value(Struct(tuple(part.type for part in parts), untyped(form)))
+    ctx.builder.append(Call([out], ctx.builder.loc, "struct_of", parts, {}))
+    return out
+
+
+def hold(ctx: Lowering, binding: Binding) -> None:
+    """Note that a list of any length holds something: an object that is changed now would be another one there."""
+    ctx.state.twins |= frozenset(objects_around(binding, ctx.state))
+
+
+@entered(PARTS, "taken apart")
+def taken_apart(ctx: Lowering, value: Operand) -> Binding:
+    """What an item with parts stands for in the program."""
+    type_ = value.type
+    assert isinstance(type_, Struct)
+    if ctx.holes:
+        raise UnsupportedSyntax("what is read here may be None", ctx.builder.loc, "fill the list with items of one kind")
+    parts = []
+    for place, part in enumerate(type_.items):
+        parts.append(Value(ctx.builder.freshen(part)))
+        ctx.builder.append(Call([parts[-1]], ctx.builder.loc, "part_of", [value], {"place": place}))
+    made = rebuild(type_.form, parts, ctx.state, None, ctx.builder.loc)
+    ctx.state.twins |= frozenset(objects_around(made, ctx.state))
+    return made
+
+
+def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> Operand:
+    """What goes into a list of any length, as one value."""
+    if ctx.sequences and has_parts(ctx, binding):
+        return put_together(ctx, binding, form_of(ctx, binding))
+    made = ctx.read(binding, node)
+    hold(ctx, binding)
+    return made
+
+
+def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
+    """Note that the arrays in what went into a list are the same arrays there."""
+    for location in memory_within(binding, ctx.state):
+        if location is not ref.location:
+            ctx.state.pair(location, ref.location)
+
+
+@entered(PARTS, "listed")
+def listed(ctx: Lowering, items: Sequence[Binding], node: ast.AST | None = None) -> Operand:
+    """A list value with the given items, some of which have parts."""
+    if not ctx.sequences or not any(has_parts(ctx, item) for item in items):
+        for item in items:
+            hold(ctx, item)
+        return ctx.list_of(items, node)
+    form = functools.reduce(lambda one, other: merge(one, other), (form_of(ctx, item) for item in items))
+    form = _anew(ctx, form)
+    made = [put_together(ctx, item, form) for item in items]
+    return ctx.call("list_of", *made)
+
+
+def alike(types: Sequence[Type]) -> bool:
+    """Are values of one class: numbers of one type, arrays of one dtype and rank, lists of these?"""
+    first = types[0]
+    match first:
+        case Scalar():
+            return all(t == first for t in types)
+        case Array(dtype=str() as dtype, rank=int() as rank):
+            return all(isinstance(t, Array) and (t.dtype, t.rank) == (dtype, rank) for t in types)
+        case List(of=of):
+            return all(isinstance(t, List) and t.of == of for t in types) and alike([t.item for t in types if isinstance(t, List)])
+    return False
+
+
+def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref | None:
+    """Many items that are known one by one as a list of any length; None where they are not alike."""
+    try:
+        forms = [form_of(ctx, item) for item in items]
+    except UnsupportedSyntax:
+        return None
+    if len({untyped(form) for form in forms}) > 1 or not all(
+        alike([leaf.type for leaf in column]) for column in zip(*map(leaves, forms), strict=True)
+    ):
+        return None
+    if any(isinstance(item, Static) for item in items):
+        return None
+    made = ctx.make(listed(ctx, items, node))
+    assert isinstance(made, Ref)
+    ctx.parted = True
+    for item in items:
+        shares(ctx, item, made)
+    return made
+
+
+__all__ = ["FEW", "has_parts", "item_value", "listed", "sequence_of", "shares"]
