@@ -341,7 +341,7 @@ class Direct:
 
 
 def leaf_paths(item: Abstract, path: str) -> list[str]:
-    """The expressions that read the parts of a long list, each a list of one part of every item; of anything else itself.
+    """The expressions that read the parts of a long list or tuple, each a list of one part of every item; of anything else itself.
 
     >>> from symgrad.ir.types import FLOAT
     >>> leaf_paths(Many(list, Tree(dict, ("w", "b"), (FLOAT, FLOAT))), "p")
@@ -350,7 +350,7 @@ def leaf_paths(item: Abstract, path: str) -> list[str]:
     if not isinstance(item, Many):
         return [path]
     inside = parts_of_items(item.item, "item")
-    return [path if part == "item" else each(path, part) for part in inside] or [each(path, "False")]
+    return [path if part == "item" and item.kind is list else each(path, part) for part in inside] or [each(path, "False")]
 
 
 def parts_of_items(item: Abstract, path: str) -> list[str]:

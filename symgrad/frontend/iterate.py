@@ -350,8 +350,8 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
     star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     binding = sequence(ctx, binding, node)
     items = items_of(ctx, binding, node)
-    if star is not None and star == len(targets) - 1 and isinstance(items, Items) and isinstance(binding, Obj):
-        return unpack_list(ctx, binding, items, star, node)
+    if star is not None and isinstance(items, Items) and isinstance(binding, Obj):
+        return unpack_list(ctx, binding, items, star, len(targets) - star - 1, node)
     if not isinstance(items, list):
         items = unpack_memory(ctx, binding, items, len(targets), star, node)
     if star is None:
@@ -365,17 +365,19 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
     return [*items[:star], middle, *items[len(items) - after :]]
 
 
-def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, node: ast.AST) -> list[Binding]:
-    """The first items of a list of any length, and a list of the others."""
+def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int, node: ast.AST) -> list[Binding]:
+    """The first and the last items of a list of any length, and a list of those between them."""
 
-    what = f"not enough values to unpack (expected at least {first})"
+    what = f"not enough values to unpack (expected at least {first + last})"
 
     def too_few() -> None:
         fail(ctx, ValueError, what)
 
-    branch(ctx, ctx.call("less", items.bounds[1], Const(first)), too_few, lambda: None, [], ctx.loc(node))
-    rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(None), Const(None)), list)
-    return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding)]
+    count = items.bounds[1]
+    branch(ctx, ctx.call("less", count, Const(first + last)), too_few, lambda: None, [], ctx.loc(node))
+    rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(-last if last else None), Const(None)), list)
+    ends = [items.item(ctx.call("subtract", count, Const(last - k))) for k in range(last)]
+    return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding), *ends]
 
 
 def unpack_memory(ctx: Lowering, binding: Binding, items: Items, count: int, star: int | None, node: ast.AST) -> list[Binding]:

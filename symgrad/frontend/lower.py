@@ -263,8 +263,8 @@ class Attempt:
     def argument(self, ctx: Lowering, name: str, path: str, item: Abstract) -> Binding:
         """The binding of an argument or a part of one; a list, dict or instance that stands in two places is one object."""
         if (first := self.first_place(path)) is not None:
-            places = zip(leaves_of(path, item), leaves_of(first, item), strict=True)
-            self.aliases |= {spelled: there for (spelled, _), (there, _) in places}
+            for (spelled, leaf), (there, _) in zip(leaves_of(path, item), leaves_of(first, item), strict=True):
+                self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
             return self.objects[first]
         made = self.new_argument(ctx, name, path, item)
         if isinstance(made, Obj):
@@ -284,15 +284,15 @@ class Attempt:
             return Static(item.value, name if path == name else None)
         if isinstance(item, Tree):
             return self.tree(ctx, name, path, item)
+        paths = leaf_paths(item, path)
         if isinstance(item, Many):
-            paths = leaf_paths(item, path)
             item = self.of_many(item)
         if path in self.pins:
             return Num(Const(self.pins[path]))
         if isinstance(item, Array) and item.shape is not None:
             item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
         value = Value(self.related(ctx.builder.distinct(item), path), name)
-        self.inputs.append((value, path))
+        self.inputs.append((value, paths[0]))
         ctx.texts[value] = path
         if holds_parts(value.type):
             self.paths[value] = paths

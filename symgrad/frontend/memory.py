@@ -50,6 +50,7 @@ from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import joining
+from symgrad.ops.composed.lists import with_part, without_item
 from symgrad.ops.indexing import OPERANDS, is_basic
 from symgrad.text import is_name
 
@@ -568,11 +569,30 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
                 ctx.state.pair(item.location, made.location)
         ctx.change(owner.key, made)
         content = made
+    if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
+        assert isinstance(index.bindings[0], tuple)
+        replace_part(ctx, owner, index.bindings[0], ctx.apply(Static(list, "list"), [value], {}, node), node)
+        return
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
     ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], item_value(ctx, value, node)))
     shares(ctx, value, content)
+
+
+def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: ast.AST) -> None:
+    """Put other items in the place of a slice of a list of any length."""
+    start, stop = (Static(None) if part is None else part for part in bounds[:2])
+    become_value(ctx, owner, ctx.apply(Static(with_part), [owner, start, stop, others], {}, node), node)
+
+
+def become_value(ctx: Lowering, owner: Obj, made: Binding, node: ast.AST) -> None:
+    """Give a list of any length the content of a new list, in which the arrays are the same."""
+    ctx.check_still(owner.key)
+    content = ctx.state.heap[owner.key]
+    assert isinstance(content, Ref)
+    ctx.replace_version(content.location, ctx.whole(made, node))
+    shares(ctx, made, content)
 
 
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
@@ -589,6 +609,16 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     if isinstance(owner, Obj) and owner.key.kind == "record":
         ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)
         return
+    if isinstance(owner, Obj) and isinstance(ctx.state.heap[owner.key], Ref):
+        index = index_of(ctx, target.slice)
+        if index.spec == "i":
+            become_value(ctx, owner, ctx.apply(Static(without_item), [owner, Num(index.operands[0])], {}, target), target)
+            return
+        if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
+            assert isinstance(index.bindings[0], tuple)
+            nothing = ctx.call("list_slice", ctx.read(owner), ZERO, ZERO, NONE)
+            replace_part(ctx, owner, index.bindings[0], ctx.list_sharing(nothing), target)
+            return
     if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
         raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
@@ -607,4 +637,4 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     ctx.change(owner.key, tuple(enumerate(items)))
 
 
-__all__ = ["Index", "index_of", "key_of", "load", "np", "store_item"]
+__all__ = ["Index", "become_value", "index_of", "key_of", "load", "np", "store_item"]

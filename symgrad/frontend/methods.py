@@ -25,7 +25,7 @@ from symgrad.frontend.exceptions import GIVEN, fail, sees
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
-from symgrad.frontend.memory import store_result
+from symgrad.frontend.memory import Index, become_value, load, store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
@@ -37,6 +37,7 @@ from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import FALSE, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
+from symgrad.ops.composed.lists import without_popped
 from symgrad.text import key_word
 
 
@@ -354,7 +355,9 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
             ctx.replace_version(content.location, rest)
             return item
         if place != -1:
-            raise UnsupportedSyntax("only the first or last item of a list of unknown length can be popped", ctx.loc(node))
+            item = load(ctx, owner, Index("i", (ctx.read(args[0], node),), (args[0],)), node)
+            become_value(ctx, owner, ctx.apply(Static(without_popped), [owner, args[0]], {}, node), node)
+            return item
         item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(-1)))
         ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))
         return item
@@ -370,7 +373,9 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
 def list_reverse(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
-        raise UnsupportedSyntax("a list of unknown length cannot be reversed in place", ctx.loc(node), "go over it with reversed instead")
+        turned = ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(-1))
+        become_value(ctx, owner, ctx.list_sharing(turned, owner), node)
+        return Static(None)
     ctx.change(owner.key, tuple(enumerate([b for _, b in content][::-1])))
     return Static(None)
 

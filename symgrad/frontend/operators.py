@@ -114,6 +114,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
             return ctx.apply(Static(repeated), [Obj(k), Num(n)], {}, node)
+        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and k.kind == "list" and is_whole(n) and not isinstance(n, Const):
+            return repeated_often(ctx, Obj(k), n, node)
         case (Obj() | Tup() as items, Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup() as items) if kind is ast.Mult and not (
             isinstance(items, Obj) and items.key.kind != "list"
         ):
@@ -308,6 +310,15 @@ def add_lists(ctx: Lowering, a: Obj, b: Obj) -> Binding:
     if isinstance(one, Ref) or isinstance(two, Ref):
         return ctx.list_sharing(ctx.call("list_join", ctx.read(a), ctx.read(b)), a, b)
     return ctx.new_object("list", enumerate([x for _, x in one] + [x for _, x in two]), None, a.key.exact)
+
+
+def repeated_often(ctx: Lowering, items: Obj, times: Operand, node: ast.AST) -> Binding:
+    """A list of known items, repeated as often as is known when it runs."""
+    one = [item for _, item in ctx.state.entries(items.key)]
+    whole = ctx.whole(items, node)
+    if all(isinstance(item, Num | Static) for item in one):
+        return ctx.list_sharing(ctx.call("list_repeat", whole, times))
+    return ctx.apply(Static(repeated), [ctx.list_sharing(whole, items), Num(times)], {}, node)
 
 
 def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:

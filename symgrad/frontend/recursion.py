@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
-from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
 from symgrad.frontend.filling import operands_of
+from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.scopes import local_names
-from symgrad.frontend.skeletons import NOTHING, Skeleton, array_leaves, leaves, merge, rebuild
+from symgrad.frontend.skeletons import NOTHING, Skeleton, leaves, merge, rebuild
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, substitute, walk
-from symgrad.ir.types import Array, Dim, Scalar, Type
+from symgrad.ir.types import Array, Dim, List, Scalar, Type
 
 ROUNDS = 6
-RETURNED = ("num", "array", "tuple", "maybe", "oneof")  #: forms of results
+RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
 DEEP = 12  #: forms of the arguments of one function, each met while the one before is lowered
 
 
@@ -82,12 +83,19 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     op = Apply([Value(ctx.builder.freshen(leaf.type)) for leaf in leaves(made.form)], ctx.builder.loc, made.func, operands)
     ctx.builder.append(op)
     result = rebuild(made.form, list(op.outs), ctx.state, None, ctx.builder.loc)
-    for location in array_leaves(result):
+    ctx.state.twins |= frozenset(objects_around(result, ctx.state))  # they may be what was given
+    for location in memory_within(result, ctx.state):
         for argument in bound.values():
-            for source_ in array_leaves(argument):
-                if location is not None and source_ is not None:
-                    ctx.state.pair(location, source_)
+            for source_ in memory_within(argument, ctx.state):
+                ctx.state.pair(location, source_)
     return result
+
+
+def anew(form: Skeleton) -> Skeleton:
+    """The form of a result in which a list of any length is one of its own."""
+    if form.form == "same" and isinstance(form.same, Obj) and form.anew is not None and form.anew.same[2] is None:
+        return form.anew
+    return replace(form, items=tuple(map(anew, form.items))) if form.items else form
 
 
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Skeleton:
@@ -110,13 +118,17 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.
             return Skeleton("oneof", same=values)
         case Static() | Fun():
             return Skeleton("same", same=binding)
+        case Obj(key) if key.kind == "list" and isinstance(ctx.state.heap[key], Ref):
+            value = ctx.read(binding, node)
+            operands.append(value)
+            return Skeleton("object", items=(Skeleton("array", widened(value.type)),), same=("list", key.cls, None, key.exact))
     raise UnsupportedSyntax("a function that calls itself takes numbers, arrays and tuples of these", ctx.loc(node))
 
 
 def widened(type_: Type) -> Type:
     if isinstance(type_, Array) and type_.shape is not None:
         return Array(type_.dtype, tuple(Dim("?") for _ in type_.shape))
-    return type_
+    return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_
 
 
 def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: Recursive, node: ast.AST) -> None:
@@ -146,7 +158,8 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
     for name, form in forms.items():
         values = [Value(ctx.builder.freshen(leaf.type), name) for leaf in leaves(form)]
         params += values
-        ctx.state.names[frame, name] = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
+        ctx.state.names[frame, name] = given = rebuild(form, list(values), ctx.state, name, ctx.builder.loc)
+        ctx.state.twins |= frozenset(objects_around(given, ctx.state))  # they are the caller's
     block = Block(params)
     ctx.stack.append((source.code, node))
     try:
@@ -156,7 +169,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
             except Raised:
                 raise UnsupportedSyntax(f"{source.name} calls itself and always raises", ctx.loc(node)) from None
             state = ctx.state
-            form = ctx.skeleton(result, state)
+            form = anew(ctx.skeleton(result, state))
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in RETURNED:
                 raise UnsupportedSyntax(
                     f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)

@@ -461,6 +461,9 @@ rule("list_from(x, depth=1, python=False)", _list_from, emit=_list_from_text, x_
 rule("python_numbers(l, kind='float')", lambda types, settings, dim: List(Scalar(settings["kind"])), l_grad="out_grad",
      emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))")  # fmt: skip
 
+rule("list_repeat(l, times)", _first, emit="l * times", l_grad="list_fold(out_grad, list_len(l))", times_grad=None)
+rule("list_fold(l, count)", _first, emit="list_fold(l, count)", l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
+rule("list_unfold(l, count)", _first, emit="list_unfold(l, count)", l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
 rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
      b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
 rule("list_slice(l, start, stop, step)", _first, emit=_list_slice_text, l_grad="list_add_slice(into, start, stop, step, out_grad)",

@@ -126,14 +126,14 @@ class Job:
         return sequence(parts, "(", ")")
 
     def structure(self, path: str, name: str, item: Abstract, places: dict[int, int], order: list[int]) -> Result:
-        if isinstance(item, Many) and not isinstance(item.item, Type):
+        if isinstance(item, Many) and leaf_paths(item, path) != [path]:
             return self.of_items(path, name, item, places, order)
         if not isinstance(item, Tree):
             place = next((places[k] for k, text in self.inputs_of(name) if text == path and k in places), None)
             if place is None:
                 return Result("None", 0)
             order.append(place)
-            return Result("tuple({})" if isinstance(item, Many) and item.kind is tuple else "{}", 1)
+            return Result("{}", 1)
         inner = tuple(self.structure(part_of(path, item, n), name, i, places, order) for n, i in zip(item.names, item.items, strict=True))
         return self.container(item, inner)
 

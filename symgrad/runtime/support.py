@@ -318,6 +318,24 @@ def instance_of(cls: type, names: list[str], *values: Any) -> Any:
     return made
 
 
+def list_fold(items: list[Any], count: int) -> list[Any]:
+    """The sum of the repetitions of a list of numbers of so many items.
+
+    >>> list_fold([1.0, 2.0, 3.0, 4.0], 2)
+    [4.0, 6.0]
+    """
+    return [sum(items[first::count], 0.0) for first in range(count)]
+
+
+def list_unfold(items: list[Any], count: int) -> list[Any]:
+    """A list repeated until it has so many items.
+
+    >>> list_unfold([1.0, 2.0], 4)
+    [1.0, 2.0, 1.0, 2.0]
+    """
+    return items * (count // len(items)) if items else []
+
+
 def list_add(a: Any, b: Any) -> Any:
     """The sum of two lists item by item, of lists in lists all the way down; a new list.
 

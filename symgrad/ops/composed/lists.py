@@ -43,6 +43,29 @@ def without(items: Any, place: Any) -> Any:
     return items[:place] + items[place + 1 :]
 
 
+def without_item(items: Any, place: Any) -> Any:
+    """What ``del items[place]`` leaves."""
+    at = place + len(items) if place < 0 else place
+    if at < 0 or at >= len(items):
+        raise IndexError("list assignment index out of range")
+    return items[:at] + items[at + 1 :]
+
+
+def without_popped(items: Any, place: Any) -> Any:
+    """What ``items.pop(place)`` leaves."""
+    at = place + len(items) if place < 0 else place
+    return items[:at] + items[at + 1 :]
+
+
+def with_part(items: Any, start: Any, stop: Any, others: Any) -> Any:
+    """A list with other items in the place of ``items[start:stop]``."""
+    first = items[:start]
+    before = len(items) if stop is None else stop + len(items) if stop < 0 else stop
+    if before < len(first):
+        before = len(first)
+    return first + others + items[before:]
+
+
 def repeated(items: Any, times: Any) -> Any:
     """``items * times``."""
     made = items[:0]
@@ -60,4 +83,6 @@ def range_item(start: Any, stop: Any, step: Any, place: Any) -> Any:
     return start + at * step
 
 
-__all__ = ["place_of", "place_to_remove", "range_item", "repeated", "times_in", "without"]
+__all__ = [
+    "place_of", "place_to_remove", "range_item", "repeated", "times_in", "with_part", "without", "without_item", "without_popped",
+]  # fmt: skip
