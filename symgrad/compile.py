@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.codegen.texts import Kernel, Pair
-from symgrad.errors import InvalidIR, SymgradError
+from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax
 from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import Source, read
 from symgrad.ir.show import reachable
@@ -26,6 +26,7 @@ from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
+from symgrad.runtime.depth import deep_calls
 from symgrad.runtime.kernels import has_numba, own_compiler
 from symgrad.runtime.load import collector_paused
 from symgrad.runtime.locks import LOCK, imported
@@ -80,9 +81,14 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
     ``notes`` collects what the stages tell of their decisions.
     """
     try:
-        return generated(function, signature, request, notes)
+        with deep_calls():
+            return generated(function, signature, request, notes)
     except SymgradError:
         raise
+    except RecursionError:
+        source = read(inspect.unwrap(function))
+        what = f"{source.name} is nested too deeply to be followed"
+        raise UnsupportedSyntax(what, source.loc(source.node), "go over its data in loops, or split the function") from None
     except FAULTS as fault:
         source = read(inspect.unwrap(function))
         what = f"{source.name} could not be differentiated: {type(fault).__name__} in a stage of symgrad"

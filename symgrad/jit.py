@@ -18,7 +18,8 @@ from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.location import Loc
-from symgrad.loops.reach import CompilerFailed, OutOfReach, in_words
+from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_words
+from symgrad.runtime.depth import deep_calls
 from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
@@ -64,7 +65,8 @@ class Pending:
         """The texts, or why there are none."""
         if self.made is None:
             try:
-                self.made = self.emission()
+                with deep_calls():
+                    self.made = of_a_length(self.emission())
             except OutOfReach as refusal:
                 self.made = refusal
             except Exception as fault:
@@ -124,6 +126,13 @@ class Pending:
     def where(self, refusal: OutOfReach) -> Loc:
         """The line that cannot be compiled, else that of the function."""
         return refusal.loc if refusal.loc is not None and refusal.loc.file and refusal.loc.line else self.loc
+
+
+def of_a_length(made: Kernel | Pair) -> Kernel | Pair:
+    """Kernels that numba compiles in a minute; OutOfReach for longer ones."""
+    texts = [made.text] if isinstance(made, Kernel) else [made.forward[1], made.backward[1]]
+    check_length(sum(text.count("\n") for text in texts))
+    return made
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]

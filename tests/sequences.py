@@ -72,6 +72,13 @@ OPERATIONS: dict[str, str] = {
     "slice stored": "m = list(l)\nm[1:4] = l[5:7]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "concatenated": "m = l[2:] + l[:2]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "repeated": "m = l * 2\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "written down": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9], l[0]]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\n"
+    "v = m[3]\nreturn s * c + {number}",
+    "a tuple written down": "m = l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9]\ns = 0.0\nfor u, v in zip(m, m[1:]):\n    s += {number} * {number_u}\n"
+    "return s * c",
+    "written down and changed": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9]]\nfor i, v in enumerate(m):\n    m[i] = {again}\ns = 0.0\n"
+    "for v in m:\n    s += {number}\nfor v in l:\n    s += {number}\nreturn s",
+    "written down, items changed": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9]]\nfor v in m:\n    {change}\ns = 0.0\nfor v in l:\n    s += {number}\nreturn s",
     "filled later": "m = [None] * len(l)\nm[-1] = l[-1]\nfor i in range(len(l) - 2, -1, -1):\n    v = l[i]\n    m[i] = {again}\ns = 0.0\n"
     "for i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "repeated often": "m = [l[3]] * len(l)\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",

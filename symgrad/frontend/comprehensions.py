@@ -12,7 +12,7 @@ from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of
+from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.stepping import begin
@@ -119,7 +119,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
 
             gathered(ctx, over, each, generator.iter, lazily=False)
             return
-        items = items_of(ctx, over, generator.iter)
+        items = items_of_loop(ctx, over, generator.iter)
         if isinstance(items, list):
             for place in itertools.count():
                 now = items_now(ctx, over, items, generator.iter)

@@ -212,6 +212,7 @@ class Lowering:
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list
     parted: bool = False  #: that was done
+    looped: bool = False  #: it is asked for what a loop goes over
     rounds: int = 0  #: how many rounds of loops have been written out
     going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet

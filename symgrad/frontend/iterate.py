@@ -22,7 +22,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.outside import outside, rely_on_keys
-from symgrad.frontend.sequences import item_value, shares
+from symgrad.frontend.sequences import FEW, item_value, sequence_of, shares
 from symgrad.frontend.stepping import begin
 from symgrad.ir.core import ONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List
@@ -66,10 +66,10 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
             word = "items" if binding.pairs else "keys" if binding.keys else "values"
             return items_of(ctx, ctx.apply_method(Obj(binding.owner), word, [], node), node)
         case Tup(items):
-            return list(items)
+            return as_sequence(ctx, binding, list(items), node)
         case Obj(key) if key.kind == "list":
             content = ctx.state.heap[key]
-            return of_memory(ctx, content, node) if isinstance(content, Ref) else [b for _, b in content]
+            return of_memory(ctx, content, node) if isinstance(content, Ref) else as_sequence(ctx, binding, [b for _, b in content], node)
         case Obj() if is_set(binding):
             return [static_item(k) for k in in_order(ctx, binding, node)]
         case Obj(key) if key.kind == "dict":
@@ -94,6 +94,29 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
         name = getattr(binding, "name", None) or "x"
         raise BadArgument(what_of(row, name), ctx.loc(node), passed_instead(row, name))
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), "use range, an array, a list or a tuple")
+
+
+def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast.AST) -> list[Binding] | Items:
+    """Items that are known one by one; where a loop goes over many that are alike, those of a list of any length."""
+    if not ctx.looped or len(items) <= FEW or not ctx.sequences:
+        return items
+    if isinstance(binding, Obj) and (binding.key in ctx.state.kin or binding.key in ctx.state.handles or binding.key in ctx.state.twins):
+        return items
+    made = sequence_of(ctx, items, node)
+    if made is None:
+        return items
+    if isinstance(binding, Obj):
+        ctx.state.heap[binding.key] = made
+    return of_memory(ctx, made, node)
+
+
+def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
+    """The items of what a loop goes over: many that are alike are those of a list of any length, so that the loop is one."""
+    outer, ctx.looped = ctx.looped, True
+    try:
+        return items_of(ctx, binding, node)
+    finally:
+        ctx.looped = outer
 
 
 def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:

@@ -13,7 +13,17 @@ from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Ob
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
-from symgrad.frontend.iterate import UNROLLED, Items, held_lists, indices_of, items_now, items_of, lengths_compared, shape_of_object
+from symgrad.frontend.iterate import (
+    UNROLLED,
+    Items,
+    held_lists,
+    indices_of,
+    items_now,
+    items_of,
+    items_of_loop,
+    lengths_compared,
+    shape_of_object,
+)
 from symgrad.frontend.operators import truth
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import statement
@@ -32,9 +42,9 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     check = None  #: of the lengths, once the rounds before the shortest ends are gone through
     if isinstance(iterable, Iter) and iterable.kind == "zip_strict" and not ctx.unroll:
         shorter = replace(iterable, kind="zip")
-        if not isinstance(items_of(ctx, shorter, node.iter), list):
+        if not isinstance(items_of_loop(ctx, shorter, node.iter), list):
             check, iterable = lengths_compared(ctx, iterable.parts, node.iter), shorter
-    items = items_of(ctx, iterable, node.iter)
+    items = items_of_loop(ctx, iterable, node.iter)
     if isinstance(items, list):
         return unrolled(ctx, node, iterable, items, rest)
     if ctx.unroll and (indices := indices_of(items)) is not None:

@@ -42,6 +42,16 @@ class CompilerFailed(OutOfReach):
         return self.reason
 
 
+#: lines of a kernel, which numba takes about a minute for
+LONGEST = 2000
+
+
+def check_length(lines: int) -> None:
+    """Refuse a kernel of so many lines, or of so many operations, if numba would take minutes and gigabytes for it."""
+    if lines > LONGEST:
+        raise OutOfReach(f"more than {LONGEST} lines, which numba takes minutes for, and there would be {lines}")
+
+
 def dtype_in_words(dtype: str | None) -> str:
     """A dtype as NumPy names it.
 

@@ -1,0 +1,34 @@
+"""How deep Python may call while a function is read and differentiated: the stages go through a program by recursion."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: calls inside of calls, of which a program of the longest kind needs a quarter; in C they need less than half of a thread's stack
+DEPTH = 20_000
+
+_LOCK = threading.Lock()
+_inside: list[int] = []  #: the limits that were in force when those that are inside came in
+
+
+@contextmanager
+def deep_calls() -> Iterator[None]:
+    """Let Python call deeper meanwhile; the last one to leave puts the limit back, if nobody else has set another one."""
+    with _LOCK:
+        _inside.append(sys.getrecursionlimit())
+        if _inside[0] < DEPTH:
+            sys.setrecursionlimit(DEPTH)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _inside[0] if len(_inside) == 1 else None
+            _inside.pop()
+            if before is not None and before < DEPTH == sys.getrecursionlimit():
+                sys.setrecursionlimit(before)
+
+
+__all__ = ["deep_calls"]
