@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from of_any_length import LONG
 from plainly import verdict
 from sequences import KINDS, OPERATIONS, arguments, program
 
@@ -44,84 +43,6 @@ def test_a_tuple_is_gone_over_as_a_list_is(kind: str, operation: str) -> None:
 
 
 # ------------------------------------------------------------------ one text for all lengths
-
-
-def network(ws: Any, x: Any) -> Any:
-    for w in ws:
-        x = np.tanh(w @ x)
-    return np.sum(x)
-
-
-def observed(xs: Any, w: Any) -> Any:
-    total = 0.0
-    for x in xs:
-        for k in range(len(x)):
-            total += np.tanh(x[k] @ w)
-    return total
-
-
-def summed(rows: Any, c: Any) -> Any:
-    return sum(sum(row) * c for row in rows)
-
-
-def layers(ps: Any, x: Any) -> Any:
-    for p in ps:
-        x = np.tanh(p["w"] @ x + p["b"])
-    return np.sum(x)
-
-
-def pairs(ps: Any, w: Any) -> Any:
-    kept = []
-    for k, (x, y) in enumerate(ps):
-        kept.append((k, np.sum(w * x), y))
-    return sum(a * b * c for a, b, c in kept)
-
-
-@dataclass
-class Joint:
-    offset: float
-    axis: np.ndarray
-
-
-def joints(chain: Any, q: Any) -> Any:
-    total = 0.0
-    for before, joint in zip(chain, chain[1:], strict=False):
-        total += np.sin(joint.offset - before.offset) * np.sum(joint.axis * q)
-    return total
-
-
-def dicts(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return [{"w": random.normal(size=(3, 3)), "b": random.normal(size=3)} for _ in range(count)], random.normal(size=3)
-
-
-def tuples(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return tuple((random.normal(size=3), float(random.normal())) for _ in range(count)), random.normal(size=3)
-
-
-def instances(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return [Joint(float(random.normal()), random.normal(size=3)) for _ in range(count)], random.normal(size=3)
-
-
-def matrices(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return [random.normal(size=(3, 3)) for _ in range(count)], random.normal(size=3)
-
-
-def sentences(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return tuple(random.normal(size=(2 + k % 4, 3)) for k in range(count)), random.normal(size=3)
-
-
-def rows(random: np.random.Generator, count: int) -> tuple[Any, ...]:
-    return [random.normal(size=1 + k % 3).tolist() for k in range(count)], 1.5
-
-
-LONG: list[tuple[Callable[..., Any], Callable[[np.random.Generator, int], tuple[Any, ...]]]] = [
-    (network, matrices),
-    (observed, sentences),
-    (summed, rows),
-    (layers, dicts),
-    (pairs, tuples),
-    (joints, instances),
-]
 
 
 @pytest.mark.parametrize(("function", "data"), LONG, ids=[function.__name__ for function, _ in LONG])
