@@ -103,3 +103,16 @@ def test_one_list_passed_twice_has_one_gradient(random: np.random.Generator) -> 
     ours = symgrad.grad(f)(same, same)
     assert np.allclose(ours[0][0], 2 * data[0][1])
     assert np.allclose(ours[5][1], data[5][0])
+
+
+def test_a_list_of_items_with_parts_is_returned(random: np.random.Generator) -> None:
+    def f(pairs: Any, c: Any) -> Any:
+        made = [(x * c, {"b": y}) for x, y in pairs]
+        return sum(np.sum(x) * d["b"] for x, d in made), made
+
+    pairs, c = [(random.normal(size=2), float(random.normal())) for _ in range(12)], 1.5
+    (value, aux), gradient = symgrad.value_and_grad(f, has_aux=True)(pairs, c)
+    expected, made = f(pairs, c)
+    assert np.isclose(value, expected)
+    assert all(type(ours) is tuple and np.allclose(ours[0], own[0]) and ours[1] == own[1] for ours, own in zip(aux, made, strict=True))
+    assert all(np.allclose(g[0], c * y) and np.isclose(g[1], c * np.sum(x)) for g, (x, y) in zip(gradient, pairs, strict=True))

@@ -41,7 +41,7 @@ from symgrad.frontend import (
 )
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.columns import columns, holds_parts, split
+from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
@@ -49,7 +49,7 @@ from symgrad.frontend.outside import constant_text
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.recursion import close
-from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_text
+from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
@@ -385,13 +385,12 @@ class Attempt:
 
     def flatten(self, ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Result:
         """The leaves of what is returned, and the text that puts them together again."""
-        first = len(operands)
         match binding:
             case Tup(items, kind):
                 parts = tuple(self.flatten(ctx, i, operands, node) for i in items)
                 inside = ", ".join(p.text for p in parts) + ("," if len(parts) == 1 and kind is None else "")
                 text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"
-                return Result(text, len(operands) - first, parts)
+                return Result(text, sum(part.count for part in parts), parts)
             case Obj(key) if key.kind in ("list", "dict") and key.cls is not set and not isinstance(ctx.state.heap[key], Ref):
                 ctx.check_keys(key, node)
                 pairs = [(k, self.flatten(ctx, b, operands, node)) for k, b in ctx.state.entries(key)]
@@ -399,16 +398,16 @@ class Attempt:
                 if key.kind == "list":
                     words = ", ".join(p.text for p in parts)
                     text = f"[{words}]" if key.cls is not tuple else f"({words}{',' * (len(parts) == 1)})"
-                    return Result(derived_text(ctx, binding, text), len(operands) - first, parts)
+                    return Result(derived_text(ctx, binding, text), sum(part.count for part in parts), parts)
                 keys = [constant_text(ctx, k) for k, _ in pairs]
                 words = ", ".join(f"{in_template(k)}: {p.text}" for k, p in zip(keys, parts, strict=True))
                 text = derived_text(ctx, binding, "{{" + words + "}}")
-                return Result(text, len(operands) - first, parts, tuple(f"{OWNER}[{k}]" for k in keys))
+                return Result(text, sum(part.count for part in parts), parts, tuple(f"{OWNER}[{k}]" for k in keys))
             case Static(value) if value is None or isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum):
                 return Result(in_template(constant_text(ctx, value)), 0)
         try:
             operands.append(made := ctx.whole(binding, node))
-            return Result(leaf_text(ctx, binding, made.type, node), len(columns(made.type)))
+            return leaf_result(ctx, binding, made.type, node)
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
             return Result("{}", 1)

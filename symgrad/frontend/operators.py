@@ -53,7 +53,7 @@ from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
-from symgrad.ops.composed.lists import repeated
+from symgrad.ops.composed.lists import repeated, repeated_tuple
 from symgrad.text import is_interned
 
 STATIC_OPERATORS: dict[type[ast.AST], Any] = {
@@ -113,7 +113,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
-            return ctx.apply(Static(repeated), [Obj(k), Num(n)], {}, node)
+            return ctx.apply(Static(repeated_tuple if k.cls is tuple else repeated), [Obj(k), Num(n)], {}, node)
         case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and k.kind == "list" and is_whole(n) and not isinstance(n, Const):
             return repeated_often(ctx, Obj(k), n, node)
         case (Obj() | Tup() as items, Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup() as items) if kind is ast.Mult and not (

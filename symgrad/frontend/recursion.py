@@ -8,11 +8,12 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings
-from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Frame, Lowering, Raised, Unresolved
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.scopes import local_names
+from symgrad.frontend.sequences import of_any_length, own_lists
 from symgrad.frontend.skeletons import NOTHING, Skeleton, leaves, merge, rebuild
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import SPREAD
@@ -91,13 +92,6 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     return result
 
 
-def anew(form: Skeleton) -> Skeleton:
-    """The form of a result in which a list of any length is one of its own."""
-    if form.form == "same" and isinstance(form.same, Obj) and form.anew is not None and form.anew.same[2] is None:
-        return form.anew
-    return replace(form, items=tuple(map(anew, form.items))) if form.items else form
-
-
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Skeleton:
     """The form of an argument without what changes from call to call: values, extents."""
     match binding:
@@ -118,10 +112,10 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.
             return Skeleton("oneof", same=values)
         case Static() | Fun():
             return Skeleton("same", same=binding)
-        case Obj(key) if key.kind == "list" and isinstance(ctx.state.heap[key], Ref):
+        case _ if (form := of_any_length(ctx, binding)) is not None:
             value = ctx.read(binding, node)
             operands.append(value)
-            return Skeleton("object", items=(Skeleton("array", widened(value.type)),), same=("list", key.cls, None, key.exact))
+            return replace(form, items=(Skeleton("array", widened(value.type)),))
     raise UnsupportedSyntax("a function that calls itself takes numbers, arrays and tuples of these", ctx.loc(node))
 
 
@@ -169,7 +163,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], made: 
             except Raised:
                 raise UnsupportedSyntax(f"{source.name} calls itself and always raises", ctx.loc(node)) from None
             state = ctx.state
-            form = anew(ctx.skeleton(result, state))
+            form = own_lists(ctx.skeleton(result, state))
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in RETURNED:
                 raise UnsupportedSyntax(
                     f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)

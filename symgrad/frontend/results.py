@@ -21,6 +21,7 @@ from symgrad.frontend.reading import owner_name
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.ir.core import Block, Call, walk
 from symgrad.ir.types import List, Struct, Type, Unknown
+from symgrad.text import each, item
 
 OWNER = "__owner__"  #: stands in paths for the container whose item is read
 ITEM = "item"  #: the name of the items of a list in a text
@@ -46,18 +47,15 @@ def in_template(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def leaf_text(ctx: Lowering, binding: Binding, read: Type, node: ast.AST) -> str:
-    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has.
-
-    ``read`` is the type of the result.
-    """
-    if holds_parts(read):
-        return parted_text(ctx, binding, read, node)
+def leaf_text(ctx: Lowering, binding: Binding, node: ast.AST) -> str:
+    """The text of what is one result of the IR: itself, or a sequence of the class that the user's program has."""
     type_ = ctx.type_of(binding) if isinstance(binding, Ref) else None
     if isinstance(binding, Obj) and isinstance(content := ctx.state.heap.get(binding.key), Ref):
         type_ = ctx.type_of(content)
         if isinstance(type_, List):
             of = "tuple" if binding.key.cls is tuple else "list"
+            if holds_parts(type_):
+                return derived_text(ctx, binding, parted_text(ctx, type_, of, node))
             named = binding.key.exact if of == "tuple" else None
             return derived_text(ctx, binding, sequence_text(ctx, List(type_.item, of, named), "{}", node))  # type: ignore[arg-type]
     return "{}" if type_ is None else sequence_text(ctx, type_, "{}", node)
@@ -89,17 +87,38 @@ def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
     return f"tuple({items})" if type_.of == "tuple" else items
 
 
-def parted_text(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> str:
+def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
     """The text of a list whose items have parts, of the lists of their parts."""
-    item = type_.item if isinstance(type_, List) else None
-    if not isinstance(item, Struct) or len(columns(item)) != len(item.items):
+    of_items = type_.item
+    if not isinstance(of_items, Struct) or len(columns(of_items)) != len(of_items.items):
         raise UnsupportedSyntax("what is returned holds lists of items with parts", ctx.loc(node), "return arrays")
-    words = [f"item_{place}" for place in range(len(item.items))]
-    inside = item_text(ctx, item.form, iter(words), iter(item.items), node)
+    words = [f"item_{place}" for place in range(len(of_items.items))]
+    inside = item_text(ctx, of_items.form, iter(words), iter(of_items.items), node)
     made = f"[{inside} for {', '.join(words)}, in zip({', '.join(['{}'] * len(words))})]"
-    if isinstance(binding, Obj):
-        return derived_text(ctx, binding, f"tuple({made})" if binding.key.cls is tuple else made)
-    return f"tuple({made})"
+    return f"tuple({made})" if of == "tuple" else made
+
+
+def leaf_result(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> Result:
+    """The structure of what is one result of the IR, or one for each part of the items of a list."""
+    text, count = leaf_text(ctx, binding, node), len(columns(type_))
+    if not holds_parts(type_):
+        return Result(text, count)
+    assert isinstance(type_, List)
+    assert isinstance(type_.item, Struct)
+    how = tuple(each(OWNER, path) for path in part_paths(type_.item.form, ITEM))
+    return Result(text, count, (Result("{}", 1),) * count, how)
+
+
+def part_paths(form: Skeleton, path: str) -> list[str]:
+    """The expressions that read the parts of an item."""
+    if form.form in ("num", "array"):
+        return [path]
+    match form.form, form.same:
+        case "object", (_, _, None, None):
+            return [path]
+        case "object", (_, _, tuple() as keys, None):
+            return [place for key, part in zip(keys, form.items, strict=True) for place in part_paths(part, item(path, key))]
+    return [place for key, part in enumerate(form.items) for place in part_paths(part, item(path, key))]
 
 
 def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterator[Type], node: ast.AST) -> str:
@@ -138,4 +157,4 @@ def holds_tuple(type_: Type) -> bool:
     return isinstance(type_, List) and (type_.of != "list" or holds_tuple(type_.item))
 
 
-__all__ = ["OWNER", "Result", "derived_text", "in_template", "leaf_text"]
+__all__ = ["OWNER", "Result", "derived_text", "in_template", "leaf_result"]

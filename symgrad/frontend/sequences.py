@@ -53,6 +53,19 @@ def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
     return replace(form, items=tuple(_anew(ctx, item) for item in form.items)) if form.items else form
 
 
+def own_lists(form: Skeleton) -> Skeleton:
+    """The same form in which a list of any length is one of its own, not one that is known."""
+    if form.form == "same" and isinstance(form.same, Obj) and form.anew is not None and form.anew.same[2] is None:
+        return form.anew
+    return replace(form, items=tuple(map(own_lists, form.items))) if form.items else form
+
+
+def of_any_length(ctx: Lowering, binding: Binding) -> Skeleton | None:
+    """The form of a list of any length; None for anything else."""
+    form = own_lists(ctx.skeleton(binding, ctx.state))
+    return form if form.form == "object" and form.same[0] == "list" and form.same[2] is None else None
+
+
 def untyped(form: Skeleton) -> Skeleton:
     """A form without the types of its values: two items of one list have the same."""
     return replace(form, type=UNDEFINED, items=tuple(map(untyped, form.items)), anew=None)
@@ -154,4 +167,4 @@ def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref |
     return made
 
 
-__all__ = ["FEW", "has_parts", "item_value", "listed", "sequence_of", "shares"]
+__all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "sequence_of", "shares"]

@@ -74,6 +74,11 @@ def repeated(items: Any, times: Any) -> Any:
     return made
 
 
+def repeated_tuple(items: Any, times: Any) -> Any:
+    """``items * times`` of a tuple."""
+    return tuple(repeated(list(items), times))
+
+
 def range_item(start: Any, stop: Any, step: Any, place: Any) -> Any:
     """``range(start, stop, step)[place]``."""
     count = len(range(start, stop, step))
@@ -84,5 +89,6 @@ def range_item(start: Any, stop: Any, step: Any, place: Any) -> Any:
 
 
 __all__ = [
-    "place_of", "place_to_remove", "range_item", "repeated", "times_in", "with_part", "without", "without_item", "without_popped",
+    "place_of", "place_to_remove", "range_item", "repeated", "repeated_tuple", "times_in", "with_part", "without", "without_item",
+    "without_popped",
 ]  # fmt: skip
