@@ -362,7 +362,12 @@ def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
     item = types[0].item if isinstance(types[0], List) else UNKNOWN
     if isinstance(item, Scalar):
         return "[0j] * len(l)" if is_complex(types[0]) else "[0.0] * len(l)"
-    return "[np.zeros_like(item) for item in l]" if is_surely_array(item) else "zeros_as(l)"
+    if not is_surely_array(item):
+        return "zeros_as(l)"
+    if getattr(item, "layout", None) not in ("C", "?"):
+        return "[np.zeros_like(item) for item in l]"
+    dtype = getattr(item, "dtype", None)  # np.zeros_like, which looks at what it is given, takes some times as long
+    return "[np.zeros(item.shape) for item in l]" if dtype == "f64" else "[np.zeros(item.shape, item.dtype) for item in l]"
 
 
 def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
