@@ -79,6 +79,9 @@ OPERATIONS: dict[str, str] = {
     "written down and changed": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9]]\nfor i, v in enumerate(m):\n    m[i] = {again}\ns = 0.0\n"
     "for v in m:\n    s += {number}\nfor v in l:\n    s += {number}\nreturn s",
     "written down, items changed": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9]]\nfor v in m:\n    {change}\ns = 0.0\nfor v in l:\n    s += {number}\nreturn s",
+    "filled in part": "m = [None] * len(l)\nfor i in range(0, len(l), 2):\n    m[i] = l[i]\ns = 0.0\nfor v in m:\n    if v is not None:\n"
+    "        s += {number}\nreturn s * c",
+    "changed in another list": "m = []\nfor v in l:\n    m.append(v)\nv = l[2]\n{change}\nv = m[2]\ns = {number}\nv = m[3]\nreturn s * {number}",
     "filled later": "m = [None] * len(l)\nm[-1] = l[-1]\nfor i in range(len(l) - 2, -1, -1):\n    v = l[i]\n    m[i] = {again}\ns = 0.0\n"
     "for i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "repeated often": "m = [l[3]] * len(l)\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",

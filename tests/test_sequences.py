@@ -18,7 +18,14 @@ from symgrad.signature import FEW
 from symgrad.verification.directions import dot, moved, random_like
 
 #: what is not modelled
-REFUSED = {("float", "star arguments"), ("float", "given back"), ("dict", "filtered"), ("words", "sorted"), ("words", "sorted in place")}
+REFUSED = {
+    ("float", "filled in part"),
+    ("float", "star arguments"),
+    ("float", "given back"),
+    ("dict", "filtered"),
+    ("words", "sorted"),
+    ("words", "sorted in place"),
+}
 #: where an array is asked whether it is true
 RAISES = {(kind, "found") for kind in ("array", "shapes", "matrix", "ragged", "dict")}
 CASES = [(kind, operation) for kind in KINDS for operation in OPERATIONS if program(KINDS[kind], operation) is not None]

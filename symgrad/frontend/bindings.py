@@ -341,6 +341,25 @@ class State:
                 for made, bases in self.bases.items():
                     if partner in bases:  # what may be it is as doubtful
                         self.stale.setdefault(made, loc)
+        if not is_of_list:
+            for other in self.through_lists(location):
+                self.stale.setdefault(other, loc)
+
+    def through_lists(self, location: Location) -> list[Location]:
+        """What may be an array, or hold it, since lists hold the same arrays."""
+
+        def is_list(other: Location) -> bool:
+            return other in self.memory and isinstance(self.memory[other].type, List)
+
+        found: dict[Location, None] = {}
+        todo = [other for other in self.partners.get(location, NO_LOCATIONS) if is_list(other)]
+        while todo:
+            for item in self.partners.get(todo.pop(), NO_LOCATIONS):
+                for other in [item, *self.partners.get(item, NO_LOCATIONS)]:
+                    if other is not location and other not in found and (other is item or is_list(other)):
+                        found[other] = None
+                        todo += [other] if is_list(other) else []
+        return list(found)
 
     def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
         """What an object of known structure holds."""

@@ -207,6 +207,7 @@ class Lowering:
     handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
     holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
+    filled_later: bool = False  #: such a list is of a length that is known when it runs
     tagged: bool = False  #: of arrays that are one of several it is asked which
     unsure: bool = False  #: that would have helped
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``

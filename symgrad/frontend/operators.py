@@ -316,6 +316,7 @@ def repeated_often(ctx: Lowering, items: Obj, times: Operand, node: ast.AST) -> 
     """A list of known items, repeated as often as is known when it runs."""
     one = [item for _, item in ctx.state.entries(items.key)]
     whole = ctx.whole(items, node)
+    ctx.filled_later = ctx.filled_later or any(item == ABSENT for item in one)
     if all(isinstance(item, Num | Static) for item in one):
         return ctx.list_sharing(ctx.call("list_repeat", whole, times))
     return ctx.apply(Static(repeated), [ctx.list_sharing(whole, items), Num(times)], {}, node)
@@ -437,6 +438,13 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
     return choose(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: made)
 
 
+def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
+    """Refuse to ask whether something is None that may be a place of a list which is filled later, if the list is of any length."""
+    if ctx.filled_later and ABSENT in (a, b) and not all(isinstance(x, Static | Maybe) for x in (a, b)):
+        what = "whether this is a place of a list that has not been filled is not known"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "keep what says that it has been in a list of its own")
+
+
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     if is_one_of_kinds(a):
         return each(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
@@ -453,6 +461,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(a, Maybe) or isinstance(b, Maybe):
         return comparison_of_maybe(ctx, op, a, b, node)
     if isinstance(op, ast.Is | ast.IsNot):
+        check_filled(ctx, a, b)
         known = identical(ctx, a, b)
         if known is not None:
             return Num(Const(known == isinstance(op, ast.Is)))

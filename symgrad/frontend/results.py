@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Obj, Ref, Static
+from symgrad.frontend.bindings import Binding, Obj, Ref
 from symgrad.frontend.columns import columns, holds_parts
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import constant_text
@@ -138,8 +138,6 @@ def item_text(ctx: Lowering, form: Skeleton, words: Iterator[str], types: Iterat
         case "object", ("dict", None, keys, None):
             pairs = (f"{in_template(constant_text(ctx, key))}: {value}" for key, value in zip(keys, inner, strict=True))
             return "{{" + ", ".join(pairs) + "}}"
-        case "same", Static(value):
-            return in_template(constant_text(ctx, value))
     raise UnsupportedSyntax("a list of such items is returned", ctx.loc(node), "return tuples of arrays")
 
 

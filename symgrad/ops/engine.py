@@ -366,8 +366,9 @@ def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
         return "zeros_as(l)"
     if getattr(item, "layout", None) not in ("C", "?"):
         return "[np.zeros_like(item) for item in l]"
-    dtype = getattr(item, "dtype", None)  # np.zeros_like, which looks at what it is given, takes some times as long
-    return "[np.zeros(item.shape) for item in l]" if dtype == "f64" else "[np.zeros(item.shape, item.dtype) for item in l]"
+    if getattr(item, "dtype", None) != "f64":
+        return "[np.zeros_like(item) for item in l]"
+    return "[np.zeros(np.shape(item)) for item in l]"  # np.zeros_like takes some times as long; None has the shape of a number
 
 
 def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
