@@ -30,22 +30,22 @@ def mixed(blocks: Iterable[Block]) -> set[Value]:
     ...     return s
     ... ''')
     >>> sorted(v.name for v in mixed([func.body]))
-    ['k.0', 'k.1', 's']
+    ['k', 'k', 's']
     """
     ops = [op for block in blocks for op in walk(block)]
-    made: set[Value] = set()
+    narrowed: set[Value] = set()
     joined = [pair for op in ops for pair in meetings(op)]
     count = -1
-    while count != len(made):
-        count = len(made)
-        made.update(out for out, parts in joined if out not in made and any(narrower(part, out.type, made) for part in parts))
-        if not made and not count:
-            return made
-        made.update(op.outs[0] for op in ops if isinstance(op, Call) and len(op.outs) == 1 and stays_mixed(op, made))
-        if any(isinstance(op, Call) and op.name in ("push", "put") and any(a in made for a in op.args) for op in ops):
+    while count != len(narrowed):
+        count = len(narrowed)
+        narrowed.update(out for out, parts in joined if out not in narrowed and any(narrower(part, out.type, narrowed) for part in parts))
+        if not narrowed and not count:
+            return narrowed
+        narrowed.update(op.outs[0] for op in ops if isinstance(op, Call) and len(op.outs) == 1 and stays_mixed(op, narrowed))
+        if any(isinstance(op, Call) and op.name in ("push", "put") and any(a in narrowed for a in op.args) for op in ops):
             saved = (op for op in ops if isinstance(op, Call) and op.name in ("pop", "get"))
-            made.update(out for op in saved for out in op.outs if is_wide(out.type))
-    return made
+            narrowed.update(out for op in saved for out in op.outs if is_wide(out.type))
+    return narrowed
 
 
 def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
@@ -63,17 +63,17 @@ def meetings(op: Op) -> Iterator[tuple[Value, list[Operand]]]:
             yield out, args
 
 
-def stays_mixed(op: Call, made: set[Value]) -> bool:
+def stays_mixed(op: Call, narrowed: set[Value]) -> bool:
     """Is a result computed of integers and mixed numbers alone?"""
     out = op.outs[0]
-    if op.name not in ARITHMETIC or out in made or not is_wide(out.type):
+    if op.name not in ARITHMETIC or out in narrowed or not is_wide(out.type):
         return False
-    return all(narrower(a, out.type, made) for a in op.args)
+    return all(narrower(a, out.type, narrowed) for a in op.args)
 
 
-def narrower(operand: Operand, type_: Type, made: set[Value]) -> bool:
+def narrower(operand: Operand, type_: Type, narrowed: set[Value]) -> bool:
     """May a number, or those in a list, be of a narrower class than a type says in which it is held?"""
-    if operand in made:
+    if operand in narrowed:
         return True
     own, wide = kind_in(operand.type), kind_in(type_)
     return is_wide(type_) and own is not None and wide is not None and own != wide

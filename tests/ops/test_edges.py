@@ -32,7 +32,7 @@ def test_interpolation_between_infinite_points(points: list[float], heights: str
 OF_A_NUMBER = """np.transpose(s)|s.T|s.transpose()|np.squeeze(s)|s.squeeze()|np.reshape(s, ())|s.reshape(())|np.ravel(s)|s.ravel()|s.flatten()
 np.reshape(s, (1, 1))|np.reshape(s, -1)|np.copy(s)|s.copy()|np.array(s)|np.asarray(s)|np.expand_dims(s, 0)|np.atleast_1d(s)|np.positive(s)|np.real(s)
 np.broadcast_to(s, ()) * 1.0|np.broadcast_to(s, (2,)) * 1.0|s.astype(np.float32)|s.astype(float)|np.permute_dims(s)|s.conj()|s.item()|s.real|s[()]|s[...]
-s[None]|np.interp(s, [0, 1.0], [1, 2.0])|np.interp(0.5, [0, 1], [s, 2.0])|np.sum(s)|np.max(s, axis=None)|np.mean(s)|np.cumsum(s)|np.sort(np.ravel(s))|np.clip(s, 0.0, 9.0)|np.round(s, 3)|s.round(3)|np.append(s, s)""".replace(
+s[None]|np.interp(s, [0, 1.0], [1, 2.0])|np.interp(s, [0, 1.0], [1, 2.0], left=3.0)|np.interp(s, [0, 1.0], [1, 2.0], right=3.0)|np.interp(s, [0, 1.0], [1, 2.0], period=1.5)|np.interp(0.5, [0, 1], [s, 2.0])|np.sum(s)|np.max(s, axis=None)|np.mean(s)|np.cumsum(s)|np.sort(np.ravel(s))|np.clip(s, 0.0, 9.0)|np.round(s, 3)|s.round(3)|np.append(s, s)""".replace(
     "\n", "|"
 ).split("|")
 AFTERWARDS = ("", "y += 1.0", "z = y\n    y *= s\n    y = y + z", "y = np.stack([y, y])")

@@ -105,12 +105,12 @@ def fftconvolve(in1: Numbers, in2: Numbers, mode: str = "full") -> Any:
 def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """``np.interp``: linear between the points, constant outside, in float64; of points at the same place the last one counts."""
     x, xp, fp = in_double(x), in_double(xp), in_double(fp)
-    if period is not None:
-        return interp_around(x, xp, fp, period)
-    made = interp_between(x, xp, fp)
-    if left is not None:
-        made = np.where(x < xp[0], left, made)
-    return made if right is None else np.where(x > xp[-1], right, made)
+    inside = interp_between(x, xp, fp) if period is None else interp_around(x, xp, fp, period)
+    if left is not None and period is None:
+        inside = np.where(x < xp[0], left, inside)
+    if right is not None and period is None:
+        inside = np.where(x > xp[-1], right, inside)
+    return inside[()] if np.ndim(x) == 0 else inside
 
 
 def in_double(x: Any) -> Any:
@@ -131,8 +131,7 @@ def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
     made = fp[below] + slope * (within - xp[below])
     flat = (fp[below] == fp[above]) & ((x == x) | (xp.shape[0] == 1))
     from_above = np.where((within == xp[below]) | flat, fp[below], fp[above] + slope * (within - xp[above]))
-    whole = np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
-    return whole[()] if np.ndim(x) == 0 else whole
+    return np.where(np.isnan(made), from_above, made)  # where a point or a value is infinite
 
 
 def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
