@@ -171,7 +171,7 @@ def require(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
         raise UnsupportedArgument("np.require is supported with a dtype and with the requirements C and F", ctx.loc(node))
     dtype = {"dtype": given["dtype"]} if "dtype" in given else {}
     made: Binding = _array(False)(ctx, [given["a"]], dtype, node)
-    return in_order(ctx, made, orders.pop(), node) if orders else made
+    return in_order(ctx, made, min(orders), node) if orders else made
 
 
 @special(np.where)

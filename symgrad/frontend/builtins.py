@@ -381,8 +381,9 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if not isinstance(name, str):
         raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node))
     several = classes_of(ctx, args[0], node)
-    if len(several) > 1 and len(answers := {from_class(ctx, kind, name, MISSING) is not MISSING for kind in several}) == 1:
-        return Num(Const(answers.pop()))
+    answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
+    if len(several) > 1 and (all(answers) or not any(answers)):
+        return Num(Const(all(answers)))
     cls = exact_class(ctx, args[0], node)
     own = has_item(ctx, args[0].key, name) if isinstance(args[0], Obj) and args[0].key.kind == "record" else FALSE
     said = from_class(ctx, cls, name, MISSING) is not MISSING

@@ -317,7 +317,7 @@ def repeated_often(ctx: Lowering, items: Obj, times: Operand, node: ast.AST) -> 
     one = [item for _, item in ctx.state.entries(items.key)]
     whole = ctx.whole(items, node)
     ctx.filled_later = ctx.filled_later or any(item == ABSENT for item in one)
-    if all(isinstance(item, Num | Static) for item in one):
+    if any(item == ABSENT for item in one) and all(isinstance(item, Num | Static) for item in one):
         return ctx.list_sharing(ctx.call("list_repeat", whole, times))
     return ctx.apply(Static(repeated), [ctx.list_sharing(whole, items), Num(times)], {}, node)
 

@@ -38,7 +38,7 @@ def cumprod(x: Tensor, dim: int | None = None) -> Tensor:
 
 def along(count: Tensor, axis: int, rank: int) -> Tensor:
     """The numbers from 0 up to a count, along one of so many axes."""
-    return np.reshape(np.arange(count), tuple([-1 if k == axis % rank else 1 for k in range(rank)]))
+    return np.reshape(np.arange(count), (1,) * (axis % rank) + (-1,) + (1,) * (rank - 1 - axis % rank))
 
 
 def last_place(x: Tensor, reached: Tensor, axis: int) -> Tensor:

@@ -49,7 +49,7 @@ LONGEST = 2000
 def check_length(lines: int) -> None:
     """Refuse a kernel of so many lines, or of so many operations, if numba would take minutes and gigabytes for it."""
     if lines > LONGEST:
-        raise OutOfReach(f"more than {LONGEST} lines, which numba takes minutes for, and there would be {lines}")
+        raise OutOfReach("so many lines, which numba would take minutes for")
 
 
 def dtype_in_words(dtype: str | None) -> str:

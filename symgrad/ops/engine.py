@@ -374,7 +374,7 @@ def _list_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
 def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
     if isinstance(types[0], Scalar):
         return "0j" if is_complex(types[0]) else "0.0"
-    return "np.zeros_like(x)" if is_surely_array(types[0]) else "zeros_as(x)"
+    return "np.zeros_like(x)" if is_surely_array(types[0]) and not settings["item"] else "zeros_as(x)"  # an item of a list may be None yet
 
 
 def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -450,13 +450,13 @@ rule("list_drop(l)", _first, emit="del l[-1]", consumes=True, statement=True,
      l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
 rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=True,
-     l_grad="list_set(taken, i, zeros_like(v) if are_alike(l, v) else zeros_like(list_take(l, i)))", i_grad=None,
+     l_grad="list_set(taken, i, zeros_like(v, item=True) if are_alike(l, v) else zeros_like(list_take(l, i), item=True))", i_grad=None,
      v_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
      l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
 rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
-constant("zeros_like(x)", _zeros_like, emit=_zeros_like_text)
+constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
      emit=_array_of_text)  # fmt: skip

@@ -285,7 +285,7 @@ def pad_back(g: Any, shape: tuple[int, ...], width: Any, mode: str) -> Any:
     """
     if mode == "constant":
         widths = np.broadcast_to(np.asarray(width), (len(shape), 2))
-        return g[tuple(slice(int(before), int(before) + n) for (before, _), n in zip(widths, shape, strict=True))].copy()
+        return np.array(g[tuple(slice(int(before), int(before) + n) for (before, _), n in zip(widths, shape, strict=True))])
     places = np.pad(np.arange(int(np.prod(shape))).reshape(shape), width, mode)  # type: ignore[call-overload]
     return take_items_back(g, places, shape, None)
 

@@ -27,6 +27,7 @@ ALLOWED = {
     ("frontend/bindings.py", "id"): "it is what __hash__ gives",
     ("frontend/factors.py", "counts"): ONE,
     ("frontend/joins.py", "keys"): ONE,
+    ("frontend/failing.py", "id"): "a builtin that users call",
     ("frontend/opaque.py", "id"): "a builtin that users call",
     ("frontend/opaque.py", "hash"): "a builtin that users call",
     ("frontend/operands.py", "below"): ONE,

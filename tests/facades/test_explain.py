@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -150,7 +151,7 @@ def last_above(x: Any, limit: Any) -> Any:
     for v in x:
         if v > limit:
             last = v
-    print(f"the last is {last}")
+    print(json.dumps(last))
     return last * limit
 
 
