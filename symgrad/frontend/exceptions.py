@@ -264,15 +264,26 @@ def come_out(ctx: Lowering, entry: State, op: If, sides: tuple[list[Pending], li
 
 
 def common(ctx: Lowering, entry: State, several: list[State]) -> State:
-    """What states have in common that lead on from one behind ``entry``: behind a loop on the ways with and without an exception."""
+    """What states have in common that lead on from one behind ``entry``: behind a loop on the ways with and without an exception.
+
+    Where they differ in what an array or object holds, none of them is followed: a join would take what only one has for what was there.
+    """
     alive = [state for state in several if not state.dead]
     if not alive:
         return entry.copy()
     made = alive[0].copy()
     made.operands, made.codes, made.dead = entry.operands, entry.codes, False
     made.names = {name: held for name, held in made.names.items() if all(state.names.get(name) == held for state in alive)}
-    made.memory = {place: held for place, held in made.memory.items() if all(place in state.memory for state in alive)}
-    made.heap = {key: held for key, held in made.heap.items() if all(key in state.heap for state in alive)}
+    for place, held in alive[0].memory.items():
+        if any(place not in state.memory for state in alive):
+            del made.memory[place]
+        elif any(state.memory[place] is not held for state in alive):
+            made.memory[place] = entry.memory[place] if place in entry.memory else Value(held.type)
+    for key, content in alive[0].heap.items():
+        if any(key not in state.heap for state in alive):
+            del made.heap[key]
+        elif any(state.heap[key] != content for state in alive):
+            made.heap[key] = entry.heap.get(key, ())
     relations = [{k: {o: s for o, s in held.items() if o in made.heap} for k, held in x.kin.items() if k in made.heap} for x in alive]
     if any(one.get(key, other[key]) != other[key] for one in relations for other in relations for key in other):
         raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
