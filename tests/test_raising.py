@@ -9,10 +9,12 @@ import contextlib
 import io
 import itertools
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
 import pytest
+from strategies import loaded
 
 import symgrad
 from symgrad.errors import SymgradError
@@ -212,3 +214,34 @@ def test_what_raises_is_not_dropped_by_kernels(place: str, arguments: dict[str, 
     pytest.importorskip("numba")
     faults = {operation: fault(operation, place, "none", arguments, "auto") for operation in OPERATIONS}
     assert not {operation: what for operation, what in faults.items() if what is not None}
+
+
+#: stores on the ways on which nothing is raised, before or after what may raise, and on the ways out
+STORES = [
+    "y[::-1] /= 1.2 + np.sum(m, axis=0)",
+    "z *= np.sum(m)",
+    "y[np.array([0])] = w",
+    "for i in range(2):\n    z += np.sum(m, axis=0)[i]",
+]
+WATCHED = {
+    "finally": "try:\n{0}\nfinally:\n{1}",
+    "handler": "try:\n{0}\nexcept FloatingPointError:\n{1}",
+    "finally_in_a_loop": "for k in range(2):\n    try:\n{0}\n    finally:\n{1}",
+    "round_that_continues": "for k in range(2):\n    try:\n{0}\n        if w < 0:\n            continue\n        y *= 1.5\n    finally:\n{1}",
+}
+
+
+@pytest.mark.parametrize("watched", WATCHED)
+@pytest.mark.parametrize("store", STORES, ids=range(len(STORES)))
+def test_stores_beside_what_is_pending(watched: str, store: str) -> None:
+    by = 8 if "loop" in watched or "round" in watched else 4
+    body = textwrap.indent(f"y = np.min(m, axis=0)\nz = y[::2]\n{store}\ns += np.sum(np.sort(m, axis=0)[0] * y)", " " * by)
+    text = WATCHED[watched].format(body, textwrap.indent("m[:, -2] = m[:, 0] * w\ns += np.sum(m)", " " * by))
+    inside = textwrap.indent(text, "    ")
+    with loaded(f"import numpy as np\n\n\ndef f(m, w):\n    s = 0.0\n{inside}\n    return s * w + np.sum(np.sin(m))\n") as function:
+        m, w = np.linspace(0.2, 1.0, 12).reshape(3, 4), 0.7
+        value, (dm, dw) = symgrad.value_and_grad(function, wrt=(0, 1))(m.copy(), w)
+        assert value == pytest.approx(function(m.copy(), w), rel=1e-12)
+        step = 1e-6
+        both = (function(m + step, w + step) - function(m - step, w - step)) / (2 * step)
+        assert np.sum(dm) + dw == pytest.approx(both, rel=1e-5)

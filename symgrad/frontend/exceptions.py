@@ -14,7 +14,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
 from symgrad.frontend.context import NEXT, RAISED, Loop, Lowering, Raised
-from symgrad.frontend.joins import Joining, Side, join_states
+from symgrad.frontend.joins import Joining, Side, join_states, passed_on
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL
@@ -224,6 +224,9 @@ def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
     first = edge.pending
     if first.depth > depth:
         first = replace(first, state=handed_out(ctx, edge.entry, op, first.state, True), depth=depth)
+    elif not passed_on(op.orelse).isdisjoint(first.state.memory.values()):
+        entry = common(ctx, edge.entry, [first.state, edge.entry])
+        first = replace(first, state=handed_out(ctx, entry, op, first.state, True), depth=depth)
     made = [first, *(p if p.depth <= depth else out_of(ctx, edge.entry, op, p, False, depth) for p in inner)]
     if not ctx.state.dead:
         ctx.state = handed_out(ctx, edge.entry, op, ctx.state, False)

@@ -49,9 +49,10 @@ from symgrad.frontend.skeletons import (
     settled,
 )
 from symgrad.identity import Same
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand, Value
+from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Call, Const, If, Operand, Value, walk
 from symgrad.ir.types import BOOL, Array, List, Object, Scalar, Type, join
 from symgrad.location import Loc
+from symgrad.ops.declare import ROWS
 
 
 @dataclass(slots=True)
@@ -72,6 +73,20 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
         for location in joining.apart:
             ctx.state.memory[location] = ctx.call("list_slice", ctx.state.memory[location], Const(None), Const(None), Const(None))
     return op
+
+
+def passed_on(block: Block) -> frozenset[Value]:
+    """What a block does not only read: its memory may be written to there, by a store or as what a branch or a loop makes of it."""
+    passed: set[Value] = set()
+    for op in walk(block):
+        if isinstance(op, Call):
+            operands = op.args[:1] if ROWS[op.name].consumes else []
+        elif isinstance(op, If):
+            operands = [y for b in op.blocks for y in b.yields]
+        else:
+            operands = list(op.operands)
+        passed.update(operand for operand in operands if isinstance(operand, Value))
+    return frozenset(passed)
 
 
 def can_be_called(binding: Binding) -> bool:
@@ -97,6 +112,7 @@ class Joining:
     promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
     blank: bool = False  #: what is joined may be undefined, and nobody reads it then
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
+    passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the side that is gone
 
     def joined(self) -> State:
         a, b = self.then.state, self.orelse.state
@@ -107,6 +123,8 @@ class Joining:
             dead.dead = True
             return dead
         alive = [s for s in (a, b) if not s.dead]
+        if len(alive) == 1:
+            self.passed_on = passed_on((self.then if a.dead else self.orelse).block)
         state.known = in_all([s.known for s in alive])
         expose_on_both(self.ctx, self.entry, [(s.block, s.state) for s in (self.then, self.orelse) if not s.state.dead])
         join_exposed(state, self.entry, a, b, self.out)
@@ -154,9 +172,14 @@ class Joining:
         a, b = self.then.state, self.orelse.state
         one = (b if a.dead else a).memory[location]
         two = (a if b.dead else b).memory[location]
-        if one is two and (not (a.dead or b.dead) or one is self.entry.memory[location]):
+        if one is two and (not (a.dead or b.dead) or one is self.entry.memory[location] and not self.is_written(location, one)):
             return one
         return self.out(one, two, join(one.type, two.type), location.name)
+
+    def is_written(self, location: Location, held: Operand) -> bool:
+        """May the memory of an array from before the branch be written to on the side that is gone?"""
+        gone = self.then.state if self.then.state.dead else self.orelse.state
+        return held in self.passed_on or gone.memory.get(location, held) is not held
 
     def content(self, key: HeapKey) -> Any:
         """The content of an object after the join."""
