@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from symgrad.errors import UnsureAlias
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -136,6 +137,8 @@ class Joining:
             state.twins |= side.twins
         state.kin, state.bases = dict(self.entry.kin), dict(self.entry.bases)
         for location in self.entry.memory:
+            if self.blank and any(location not in side.memory for side in alive):
+                raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
             state.heap[key] = self.content(key)
