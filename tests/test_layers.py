@@ -209,6 +209,7 @@ print("symgrad.runtime.compiling" in sys.modules)
     assert run(code, tmp_path).strip() == "True"
 
 
+@pytest.mark.slow  # figures of time belong to a quiet machine
 def test_importing_is_quick(tmp_path: Path) -> None:
     whole = "import time; start = time.process_time(); import symgrad; print(time.process_time() - start)"
     engine = "import numpy, time; start = time.process_time(); import symgrad; symgrad.grad; print(time.process_time() - start)"

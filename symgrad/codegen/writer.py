@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from symgrad.codegen.comments import Mark
@@ -15,8 +16,9 @@ from symgrad.codegen.kernels import compiled_sooner
 from symgrad.codegen.layout import Layout, is_pop, plan
 from symgrad.codegen.naming import assign_names
 from symgrad.codegen.trees import as_statement, assign, method, negated, replaced, subtracted, tuple_of
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type
+from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 
@@ -37,10 +39,11 @@ class Writer:
     layout: Layout = field(init=False)
     name_of: dict[Value, str] = field(init=False)
     template: ast.expr | None = field(init=False)
-    begins_unset: set[Operand] = field(init=False)  #: what loops carry that has no value before the first round
+    unbound: Mapping[Value, object] = field(init=False)  #: what may have no value
+    passed: set[Value] = field(init=False)  #: those that cannot be copied then; kernels copy what branches do not bind
     flags: int = 0
     viewed: set[str] = field(default_factory=set)  #: names of views made before loops
-    unset: dict[str, None] = field(default_factory=dict)  #: names that are copied in a round of a loop before anything is bound to them
+    unset: dict[str, None] = field(default_factory=dict)  #: names that are copied where nothing may be bound to them
 
     def __post_init__(self) -> None:
         func, header = self.func, self.header
@@ -51,13 +54,8 @@ class Writer:
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
         self.layout = plan(func, nest_results=once, ordered=not header.kernel)
-        self.begins_unset = {
-            slot
-            for op in walk(func.body)
-            if isinstance(op, For | While)
-            for slot, init in zip(op.carried, op.inits, strict=True)
-            if isinstance(init, Const) and isinstance(init.value, Undef)
-        }
+        self.unbound = Unbound.of(func.body).sides
+        self.passed = set(begin_unbound(func) if header.kernel else self.unbound)
         own = {node.arg for node in ast.walk(ast.parse(f"lambda {header.signature}: 0", mode="eval")) if isinstance(node, ast.arg)}
         fixed: dict[Value, str] = {}
         for value in func.params:
@@ -85,7 +83,8 @@ class Writer:
             body += self.section(first, "forward" if second else "forward and backward")
             body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
-        body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset), *body]
+        bound = bound_first(body)
+        body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.starts_again:
@@ -127,7 +126,7 @@ class Writer:
         types: dict[str, list[Type]] = {}
         for value, name in self.name_of.items():
             types.setdefault(name, []).append(value.type)
-        for value in perhaps_unbound(self.func):
+        for value in self.unbound:
             types.setdefault(self.name_of.get(value, ""), []).append(UNKNOWN)
         taken = {*types, *self.names.reserved(), *self.viewed}
         body, made = with_memory(body, types, taken, self.names.use("memoryview"))
@@ -232,7 +231,7 @@ class Writer:
 
     def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
         """Are the outs of the ``if`` only handed on at the end, beside plain variables, and bound where they are returned?"""
-        if not in_loop and any(isinstance(y, Const) and isinstance(y.value, Undef) for inner in last.blocks for y in inner.yields):
+        if not in_loop and any(is_undefined(y) for inner in last.blocks for y in inner.yields):
             return False
         if any(isinstance(y, Value) and y in self.layout.nested for y in yields):
             return False
@@ -273,12 +272,10 @@ class Writer:
         """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
         pending: list[tuple[str, Operand, set[str]]] = []
         self.unset |= {
-            self.name_of[o]: None
-            for t, o in pairs
-            if isinstance(o, Value) and o in self.begins_unset and self.name_of[o] != self.name_of[t]
+            self.name_of[o]: None for t, o in pairs if isinstance(o, Value) and o in self.passed and self.name_of[o] != self.name_of[t]
         }
         for target, operand in pairs:
-            if isinstance(operand, Const) and isinstance(operand.value, Undef):
+            if is_undefined(operand):
                 continue
             name = self.name_of[target]
             if isinstance(operand, Value) and operand not in self.layout.nested and self.name_of[operand] == name:
@@ -500,16 +497,15 @@ def is_int(operand: Operand, value: int) -> bool:
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
 
 
-def perhaps_unbound(func: Func) -> Iterator[Value]:
-    """Values that are given no object on some path."""
+def bound_first(body: list[ast.stmt]) -> set[str]:
+    """The names that are bound before the first statement that may read another."""
+    simple = itertools.takewhile(lambda statement: isinstance(statement, ast.Assign | ast.Expr), body)
+    targets = [target for statement in simple if isinstance(statement, ast.Assign) for target in statement.targets]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def begin_unbound(func: Func) -> Iterator[Value]:
+    """What loops carry that has no value before the first round."""
     for op in walk(func.body):
-        match op:
-            case For() | While():
-                for k, init in enumerate(op.inits):
-                    if isinstance(init, Const) and isinstance(init.value, Undef):
-                        yield from (op.carried[k], op.outs[k])
-            case If():
-                for block in op.blocks:
-                    for out, given in zip(op.outs, block.yields, strict=True):
-                        if isinstance(given, Const) and isinstance(given.value, Undef):
-                            yield out
+        if isinstance(op, For | While):
+            yield from (slot for slot, init in zip(op.carried, op.inits, strict=True) if is_undefined(init))

@@ -64,16 +64,29 @@ class Side:
     state: State
 
 
-def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc) -> If:
-    """Make an ``If`` of two sides and go on in the state that covers both."""
+def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc, where: Operand = TRUE) -> If:
+    """Make an ``If`` of two sides and go on in the state that covers both; nobody reads it where ``where`` is false."""
     op = If([], loc, test, then.block, orelse.block)
     with ctx.unwatched():
         joining = Joining(ctx, entry, then, orelse, op)
         ctx.state = joining.joined()
         ctx.builder.append(op)
         for location in joining.apart:
-            ctx.state.memory[location] = ctx.call("list_slice", ctx.state.memory[location], Const(None), Const(None), Const(None))
+            ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
     return op
+
+
+def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Value:
+    """A copy of a list where a test is true; nothing elsewhere."""
+    whole = [Const(None)] * 3
+    if test == TRUE:
+        return ctx.call("list_slice", held, *whole)
+    block = Block()
+    with ctx.inside(block):
+        block.yields = [ctx.call("list_slice", held, *whole)]
+    out = Value(block.yields[0].type)
+    ctx.builder.append(If([out], ctx.builder.loc, test, block, Block([], [], [UNDEF])))
+    return out
 
 
 def passed_on(block: Block) -> frozenset[Value]:

@@ -414,6 +414,7 @@ def test_a_long_expression_is_cut_into_lines() -> None:
     assert len(emitted.text.splitlines()) < 25
 
 
+@pytest.mark.slow  # figures of time belong to a quiet machine
 def test_time_grows_with_length_only() -> None:
     def seconds(length: int) -> float:
         x = Value(VECTOR, "x")

@@ -92,7 +92,6 @@ def test_the_next_process_finds_what_was_compiled(tmp_path: Path) -> None:
     assert found[0] == 1
     assert rest[1:] == found[1:]
     assert rest[1] == 201.0
-    assert again < 0.1
     directories = list((tmp_path / "new").iterdir())
     assert sorted(d.name.partition("-")[0] for d in directories) == ["kernels", "texts"]
     assert {d.stat().st_mode & 0o777 for d in directories} == {0o700}
@@ -119,7 +118,6 @@ def test_the_next_process_needs_no_stage(tmp_path: Path) -> None:
 
     assert made > 50
     assert [run[1:] for run in runs] == [[0.0, *rest]] * 2
-    assert again < 0.15
 
 
 @pytest.fixture()

@@ -19,6 +19,7 @@ CHANGES = {
     "array": ("v = np.sin(x)", "v[0] = x[1] ** 2", "np.sum(v ** 2)"),
     "array in a list": ("u = np.sin(x); v = [u, x]", "v[0][0] = x[1] ** 2; v[1] = u * 2", "np.sum(v[0] * v[1]) + u[0]"),
 }
+# fmt: off
 #: blocks of which the ways out hold the change on one of them or on both
 BLOCKS = {
     "finally": ["try:", "    y = x[k] * 2", "finally:", "    {change}"],
@@ -27,8 +28,14 @@ BLOCKS = {
     "body": ["try:", "    {change}", "    y = x[k] * 2", "except IndexError:", "    y = x[0] ** 3"],
     "else": ["try:", "    y = x[k] * x[k + 1]", "except IndexError:", "    y = x[0] ** 3", "else:", "    {change}"],
     "raised again": ["try:", "    y = x[k] * x[k + 1]", "    {change}", "except IndexError:", "    y = x[0] ** 3", "    raise"],
+    "finally in try": ["try:", "    try:", "        y = x[k] * 2", "    finally:", "        {change}", "except IndexError:", "    y = x[0] ** 3"],
+    "edge outside": [
+        "try:", "    y = x[k] * 2", "    try:", "        y = x[k + 1] * y", "    finally:", "        {change}",
+        "except IndexError:", "    y = x[0] ** 3",
+    ],
     "loop": ["for j in range(2):", "    try:", "        y = x[k + j] * 2", "    finally:", "        {change}"],
 }
+# fmt: on
 #: what reads it
 ENDS = {
     "return": ["return y * ({read})"],
