@@ -83,6 +83,7 @@ def test_what_is_not_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("not known: mkl, nothing\n")
 
 
+@pytest.mark.slow
 def test_growth_is_fitted_and_flagged() -> None:
     assert exponent([1, 2, 4], [5, 20, 80]) == pytest.approx(2.0)
     orbit = next(case for case in CASES if case.name == "orbit")

@@ -41,8 +41,8 @@ def differing(seeds: range, count: int) -> list[str]:
     return [f"{name} {kind}: {len(texts)} texts" for (name, kind), texts in seen.items() if len(texts) > 1]
 
 
-def test_some_programs_are_the_same_in_three_processes() -> None:
-    assert differing(range(1, 4), 25) == []
+def test_some_programs_are_the_same_in_two_processes() -> None:
+    assert differing(range(1, 3), 16) == []
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ def gradient_by_differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
     return np.array([(8 * (f(x + s) - f(x - s)) - (f(x + 2 * s) - f(x - 2 * s))) / 1.2e-3 for s in 1e-4 * np.eye(len(x))])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group in ("absent", "modes")], ids=lambda p: p.function.__name__)
 def test_types_are_known_and_kernels_made(program: Program) -> None:
     pytest.importorskip("numba")

@@ -145,6 +145,7 @@ RAISING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
 ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("function", "calls"), RAISING, ids=lambda c: getattr(c, "__name__", ""))
 def test_both_targets_raise_what_the_function_raises(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> None:
     compiled, plain = (symgrad.value_and_grad(function, jit=jit) for jit in (True, False))

@@ -363,6 +363,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
 ]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
     for arguments, gradients in agreed(function, tuple(range(len(calls[0]))), calls):

@@ -183,6 +183,7 @@ def columns(value: Any) -> Any:
     return np.asfortranarray(value) if isinstance(value, np.ndarray) else value
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_the_layout_of_arguments_does_not_matter(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -243,6 +244,7 @@ def test_arrays_of_other_lengths(expression: str, count: int) -> None:
 # ------------------------------------------------------------------ which rows there are
 
 
+@pytest.mark.slow
 def test_every_row_that_is_allowed_is_checked_here(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[str] = set()
     stage = Job.stage

@@ -194,7 +194,7 @@ def firsts(count: int) -> list[Any]:
     return made
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("expression", "args"), firsts(3))
 def test_second_derivatives_agree_with_differences_of_gradients(expression: str, args: dict[str, Any]) -> None:
     if "np.linalg.eigh" in expression or "linalg.det" in expression and abs(np.linalg.det(args["x"])).min() < 1e-9:

@@ -72,6 +72,7 @@ def integers(x, n):
     return s
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize(
     ("function", "calls"),
@@ -274,12 +275,18 @@ def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def test_random_programs() -> None:
-    assert sum(check(seed, 6, False) for seed in range(60)) > 50
+#: of how many programs the others are for the slow run
+COUNTS = pytest.mark.parametrize("count", [15, pytest.param(60, marks=pytest.mark.slow)])
 
 
-def test_random_programs_of_which_all_is_replaced(always: None) -> None:
-    assert sum(check(seed, 8, False) for seed in range(1000, 1060)) > 50
+@COUNTS
+def test_random_programs(count: int) -> None:
+    assert sum(check(seed, 6, False) for seed in range(count)) > count - 10
+
+
+@COUNTS
+def test_random_programs_of_which_all_is_replaced(count: int, always: None) -> None:
+    assert sum(check(seed, 8, False) for seed in range(1000, 1000 + count)) > count - 10
 
 
 def test_random_programs_in_kernels() -> None:
