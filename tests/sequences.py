@@ -70,6 +70,12 @@ OPERATIONS: dict[str, str] = {
     "stored": "m = list(l)\nv = l[0]\nm[4] = {again}\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s",
     "stored in a loop": "m = list(l)\nfor i in range(1, len(m)):\n    v = m[i]\n    m[i] = {again}\ns = 0.0\nfor v in m:\n    s += {number}\nreturn s",
     "slice stored": "m = list(l)\nm[1:4] = l[5:7]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored at the start": "m = list(l)\nm[:2] = [l[1], l[0]]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored at the end": "m = list(l)\nm[3:] = l[:2]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored before the end": "m = list(l)\nm[-3:-1] = l[:1]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored of all": "m = list(l)\nm[:] = l[1:]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored between": "m = list(l)\nm[2:2] = l[:2]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
+    "slice stored from behind to before": "m = list(l)\nm[5:2] = l[:1]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "concatenated": "m = l[2:] + l[:2]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "repeated": "m = l * 2\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\nreturn s * c",
     "written down": "m = [l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9], l[0]]\ns = 0.0\nfor i, v in enumerate(m):\n    s += i * {number}\n"

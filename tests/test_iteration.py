@@ -442,3 +442,38 @@ def test_one_loop_over_a_named_iterator_stays_a_counted_loop() -> None:
     texts = [str(symgrad.grad(f).source(X, Y)).split("\n", 2)[2] for f in (inline, named)]
     assert "while" not in texts[1]
     assert texts[0].count("for ") == texts[1].count("for ")
+
+
+# ------------------------------------------------------------------ second order
+
+
+def of_numbered(x):
+    return sum(k * v**3 for k, v in list(enumerate(x, 1)))
+
+
+def of_pairs(x):
+    first, *others = itertools.pairwise(x)
+    return first[0] ** 2 * first[1] + sum(a * b * b for a, b in others)
+
+
+def of_combinations(x):
+    first, *others = itertools.combinations(x, 2)
+    return first[0] * first[1] ** 2 + sum(a * b for a, b in others)
+
+
+def of_two(x):
+    held = list(zip(x, x * x))
+    return sum(a * b for a, b in held) + len(held)
+
+
+@pytest.mark.parametrize("function", [of_numbered, of_pairs, of_combinations, of_two])
+def test_lists_of_tuples_have_second_derivatives(function) -> None:
+    gradient = symgrad.grad(function)
+    weights = np.array([1.0, -2.0, 0.5, 3.0])
+
+    def along(x):
+        return np.sum(gradient(x) * weights)
+
+    x = np.array([0.3, 0.7, -0.4, 1.1])
+    slopes = [np.sum((gradient(x + 1e-6 * one) - gradient(x - 1e-6 * one)) * weights) / 2e-6 for one in np.eye(4)]
+    np.testing.assert_allclose(symgrad.grad(along)(x), slopes, rtol=1e-6, atol=1e-7)

@@ -12,6 +12,7 @@ import numpy as np
 from symgrad.errors import BadArgument, NotScalar, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
 from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.columns import holds_parts, split
 from symgrad.frontend.context import Lowering, Raised, is_float
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.operands import unwrap
@@ -271,6 +272,10 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     inside = {v: Value(v.type, v.name) for v in held}
     substitute(block, dict(inside))
     block.args = [*given, *inside.values()]
+    if any(holds_parts(value.type) for value in block.args):
+        raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside", ctx.loc(node),
+                                "build it in the function that is differentiated")  # fmt: skip
+    split(ctx.builder, block, [(value, "") for value in block.args], {})
     func = Func("inner", block, ["out"], ctx.loc(node))
     copy_written(func, ctx.loc(node))
     adjoint = ctx.derive(func, list(range(len(fresh.pairs))), derivative.what == "value_and_grad", ctx.builder.taken)

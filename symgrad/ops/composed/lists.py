@@ -59,7 +59,7 @@ def without_popped(items: Any, place: Any) -> Any:
 
 def with_part(items: Any, start: Any, stop: Any, others: Any) -> Any:
     """A list with other items in the place of ``items[start:stop]``."""
-    first = items[:start]
+    first = items[: 0 if start is None else start]
     before = len(items) if stop is None else stop + len(items) if stop < 0 else stop
     if before < len(first):
         before = len(first)
