@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from plainly import function_of
 
 import symgrad
 
@@ -279,3 +280,39 @@ def test_second_derivatives():
 def test_zeros_of_what_does_not_matter():
     for argument in (S, X, Z, 2.0, np.float16(1), Y):
         assert kind(symgrad.grad(lambda x: 3.0, allow_unused=True)(argument)) == kind(argument)
+
+
+# ------------------------------------------------------------------ numbers of which the dtype shows when the program runs
+
+#: what is done with an array of float32 in a loop or branch
+BLOCKS = {
+    "store": "for j in range(2):\n    y[1] = 0.56",
+    "while": "k = 0\nwhile k < 2:\n    y[1] = 0.5 * y[0]\n    k += 1",
+    "branch": "if z > 0:\n    y[1] = 0.5 * y[0]\nelse:\n    y = y * 2",
+    "carried": "for j in range(2):\n    y = y * np.sin(y)",
+    "store in a branch": "for j in range(2):\n    if j:\n        y[0] = y[1] * z",
+    "elements": "q = 0.0\nfor v in y:\n    q = q + v * v\ny = y * q",
+    "list": "l = [y, y * 2]\nfor j in range(2):\n    l[0] = l[1] * y\ny = l[0]",
+    "nested": "for j in range(2):\n    for i in range(2):\n        y[i] *= y[j]",
+}
+#: a number or array of one dtype or another
+MIXED = {
+    "loop": "s = z\nfor i in range(n):\n    s = np.var(x)",
+    "branch": "s = np.var(x) if z > 0 else z",
+    "integer": "s = 1\nfor i in range(n):\n    s = np.var(x)",
+    "array": "s = y\nfor i in range(n):\n    s = s * x[0]",
+}
+
+
+@pytest.mark.parametrize("z", [np.float32(0.3), np.array(0.3, np.float32), -0.3], ids=["number", "array", "python"])
+@pytest.mark.parametrize("mixed", MIXED)
+@pytest.mark.parametrize("block", BLOCKS)
+def test_gradients_have_the_dtype_of_arguments_whatever_they_are_multiplied_by(block: str, mixed: str, z: Any) -> None:
+    lines = [*BLOCKS[block].splitlines(), *MIXED[mixed].splitlines(), "return np.sum(s * y)"]
+    f = function_of("import numpy as np\n\n\ndef f(x, y, z, n):\n" + "".join(f"    {line}\n" for line in lines))
+    x, y = np.arange(16.0).reshape(4, 4) / 4, np.array([0.3, 0.5, 0.2, 0.7], np.float32)
+    gradient = symgrad.grad(f, wrt=(0, 1, 2), allow_unused=True)(x, y, z, 2)
+    assert [np.asarray(g).dtype for g in gradient] == [np.asarray(a).dtype for a in (x, y, z)]
+    exact = symgrad.grad(f, wrt=(0, 1, 2), allow_unused=True)(x, y.astype(float), float(z), 2)
+    for one, other in zip(gradient, exact, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=1e-5)

@@ -51,7 +51,17 @@ def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> Non
 
 def entering(sweep: Sweep, made: For, given: list[Operand]) -> list[Operand]:
     """Cotangents as the slots of a reversed loop hold them: each in its slot's dtype, of which the verifier makes sure."""
-    return [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(given, made.carried, strict=True)]
+    held = [conformed(sweep.builder, grad, slot, hinted(slot)) for grad, slot in zip(given, made.carried, strict=True)]
+    return [in_slot(sweep, grad, slot) for grad, slot in zip(held, made.carried, strict=True)]
+
+
+def in_slot(sweep: Sweep, grad: Operand, slot: Value) -> Operand:
+    """A cotangent whose dtype shows when the program runs, in that of its slot; where no number is narrow, both are float64."""
+    want = getattr(slot.type, "dtype", None)
+    is_open = isinstance(slot.type, Array) and isinstance(grad.type, Array) and grad.type.dtype in (None, "any")
+    if not sweep.narrow or not is_open or want in (None, "any"):
+        return grad
+    return sweep.builder.call("cast", grad, hint=hinted(slot), dtype=want)
 
 
 def handed_round(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:

@@ -48,6 +48,7 @@ class Sweep:
     producers: dict[Operand, Op] = field(init=False)
     layout: Layout = field(default_factory=Layout)
     counts: dict[Value, int] = field(init=False)
+    narrow: bool = field(init=False)  #: is some number narrower than Python's?
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)
@@ -56,6 +57,7 @@ class Sweep:
         self.ledger = Ledger(self.builder, homes, Unbound.of(self.func.body), self.func.params)
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)
+        self.narrow = any(is_narrow(value.type) for value in (*self.func.params, *self.producers))
         self.ledger.nullable.update(unboxed_items(self.func.body))
 
     # ---------------------------------------------------------------- from results to parameters
@@ -95,9 +97,8 @@ class Sweep:
         """What is returned: each gradient in memory of its own, in its parameter's dtype and shape."""
         made: list[Operand] = []
         start = len(scope.reverse.ops)
-        narrow = any(is_narrow(value.type) for value in (*self.func.params, *self.producers))
         declared = any(isinstance(op, Call) and op.name in USER_ROWS for op in self.producers.values())
-        doubts = Doubts(narrow, declared, mixed([self.func.body, scope.reverse]))
+        doubts = Doubts(self.narrow, declared, mixed([self.func.body, scope.reverse]))
         with self.builder.inside(scope.reverse):
             for k in wrt:
                 param = self.func.params[k]
