@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import timeit
 from collections.abc import Callable
 from typing import Any
 
@@ -240,26 +239,3 @@ def test_many_threads_compile_once() -> None:
     for thread in threads:
         thread.join()
     assert len(calls.made) == 1
-
-
-@pytest.mark.slow
-def test_cost_of_the_guard() -> None:
-    def nothing(x, y):
-        return None
-
-    class Called:
-        pass
-
-    def cost(*args: Any) -> float:
-        calls = Calls(nothing)
-        calls(*args)
-        Called.__call__ = calls.guard
-        made, count = Called(), 50_000
-
-        def best(function: Any) -> float:
-            return min(timeit.repeat("f(x, y)", globals={"f": function, "x": args[0], "y": args[1]}, number=count, repeat=7)) / count
-
-        return best(made) - best(nothing)
-
-    assert cost(1.0, 2.0) < 0.3e-6
-    assert cost(np.ones(3), np.ones((3, 3))) < 0.7e-6
