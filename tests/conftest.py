@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         sweep = item.get_closest_marker("sweep")
         if sweep is not None and zlib.crc32(item.nodeid.encode()) % sweep.args[0]:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was imported and collected lives until the end: the garbage collector does not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
