@@ -17,7 +17,7 @@ from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_anything, is_instance, is_single
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, as_array, unwrap
+from symgrad.frontend.operands import array_of, as_array, unwrap, with_items
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.tables import SPECIAL, special
@@ -105,6 +105,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
 
 
 def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
+    binding = with_items(ctx, binding, node)
     if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
         return ctx.make(array_of(ctx, binding, dtype, node))
     type_: Type = ctx.type_of(binding)

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
-from symgrad.ir.core import Const, Operand, Value
+from symgrad.ir.core import ZERO, Const, Operand, Value
 from symgrad.ir.types import List, Scalar, is_complex
 from symgrad.ops import spelling
 
@@ -105,12 +105,29 @@ def display_shape(ctx: Lowering, binding: Any) -> tuple[int, ...] | None:
 
 
 def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) -> Operand:
-    """``np.array(display)``."""
+    """``np.array(display)``; without items it is a vector of floats."""
+    if isinstance(binding, Obj | Tup) and held_items(binding, ctx.state) == []:
+        return ctx.call("zeros", ZERO, dtype=dtype or "f64")
     return ctx.array_of(ctx.read(binding, node), dtype, display_shape(ctx, binding))
 
 
+def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """The list of its numbers in place of each range, which NumPy takes as a sequence; anything else as it is."""
+    if is_range(binding):
+        return ctx.apply(Static(list), [binding], {}, node)
+    held = held_items(binding, ctx.state) if isinstance(binding, Obj | Tup) else None
+    if held is not None and any(is_range(item) for item in held):
+        return Tup(tuple(with_items(ctx, item, node) for item in held))
+    return binding
+
+
+def is_range(binding: Binding) -> bool:
+    return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
+
+
 def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
-    """An array of a list or tuple; arrays and numbers as they are."""
+    """An array of a list, tuple or range; arrays and numbers as they are."""
+    binding = with_items(ctx, binding, node)
     if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
         return ctx.make(array_of(ctx, binding, None, node))
     return binding

@@ -39,7 +39,7 @@ from symgrad.frontend.exact import exact_class, never_equal
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import static_key
+from symgrad.frontend.operands import is_range, static_key, with_items
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import made_by, shown
 from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
@@ -140,7 +140,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 pass  # it is raised when it runs
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
-    p, q = ctx.read(as_array_operand(ctx, a, b), node), ctx.read(as_array_operand(ctx, b, a), node)
+    p, q = ctx.read(as_array_operand(ctx, a, b, node), node), ctx.read(as_array_operand(ctx, b, a, node), node)
     whole = getattr(p.type, "kind", None) in ("int", "bool") and getattr(p.type, "dtype", "") is None
     if kind is ast.Pow and whole and isinstance(q, Const) and type(q.value) is int and q.value < 0:
         p = ctx.call("number", p, kind="float")  # an integer to a negative power is a float
@@ -193,9 +193,12 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 }  # fmt: skip
 
 
-def as_array_operand(ctx: Lowering, one: Binding, other: Binding) -> Binding:
-    """A list beside an array in arithmetic is an array."""
-    if isinstance(one, Obj | Tup) and isinstance(other, Ref) and isinstance(ctx.type_of(other), Array):
+def as_array_operand(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
+    """A list, tuple or range beside an array in arithmetic is an array."""
+    if not (isinstance(other, Ref) and isinstance(ctx.type_of(other), Array)):
+        return one
+    one = with_items(ctx, one, node)
+    if isinstance(one, Obj | Tup):
         return ctx.make(ctx.array_of(ctx.read(one), None))
     return one
 
@@ -529,15 +532,17 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
 
 
 def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """A list or tuple that is compared with a scalar of NumPy's is an array; with a number of Python's it is not."""
-    type_ = ctx.type_of(other) if isinstance(other, Num) else None
-    is_sequence = isinstance(one, Tup) or isinstance(one, Obj) and one.key.kind == "list"
+    """A list, tuple or range that is compared with a scalar of NumPy's is an array; with a number of Python's it is not."""
+    type_ = ctx.type_of(other) if isinstance(other, Num | Ref) else None
+    if isinstance(type_, Array):
+        return with_items(ctx, one, node)
+    is_sequence = isinstance(one, Tup) or isinstance(one, Obj) and one.key.kind == "list" or is_range(one)
     if not is_sequence or not isinstance(type_, Scalar) or type_.dtype is None:
         return one
     if type_.dtype == "any":
         what = "whether this number is Python's or NumPy's depends on the path taken"
         raise UnknownType(what, ctx.loc(node), "convert it with float")
-    return ctx.make(ctx.array_of(ctx.read(one, node), None))
+    return ctx.make(ctx.array_of(ctx.read(with_items(ctx, one, node), node), None))
 
 
 def is_passed_on(ctx: Lowering, binding: Binding) -> bool:

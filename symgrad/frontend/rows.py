@@ -12,7 +12,7 @@ from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.besides import call_besides
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap
+from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
 from symgrad.ops import spelling
@@ -39,6 +39,7 @@ RESULTS = {
 def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
              **more: Any) -> Binding:  # fmt: skip
     """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
+    args, kwargs = [with_items(ctx, a, node) for a in args], {word: with_items(ctx, a, node) for word, a in kwargs.items()}
 
     def items(value: Any) -> Any:
         held = held_items(value, ctx.state)

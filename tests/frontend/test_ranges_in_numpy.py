@@ -1,0 +1,38 @@
+"""NumPy takes a range as the sequence of its numbers, wherever it takes a list."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.plainly import HEAD, verdict
+
+RANGES = ["range(3)", "range(1, 9, 3)", "range(5, -1, -2)", "range(0)", "range(len(x))"]
+CALLS = [
+    "np.array(r) @ x", "np.asarray(r) @ x", "np.array(r, dtype=float) @ x", "np.sum(r) * x[0]", "np.mean(r) * x[0]", "np.max(r) * x[0]",
+    "np.prod(r) * x[1]", "np.dot(r, x)", "np.dot(x, r)", "np.sum(np.multiply(x, r))", "np.sum(x * r)", "np.sum(r * x)", "np.sum(x ** r)",
+    "np.sum(x - r)", "np.sum(x * (x < r))", "np.sum(np.where(r, x, 2 * x))", "np.size(r) * x[0]", "np.shape(r)[0] * x[1]",
+    "np.ndim(r) * x[2]", "np.sum(np.stack([x, r]) ** 2)", "np.sum(np.concatenate([x, r]) ** 2)", "np.interp(1.5 * x[0], r, x)",
+    "np.sum(np.cumsum(r) * x)", "np.sum(np.outer(x, r))", "np.sum(np.full(3, r) * x)", "np.sum(np.sin(r) * x)", "np.polyval(r, x[0])",
+    "np.sum(np.zeros_like(r) * x)", "np.linalg.norm(r) * x[0]",
+]  # fmt: skip
+
+
+#: without items they warn or raise
+OF_SOME = {"np.mean(r) * x[0]", "np.interp(1.5 * x[0], r, x)"}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_range_is_taken_as_numpy_takes_it(call: str) -> None:
+    """Each range in each call, written there and by a name."""
+    counts = {"right": 0, "refused": 0, "raises": 0}
+    for spelled, named in product(RANGES, (False, True)):
+        if spelled == "range(0)" and call in OF_SOME:
+            continue
+        lines = [f"r = {spelled}", f"return {call}"] if named else [f"return (lambda r: {call})({spelled})"]
+        text = HEAD + "def f(x):\n" + "".join(f"    {line}\n" for line in lines)
+        counts[verdict(text, [np.array([0.3, 1.7, 2.2])])] += 1
+    assert counts["refused"] == 0, counts
+    assert counts["right"] >= 8, counts
