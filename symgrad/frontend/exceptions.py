@@ -90,6 +90,16 @@ def args_of(kind: int) -> Name:
     return (RAISED, f"%{kind}.given")
 
 
+def name_of_taken(number: int, what: object) -> Name:
+    """Under which name a handler keeps what it has taken."""
+    return (RAISED, f"%taken{number}.{what}")
+
+
+def taken_by(name: str) -> int | None:
+    """The number of the handler that keeps something under a name."""
+    return int(name[6 : name.index(".")]) if name.startswith("%taken") else None
+
+
 def kind_of(ctx: Lowering, raisable: Raisable) -> int:
     """The number of what may be raised."""
     if raisable not in ctx.raisables:
@@ -210,8 +220,23 @@ def close(ctx: Lowering, mark: int) -> list[Pending]:
     with ctx.unwatched():
         while len(ctx.edges) > mark:
             edge = ctx.edges.pop()
+            edge.pending = of_handlers_around(ctx, edge.pending)
             pending = [edge.pending, *pending] if edge.go_on is None else close_one(ctx, edge, pending)
     return pending
+
+
+def of_handlers_around(ctx: Lowering, pending: Pending) -> Pending:
+    """What is pending without the exceptions that were taken by handlers which it has left."""
+    around = {taken.number for taken in ctx.handling}
+    left = [
+        name for name in pending.state.names if name[0] == RAISED and (number := taken_by(name[1])) is not None and number not in around
+    ]
+    if not left:
+        return pending
+    state = pending.state.copy()
+    for name in left:
+        del state.names[name]
+    return replace(pending, state=state)
 
 
 def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
@@ -388,5 +413,5 @@ SPREAD["close"] = close
 __all__ = [
     "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
     "come_out", "common", "either", "end_round", "fail", "fail_unless", "is_seen", "join_pending", "kind_now", "kind_of", "name_of",
-    "opposite", "raise_here", "raise_where", "reopen", "sees",
+    "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from symgrad.frontend.context import CODE, NEXT, RESULT, Lowering, Raised
 from symgrad.frontend.exceptions import (
     GIVEN,
     KIND,
+    RAISED,
     Edge,
     Pending,
     Raisable,
@@ -35,9 +36,12 @@ from symgrad.frontend.exceptions import (
     join_pending,
     kind_of,
     name_of,
+    name_of_taken,
+    of_handlers_around,
     opposite,
     raise_here,
     reopen,
+    taken_by,
 )
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, run
 from symgrad.frontend.joins import Side
@@ -147,6 +151,7 @@ def edge_to_one(ctx: Lowering, mark: int, watcher: Watcher, clauses: list[Clause
 def in_place(ctx: Lowering, edge: Edge, clause: Clause, rest: list[ast.stmt], loc: Loc) -> bool:
     """Lower a handler at the one edge that leads to it."""
     ctx.edges.pop()
+    edge.pending = of_handlers_around(ctx, edge.pending)
     assert edge.go_on is not None
     assert edge.outer is not None
     del ctx.builder.facts[edge.facts :]
@@ -317,21 +322,18 @@ class Taken:
         self.ctx, self.kinds, self.number = ctx, kinds, next(ctx.builder.fresh)
         names = ctx.state.names
         for kind in kinds:
-            names[self.name(kind)] = names[name_of(kind)]
-            names[self.name(f"{kind}.given")] = names.get(args_of(kind), MISSING)
-        names[self.name("kind")] = names[KIND]
-
-    def name(self, kind: object) -> tuple[Any, str]:
-        return (KIND[0], f"%taken{self.number}.{kind}")
+            names[name_of_taken(self.number, kind)] = names[name_of(kind)]
+            names[name_of_taken(self.number, f"{kind}.given")] = names.get(args_of(kind), MISSING)
+        names[name_of_taken(self.number, "kind")] = names[KIND]
 
     def test(self, kind: int) -> Operand:
         """Is it of this kind?"""
-        held = self.ctx.number(self.name("kind"))
+        held = self.ctx.number(name_of_taken(self.number, "kind"))
         return Const(held.value == kind) if isinstance(held, Const) else self.ctx.call("equal", held, Const(kind))
 
     def shown(self) -> Binding:
         """The exception as a value."""
-        return self.chosen(lambda kind: self.ctx.state.names[self.name(kind)])
+        return self.chosen(lambda kind: self.ctx.state.names[name_of_taken(self.number, kind)])
 
     def cls(self) -> Binding:
         """Its class."""
@@ -344,7 +346,9 @@ class Taken:
         if raisable.own:
             return Num(self.ctx.constant(raisable.classes[0], raisable.classes[0].__name__))
         with self.ctx.unwatched():
-            return Num(self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[self.name(kind)])))
+            return Num(
+                self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[name_of_taken(self.number, kind)]))
+            )
 
     def chosen(self, make: Callable[[int], Binding]) -> Binding:
         """What is made of the exception, of each kind."""
@@ -361,7 +365,9 @@ class Taken:
 
         def raised(kind: int) -> None:
             names = self.ctx.state.names
-            raise_kind(self.ctx, kind, names[self.name(kind)], names.get(self.name(f"{kind}.given"), MISSING))
+            raise_kind(
+                self.ctx, kind, names[name_of_taken(self.number, kind)], names.get(name_of_taken(self.number, f"{kind}.given"), MISSING)
+            )
 
         self.each(raised)
 
@@ -376,7 +382,7 @@ class Taken:
 
     def forget(self) -> None:
         """The handler is done with it."""
-        for name in [n for n in self.ctx.state.names if n[0] == KIND[0] and n[1].startswith(f"%taken{self.number}.")]:
+        for name in [n for n in self.ctx.state.names if n[0] == RAISED and taken_by(n[1]) == self.number]:
             del self.ctx.state.names[name]
 
 

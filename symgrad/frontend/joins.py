@@ -126,6 +126,7 @@ class Joining:
     promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays made on one side: their memory after the join
     blank: bool = False  #: what is joined may be undefined, and nobody reads it then
     apart: dict[Location, None] = field(default_factory=dict)  #: lists that have memory of their own: others may be the same list
+    outer: frozenset[Binding] | None = None  #: the bindings of names from before the branch, once they are asked for
     passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the side that is gone
 
     def joined(self) -> State:
@@ -272,7 +273,11 @@ class Joining:
 
     def is_outer(self, binding: Binding) -> bool:
         """Was this binding there before the branch?"""
-        return binding in self.entry.names.values() or not isinstance(binding, Num | Ref | Obj | Tup | Maybe | OneOf)
+        if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf)):
+            return True
+        if self.outer is None:
+            self.outer = frozenset(self.entry.names.values())
+        return binding in self.outer
 
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if (sites := sites_of(a)) and (others := sites_of(b)):
