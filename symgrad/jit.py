@@ -131,7 +131,7 @@ class Pending:
 def of_a_length(made: Kernel | Pair) -> Kernel | Pair:
     """Kernels that numba compiles in a minute; OutOfReach for longer ones."""
     texts = [made.text] if isinstance(made, Kernel) else [made.forward[1], made.backward[1]]
-    check_length(sum(text.count("\n") for text in texts))
+    check_length(sum(text.count("\n") for text in texts), "lines")
     return made
 
 

@@ -14,10 +14,9 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, State, Static, Tup
 from symgrad.frontend.context import NEXT, RAISED, Loop, Lowering, Raised
-from symgrad.frontend.filling import blank
-from symgrad.frontend.joins import Joining, Side, join_states, passed_on
+from symgrad.frontend.joins import Joining, Side, join_states, only_where, passed_on
 from symgrad.frontend.tables import SPREAD
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Call, Const, If, Operand, Value
+from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL
 from symgrad.location import Loc
 
@@ -332,19 +331,6 @@ def join_pending(ctx: Lowering, entry: State, several: list[Pending]) -> Pending
             only_where(ctx, op.orelse, other.test)
         first = Pending(test, ctx.state, first.kinds | other.kinds, ctx.watchers, len(ctx.edges))
     return first
-
-
-def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
-    """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
-    own = {out for op in block.ops for out in op.outs}
-    if not own or isinstance(test, Const):
-        return
-    places = [k for k, operand in enumerate(block.yields) if operand in own]
-    inner = Block([], block.ops, [block.yields[k] for k in places])
-    outs = [Value(operand.type) for operand in inner.yields]
-    block.ops = [If(outs, ctx.builder.loc, test, inner, Block([], [], [blank(UNDEF, out.type) for out in outs]))]
-    for k, out in zip(places, outs, strict=True):
-        block.yields[k] = out
 
 
 def either(ctx: Lowering, one: Operand, other: Operand) -> Operand:

@@ -76,17 +76,28 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
     return op
 
 
-def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Value:
+def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
     """A copy of a list where a test is true; nothing elsewhere."""
-    whole = [Const(None)] * 3
-    if test == TRUE:
-        return ctx.call("list_slice", held, *whole)
     block = Block()
     with ctx.inside(block):
-        block.yields = [ctx.call("list_slice", held, *whole)]
-    out = Value(block.yields[0].type)
-    ctx.builder.append(If([out], ctx.builder.loc, test, block, Block([], [], [UNDEF])))
-    return out
+        block.yields = [ctx.call("list_slice", held, *[Const(None)] * 3)]
+    only_where(ctx, block, test)
+    for op in block.ops:
+        ctx.builder.append(op)
+    return block.yields[0]
+
+
+def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
+    """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
+    own = {out for op in block.ops for out in op.outs}
+    if not own or isinstance(test, Const):
+        return
+    places = [k for k, operand in enumerate(block.yields) if operand in own]
+    inner = Block([], block.ops, [block.yields[k] for k in places])
+    outs = [Value(operand.type) for operand in inner.yields]
+    block.ops = [If(outs, ctx.builder.loc, test, inner, Block([], [], [blank(UNDEF, out.type) for out in outs]))]
+    for k, out in zip(places, outs, strict=True):
+        block.yields[k] = out
 
 
 def passed_on(block: Block) -> frozenset[Value]:

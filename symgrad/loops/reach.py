@@ -42,14 +42,14 @@ class CompilerFailed(OutOfReach):
         return self.reason
 
 
-#: lines of a kernel, which numba takes about a minute for
+#: as many lines or operations of a kernel numba compiles in about a minute
 LONGEST = 2000
 
 
-def check_length(lines: int) -> None:
-    """Refuse a kernel of so many lines, or of so many operations, if numba would take minutes and gigabytes for it."""
-    if lines > LONGEST:
-        raise OutOfReach("so many lines, which numba would take minutes for")
+def check_length(count: int, what: str) -> None:
+    """Refuse a kernel of more lines, or of more operations, than numba compiles in a minute and in two gigabytes."""
+    if count > LONGEST:
+        raise OutOfReach(f"{count:,} {what}, which numba would take minutes to compile")
 
 
 def dtype_in_words(dtype: str | None) -> str:

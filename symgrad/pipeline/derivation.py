@@ -83,7 +83,9 @@ class Derivation:
             raise OutOfReach("a parameter called getattr beside an attribute whose name is no identifier")
         from symgrad.loops.reach import check_length
 
-        check_length(sum(1 for stage in ("adjoint", "simplified") if stage in job.stages for _ in walk(job.stages[stage].body)))
+        check_length(
+            sum(1 for stage in ("adjoint", "simplified") if stage in job.stages for _ in walk(job.stages[stage].body)), "operations"
+        )
         surface = Surface(
             self.name, parameter_text(job), passed_text(job), self.doc, leaves, self.result, job.lowered.objects, lines_of(job)
         )

@@ -214,6 +214,20 @@ def test_small_functions_are_called_without_a_frame_between():
     assert [call for call in calls if call] == ["guard", "waves_value_and_grad_kernel", "setprofile"]
 
 
+def test_a_kernel_that_is_too_long_for_the_compiler_runs_as_numpy_code(monkeypatch):
+    monkeypatch.setattr("symgrad.loops.reach.LONGEST", 30)
+
+    def long(x):
+        for _ in range(x.size):
+            x = np.sin(x) * x + np.cos(x) / (2 + x * x) - np.tanh(x) * np.exp(x)
+        return np.sum(x * np.sin(x))
+
+    x = np.array([0.3, -0.7])
+    with pytest.warns(NotCompiled, match=r"kernels cannot hold \d+ operations, which numba would take minutes to compile"):
+        gradient = symgrad.grad(long, jit=True)(x)
+    assert np.allclose(gradient, symgrad.grad(long)(x), rtol=1e-12)
+
+
 def pair(x):
     return x[0] * x[1] * x[0], math.exp(x[1])
 
