@@ -1,0 +1,61 @@
+"""What a handler keeps of the exception that it has taken is gone from the state once the handler is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import symgrad
+from symgrad.frontend.exceptions import RAISED, taken_by
+from symgrad.frontend.joins import Joining
+
+
+def nested(x, names):
+    total = 0.0
+    for k in range(len(x)):
+        try:
+            try:
+                total += x[names[k]]
+            except KeyError as error:
+                total += len(str(error)) * x[k + 1]
+        except (IndexError, TypeError):
+            total -= x[k]
+    return total
+
+
+def handed_on(x):
+    total = 0.0
+    for k in range(3):
+        try:
+            try:
+                total += x[k + 1]
+            except IndexError:
+                total *= 2.0
+                raise
+            finally:
+                total += x[0]
+        except LookupError:
+            total -= x[1]
+    return total
+
+
+@pytest.mark.parametrize(("function", "further"), [(nested, ({0: 1, 1: 7},)), (handed_on, ())])
+def test_no_join_sees_what_handlers_that_are_left_have_taken(function, further, monkeypatch):
+    joined, seen = Joining.joined, []
+
+    def watched(self):
+        around = {taken.number for taken in self.ctx.handling}
+        sides = [side.state for side in (self.then, self.orelse) if not side.state.dead]
+        numbers = {taken_by(name) for state in sides for place, name in state.names if place == RAISED}
+        seen.append(numbers - around - {None})
+        return joined(self)
+
+    monkeypatch.setattr(Joining, "joined", watched)
+    x = np.array([0.7, -1.2, 0.4])
+    value, gradient = symgrad.value_and_grad(function)(x, *further)
+    assert seen
+    assert not any(seen)
+    assert value == pytest.approx(function(x, *further))
+    steps = 1e-6 * np.eye(3)
+    differences = [(function(x + step, *further) - function(x - step, *further)) / 2e-6 for step in steps]
+    assert gradient == pytest.approx(differences, rel=1e-6)
