@@ -322,18 +322,21 @@ class Taken:
         self.ctx, self.kinds, self.number = ctx, kinds, next(ctx.builder.fresh)
         names = ctx.state.names
         for kind in kinds:
-            names[name_of_taken(self.number, kind)] = names[name_of(kind)]
-            names[name_of_taken(self.number, f"{kind}.given")] = names.get(args_of(kind), MISSING)
-        names[name_of_taken(self.number, "kind")] = names[KIND]
+            names[self.name(kind)] = names[name_of(kind)]
+            names[self.name(f"{kind}.given")] = names.get(args_of(kind), MISSING)
+        names[self.name("kind")] = names[KIND]
+
+    def name(self, what: object) -> Name:
+        return name_of_taken(self.number, what)
 
     def test(self, kind: int) -> Operand:
         """Is it of this kind?"""
-        held = self.ctx.number(name_of_taken(self.number, "kind"))
+        held = self.ctx.number(self.name("kind"))
         return Const(held.value == kind) if isinstance(held, Const) else self.ctx.call("equal", held, Const(kind))
 
     def shown(self) -> Binding:
         """The exception as a value."""
-        return self.chosen(lambda kind: self.ctx.state.names[name_of_taken(self.number, kind)])
+        return self.chosen(lambda kind: self.ctx.state.names[self.name(kind)])
 
     def cls(self) -> Binding:
         """Its class."""
@@ -346,9 +349,7 @@ class Taken:
         if raisable.own:
             return Num(self.ctx.constant(raisable.classes[0], raisable.classes[0].__name__))
         with self.ctx.unwatched():
-            return Num(
-                self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[name_of_taken(self.number, kind)]))
-            )
+            return Num(self.ctx.call("opaque_pure", Const(type, "type"), self.ctx.read(self.ctx.state.names[self.name(kind)])))
 
     def chosen(self, make: Callable[[int], Binding]) -> Binding:
         """What is made of the exception, of each kind."""
@@ -365,9 +366,7 @@ class Taken:
 
         def raised(kind: int) -> None:
             names = self.ctx.state.names
-            raise_kind(
-                self.ctx, kind, names[name_of_taken(self.number, kind)], names.get(name_of_taken(self.number, f"{kind}.given"), MISSING)
-            )
+            raise_kind(self.ctx, kind, names[self.name(kind)], names.get(self.name(f"{kind}.given"), MISSING))
 
         self.each(raised)
 

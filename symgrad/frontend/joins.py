@@ -90,7 +90,7 @@ def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
 def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
     """Run the ops of a block only where a test is true; nobody reads what they give elsewhere."""
     own = {out for op in block.ops for out in op.outs}
-    if not own or isinstance(test, Const):
+    if not own or test == TRUE:
         return
     places = [k for k, operand in enumerate(block.yields) if operand in own]
     inner = Block([], block.ops, [block.yields[k] for k in places])
