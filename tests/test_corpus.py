@@ -87,7 +87,7 @@ def test_value_and_gradient_agree_with_differences(program: Program) -> None:
             assert_close(inner(as_tuple(program, gradient), direction), expected, tolerance(chosen))
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @EVERY
 def test_gradient_alone_is_the_same(program: Program) -> None:
     arguments = program.arguments(program.sizes[0])
@@ -99,7 +99,7 @@ def test_gradient_alone_is_the_same(program: Program) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-12 if tolerance(arguments) < 1e-6 else 1e-5, atol=1e-14)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @EVERY
 def test_the_text_to_read_computes_the_same(program: Program) -> None:
     derived = symgrad.grad(program.function, wrt=program.wrt)
@@ -115,7 +115,7 @@ def test_the_text_to_read_computes_the_same(program: Program) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @EVERY
 def test_pullback_may_be_called_twice(program: Program) -> None:
     arguments = program.arguments(program.sizes[0])
@@ -131,7 +131,7 @@ def test_pullback_may_be_called_twice(program: Program) -> None:
     assert_close(inner(as_tuple(program, first), direction), expected, tolerance(chosen))
 
 
-@pytest.mark.sweep(10)
+@pytest.mark.sweep(20)
 @SMOOTH
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")  # of a linear function it is zero
 def test_second_order_agrees_with_differences_of_the_gradient(program: Program) -> None:

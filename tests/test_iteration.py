@@ -260,7 +260,7 @@ def check(case) -> None:
     assert not problem or problem.startswith("refused") and may_be_refused(*case), f"{problem}\n{program(*case)}"
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("case", random.Random(47).sample(CASES, 120), ids="-".join)
 def test_a_sample_of_the_product(case) -> None:
     check(case)

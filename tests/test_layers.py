@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -78,13 +79,19 @@ def imports(tree: ast.AST) -> list[str]:
     return found
 
 
+@cache
+def imported(path: Path) -> list[str]:
+    """Every module that a file imports."""
+    return imports(ast.parse(path.read_text()))
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_point_up(path: Path) -> None:
     here = unit(path)
     if here == FACE:
         return
     assert here in LEVELS, f"{here} has no row in this test's table"
-    for name in imports(ast.parse(path.read_text())):
+    for name in imported(path):
         parts = name.split(".")
         if parts[0] != "symgrad":
             continue
@@ -112,10 +119,10 @@ def test_slow_modules_are_imported_late(path: Path) -> None:
 @pytest.mark.parametrize("package", sorted({unit(p) for p in FILES if p.parent != ROOT} - {"ops"}))
 def test_modules_of_a_package_import_one_way(package: str) -> None:
     inside = f"symgrad.{package}."
-    imported = {p.stem: {name.removeprefix(inside) for name in imports(ast.parse(p.read_text())) if name.startswith(inside)}
+    inner = {p.stem: {name.removeprefix(inside) for name in imported(p) if name.startswith(inside)}
                 for p in FILES if unit(p) == package}  # fmt: skip
 
-    TopologicalSorter(imported).prepare()  # raises CycleError
+    TopologicalSorter(inner).prepare()  # raises CycleError
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if unit(p) == "frontend"], ids=lambda p: p.stem)

@@ -17,7 +17,7 @@ from symgrad.errors import InvalidIR
 pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 
 WRT = tuple(range(len(ARGUMENTS)))
-QUICK, SLOW = 40, 4000
+QUICK, SLOW = 20, 4000
 #: the most of all programs that may be refused
 REFUSED = 0.10
 RNG = np.random.default_rng(17)

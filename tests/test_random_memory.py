@@ -22,7 +22,7 @@ from symgrad.errors import InvalidIR
 #: a program may not depend on all of its arguments
 pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 
-QUICK, SLOW = 12, 6_000
+QUICK, SLOW = 8, 6_000
 #: the positions of the arguments that are differentiated: x, m and w
 WRT = (0, 1, 4)
 #: the most of all calls that may be refused, that stand at a kink, that raise by themselves, and that are singular

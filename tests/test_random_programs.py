@@ -23,7 +23,7 @@ from symgrad.errors import InvalidIR
 #: a program may not depend on all of its arguments
 pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")
 
-QUICK, SLOW = 100, 20_000
+QUICK, SLOW = 60, 20_000
 #: programs whose generation once failed: a result of a branch that nobody reads; a loop of stores that has no reverse, between a state and where it is needed; a value read
 #: back from where it was stored, planned for a time at which the store is undone already
 FAILED = (100478, 200561, 920, 30515, 32609)

@@ -31,7 +31,7 @@ RAISES = {(kind, "found") for kind in ("array", "shapes", "matrix", "ragged", "d
 CASES = [(kind, operation) for kind in KINDS for operation in OPERATIONS if program(KINDS[kind], operation) is not None]
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("kind", "operation"), CASES, ids=["-".join(case).replace(" ", "_") for case in CASES])
 def test_an_operation_gives_what_python_gives(kind: str, operation: str) -> None:
     text = program(KINDS[kind], operation)
@@ -40,7 +40,7 @@ def test_an_operation_gives_what_python_gives(kind: str, operation: str) -> None
     assert verdict(text, arguments(KINDS[kind], list, FEW + 2), stores=False) == expected
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", ["iterate", "zip itself", "computed index", "slice", "concatenated", "passed", "best"])
 def test_a_tuple_is_gone_over_as_a_list_is(kind: str, operation: str) -> None:

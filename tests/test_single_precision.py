@@ -257,7 +257,7 @@ def test_gradients_have_the_dtype_of_the_argument(place):
     check(place, jit=False)
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("place", [p if p in COMPILED else pytest.param(p, marks=pytest.mark.slow) for p in range(len(PROGRAMS))])
 def test_kernels_give_the_dtype_of_the_argument(place):
     check(place, jit=True)

@@ -18,7 +18,7 @@ from tests.interpreter import duplicate, oracle, same
 
 
 @pytest.mark.parametrize("lower", [clone, reuse], ids=["plain", "reuse"])
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(75))
 def test_emitted_text_equals_the_interpreter(seed: int, lower: Callable[[Func], Func]) -> None:
     func = random_function(seed, 10)
     lowered = lower(clone(func))

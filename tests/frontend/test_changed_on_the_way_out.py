@@ -49,7 +49,7 @@ def text_of(change: str, block: str, end: str) -> str:
     return "import numpy as np\n\n\ndef f(x, k):\n" + "".join(f"    {line.format(change=changed, read=read)}\n" for line in lines)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("k", [0, 5])
 @pytest.mark.parametrize("case", list(itertools.product(CHANGES, BLOCKS, ENDS)), ids=" - ".join)
 def test_each_way_goes_on_with_what_it_holds(case: tuple[str, str, str], k: int) -> None:

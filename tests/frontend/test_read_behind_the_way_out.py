@@ -77,7 +77,7 @@ def program(body: str, change: str, way: str) -> str:
     return PROGRAM.format(text=indented(text))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("body", "change", "way"), list(itertools.product(BODIES, CHANGES, WAYS)))
 def test_what_is_changed_on_the_way_out_is_read_behind_it(body: str, change: str, way: str) -> None:
     text = program(body, change, way)

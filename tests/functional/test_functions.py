@@ -73,7 +73,7 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
     assert made == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("function", "inputs", "settings"), SAMPLES, ids=NAMES)
 def test_second_derivative(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     generator = np.random.default_rng(2)

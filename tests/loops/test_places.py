@@ -76,7 +76,7 @@ FUNCTIONS = (
 PLACES = (-1, -2, 0, np.array([0, -1, -2]))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_places_from_the_end_are_found_on_both_targets(function: Callable[..., Any]) -> None:
     x = np.random.default_rng(4).uniform(-1.0, 1.0, 6)

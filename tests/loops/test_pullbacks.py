@@ -217,7 +217,7 @@ KEEPING = [arrays_of_rounds, numbers_of_rounds, rounds_in_rounds, until_it_is_sm
            the_argument_itself, no_rounds_of_loops]  # fmt: skip
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", KEEPING, ids=lambda f: f.__name__)
 def test_pullbacks_give_what_numpy_gives(function: Any) -> None:
     x = np.array([0.9, -0.4, 1.3, 0.7, -1.1, 0.3])

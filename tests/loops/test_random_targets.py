@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning
 pytest.importorskip("numba")
 
 #: how many programs of which length; compiling takes most of the time, more than in proportion to the length
-QUICK, SHORT = 10, 3
+QUICK, SHORT = 6, 3
 SLOW, LONG = 400, 6
 #: the least of all programs that must run compiled
 COMPILED, COMPILED_ARRAYS = 0.6, 0.4
@@ -136,7 +136,7 @@ def run_pullbacks(count: int, length: int, first: int = 0) -> None:
 
 
 def test_pullbacks_of_random_programs_give_the_same_on_both_targets() -> None:
-    run_pullbacks(QUICK // 3, SHORT)
+    run_pullbacks(QUICK // 2, SHORT)
 
 
 @pytest.mark.slow

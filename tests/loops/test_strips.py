@@ -101,7 +101,7 @@ def strips_in(function: Callable[..., Any]) -> int:
     return text.count("for strip in")
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_strips_give_what_the_numpy_code_gives_at_every_length(function: Callable[..., Any]) -> None:
     generator = np.random.default_rng(3)

@@ -74,7 +74,7 @@ R = np.random.default_rng(3)
 COUNTED = [rising, falling, steps_of_three, in_three_loops, of_numbers, from_above]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", COUNTED, ids=lambda f: f.__name__)
 def test_rounds_have_places_wherever_they_begin(function: Any) -> None:
     calls = [(R.standard_normal((n, n)), R.standard_normal((n, n))) for n in (5, 4, 3, 2, 1)]

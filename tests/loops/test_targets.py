@@ -159,7 +159,7 @@ CASES: list[tuple[Any, Any, list[tuple[Any, ...]]]] = [
 ]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("function", "wrt", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_compiled_loops_give_what_numpy_gives(function: Any, wrt: Any, calls: list[tuple[Any, ...]]) -> None:
     assert len(list(agreed(function, wrt, calls))) == len(calls)

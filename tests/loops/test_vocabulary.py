@@ -363,7 +363,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
 ]
 
 
-@pytest.mark.sweep(5)
+@pytest.mark.sweep(10)
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
     for arguments, gradients in agreed(function, tuple(range(len(calls[0]))), calls):
@@ -372,7 +372,7 @@ def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
         assert inner(gradients, direction) == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     ("function", "calls"),
     [

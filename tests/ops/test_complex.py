@@ -158,7 +158,7 @@ def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> 
         assert np.iscomplexobj(g) == np.iscomplexobj(args[name])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("source", "args"), [case for case in CASES if "complex64" not in case.values[0]])
 def test_second_derivatives_agree_with_differences_of_gradients(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -183,7 +183,7 @@ def columns(value: Any) -> Any:
     return np.asfortranarray(value) if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_the_layout_of_arguments_does_not_matter(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -204,7 +204,7 @@ def narrow(value: Any) -> Any:
     return value
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)

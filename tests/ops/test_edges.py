@@ -39,7 +39,7 @@ AFTERWARDS = ("", "y += 1.0", "z = y\n    y *= s\n    y = y + z", "y = np.stack(
 NUMBERS: dict[str, Any] = {"numpy": np.float64(0.7), "python": 0.7, "array": np.array(0.7), "narrow": np.float32(0.75)}
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("text", "after", "number"), list(product(OF_A_NUMBER, AFTERWARDS, NUMBERS)), ids=str)
 def test_functions_of_arrays_of_a_number(text: str, after: str, number: str) -> None:
     source = f"import numpy as np\ndef f(a, b):\n    s = a * b\n    y = {text}\n    {after or 'pass'}\n    return y * s\n"

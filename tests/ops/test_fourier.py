@@ -54,7 +54,7 @@ def test_along_the_first_axis_of_several(name: str) -> None:
     checked(f"np.fft.{name}(x, 7, 1, 'forward')", x=numbers(name, 2, 4, 3))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("shape", [(4, 5), (5, 4), (3, 2, 4)])
 @pytest.mark.parametrize("name", ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"])
@@ -141,7 +141,7 @@ def test_of_scipy() -> None:
     check_grads(lambda x, z: np.sum(np.abs(signal.fftconvolve(x, z)) ** 3), (RNG.normal(size=5), numbers("fft", 3)))
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])

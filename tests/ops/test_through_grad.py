@@ -194,7 +194,7 @@ def firsts(count: int) -> list[Any]:
     return made
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("expression", "args"), firsts(3))
 def test_second_derivatives_agree_with_differences_of_gradients(expression: str, args: dict[str, Any]) -> None:
     if "np.linalg.eigh" in expression or "linalg.det" in expression and abs(np.linalg.det(args["x"])).min() < 1e-9:
@@ -226,7 +226,7 @@ def with_gaps(value: Any) -> Any:
     return np.repeat(value, 2, axis=0)[::2] if value.ndim == 1 else np.repeat(value, 2, axis=-1)[..., ::2]
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("change", [with_gaps, lambda v: np.asfortranarray(v) if np.ndim(v) > 1 else v], ids=["gaps", "columns"])
 @pytest.mark.parametrize(("expression", "args"), firsts(2))
 def test_the_layout_of_arguments_does_not_matter(expression: str, args: dict[str, Any], change: Any) -> None:
@@ -253,7 +253,7 @@ def low(value: Any) -> Any:
     return value.astype(np.float32) if isinstance(value, np.ndarray) and value.dtype == float else value
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("expression", "args"), firsts(2))
 def test_single_precision_is_kept(expression: str, args: dict[str, Any]) -> None:
     function, given = function_of(expression, args)
@@ -271,7 +271,7 @@ def test_single_precision_is_kept(expression: str, args: dict[str, Any]) -> None
         np.testing.assert_allclose(made[name], expected[name], rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(
     ("expression", "args"), [p for p in firsts(1) if set(p.values[1]) == {"x"} and isinstance(p.values[1]["x"], np.ndarray)]
 )

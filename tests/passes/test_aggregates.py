@@ -72,7 +72,7 @@ def integers(x, n):
     return s
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize(
     ("function", "calls"),

@@ -36,7 +36,7 @@ def added(out, a, b):
     matrices.add_product(out, a, b)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(LIES, repeat=2)])
 def test_products(first: str, second: str) -> None:
     for m, k, n in SHAPES:
@@ -91,7 +91,7 @@ def solution(out, a, b):
     matrices.solution_into(out, a, b)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(LIES, repeat=2)])
 def test_systems(first: str, second: str) -> None:
     for n, m in [(0, 1), (1, 1), (2, 3), (5, 0), (6, 2), (7, 2), (7, 0), (40, 5)]:
