@@ -303,6 +303,7 @@ class Compiled:
     relied: tuple[Relied, ...] = ()
     inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
+    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
     apart: tuple[tuple[str, str], ...] = ()  #: what is read from outside and what is changed among the arguments, which must be two objects
     comparable: Comparable | None = None  #: how it is compared with the user's function; None where it is no function of the user's
 

@@ -47,6 +47,7 @@ class Entry:
                 for expression, item in self.compiled.captured
                 if arguments is not None or root_of(expression) in self.compiled.objects or root_of(expression) not in self.signature.names
             )
+            and all(self.as_related(function, *pair, arguments or {}) for pair in self.compiled.related)
             and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
         )
 
@@ -64,6 +65,11 @@ class Entry:
             return relied.holds(evaluated(function, relied.text, self.compiled.objects, arguments))
         except Exception:
             return False
+
+    def as_related(self, function: types.FunctionType, one: str, other: str, same: bool, arguments: Mapping[str, Any]) -> bool:
+        """Are two things that are read from outside one object if they were?"""
+        first, second = (evaluated(function, text, self.compiled.objects, arguments) for text in (one, other))
+        return (first is second) == same
 
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""
@@ -129,8 +135,9 @@ def refuse_overlap(function: types.FunctionType, arguments: Mapping[str, Any], e
     """
     leaves = [(path, leaf) for name, value in arguments.items() for path, leaf in array_leaves(name, value)]
     outside = [(text, evaluated(function, text, entry.compiled.objects, arguments)) for text in entry.outside_arrays()]
-    for (path, one), (other_path, other) in [*combinations(leaves, 2), *product(outside, leaves)]:
-        written = entry.writes(path) or entry.writes(other_path)
+    distinct = [(one, other) for one, other, same in entry.compiled.related if not same]
+    for (path, one), (other_path, other) in [*combinations(outside, 2), *combinations(leaves, 2), *product(outside, leaves)]:
+        written = (path, other_path) in distinct if other_path in dict(outside) else entry.writes(path) or entry.writes(other_path)
         if written and (one is not other or path not in dict(leaves)) and _overlap(one, other):
             raise UnsureAlias(
                 f"{path} and {other_path} share memory, and the function writes to it", hint="pass a .copy() of one of the two"

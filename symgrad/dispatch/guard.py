@@ -255,6 +255,11 @@ def _sharing(function: types.FunctionType, entry: Entry, names: Names) -> list[s
     tests += [f"{spelled(one, names)} is not {spelled(other, names)}" for one, other in pairs]
     for text, path in entry.compiled.apart:
         tests.append(f"{captured_text(function, text, entry.compiled.objects, names)} is not {spelled(path, names)}")
+    for former, latter, same in entry.compiled.related:
+        first_text, second_text = (captured_text(function, text, entry.compiled.objects, names) for text in (former, latter))
+        tests.append(f"{first_text} is {'' if same else 'not '}{second_text}")
+        if not same and {former, latter} <= set(entry.outside_arrays()):
+            tests.append(f"not {names.of(np.may_share_memory)}({first_text}, {second_text})")
     if not entry.compiled.mutated:
         return tests
     together = [set(group) for group in entry.signature.same]

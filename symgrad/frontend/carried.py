@@ -190,7 +190,7 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
 def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
     skip = set(carried)
-    found: set[Location] = {array.location for array in ctx.arrays.values()}
+    found: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if not isinstance(binding, Num):  # there are many
             found.update(memory_in(binding))

@@ -182,7 +182,7 @@ class Lowering:
     standing: dict[HeapKey, set[str]] = field(default_factory=dict)  #: of which of them an object may be, by paths
     outside: dict[str, None] = field(default_factory=dict)  #: the expressions of the objects that were reached from outside
     storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
-    arrays: dict[str, Ref] = field(default_factory=dict)  #: captured memory, by the text that reads it
+    arrays: dict[str, Ref | Obj] = field(default_factory=dict)  #: captured memory, by the text that reads it
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)

@@ -13,6 +13,7 @@ import enum
 import types
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
@@ -93,6 +94,7 @@ class Lowered:
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
     apart: tuple[tuple[str, str], ...] = ()  #: objects that must be two: what is read from outside, and arguments that are changed
     aliases: dict[str, str] = field(default_factory=dict)  #: paths into an object that another argument holds too, by the path there
+    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
     keeps: tuple[Loc, ...] = ()  #: where functions are called whose results are kept
 
 
@@ -228,11 +230,12 @@ class Attempt:
         self.inputs = split(ctx.builder, body, self.inputs, self.paths)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
-        mutated = copy_written(func, self.source.loc(node))
         names = dict(self.inputs)
+        mutated = [names[value] for value in copy_written(func, self.source.loc(node))]
+        related = self.related_outside(ctx, {*mutated, *ctx.stored})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(root_of(names[v]) for v in mutated), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx),
+                       tuple(map(root_of, mutated)), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
+                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx), related=related,
                        keeps=tuple(ctx.keeps))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
@@ -369,17 +372,35 @@ class Attempt:
         return ctx.new_object("record", parts, item.kind)
 
     def restore(self, ctx: Lowering, found: Captured) -> None:
-        """Put an outside array into memory before anything runs."""
-        value = Value(ctx.builder.distinct(found.abstract), found.value.name)
-        self.inputs.append((value, found.text))
-        ctx.captured[found.text] = Captured(found.text, value, found.abstract, found.seen)
+        """Put an outside array or list into memory before anything runs."""
+        made: Ref | Obj
+        if isinstance(found.abstract, Tree):  # a list that holds nothing is followed item by item: nothing says what it will hold
+            ctx.rely(found.text, list, "type")
+            ctx.rely(found.text, 0, "len")
+            made = ctx.new_object("list", ())
+        else:
+            value = Value(ctx.builder.distinct(found.abstract), found.value.name)
+            self.inputs.append((value, found.text))
+            ctx.captured[found.text] = Captured(found.text, value, found.abstract, found.seen)
+            made = Ref(Location(value.name, ctx.builder.loc))
+            ctx.state.memory[made.location] = value
+            if isinstance(value.type, List):
+                made = ctx.list_in_memory(made)
         same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)
         if same is not None:
-            ctx.arrays[found.text] = ctx.arrays[same.text]
-            return
-        made = ctx.make(value, value.name)
-        assert isinstance(made, Ref)
+            made = ctx.arrays[same.text]
+        elif isinstance(made, Obj):
+            ctx.arguments[made.key] = found.text
         ctx.arrays[found.text] = made
+
+    def related_outside(self, ctx: Lowering, changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
+        """Pairs of arrays and lists from outside that are one object, and pairs that must be two because one of them is changed."""
+        found = []
+        for one, other in combinations(self.known, 2):
+            is_same = ctx.arrays[one.text] is ctx.arrays[other.text]
+            if is_same or type(one.abstract) is type(other.abstract) and (one.text in changed or other.text in changed):
+                found.append((one.text, other.text, is_same))
+        return tuple(found)
 
     # -------------------------------------------------------------- result
 
@@ -422,8 +443,9 @@ def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
 
 
 def apart(ctx: Lowering) -> tuple[tuple[str, str], ...]:
-    """What must not be one object: what was read from outside does not follow what is stored in an argument."""
-    return tuple((text, path) for path in sorted(ctx.stored) for text in ctx.outside)
+    """What must not be one object: what is read from outside does not follow what is stored through another name."""
+    arrays = ctx.arrays
+    return tuple((text, path) for path in sorted(ctx.stored) for text in ctx.outside if path not in arrays or text not in arrays)
 
 
 def result_names(operands: list[Operand]) -> list[str]:

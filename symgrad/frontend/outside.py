@@ -20,7 +20,7 @@ from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const, Value
-from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.types import BOOL, Array, List, Scalar
 from symgrad.kinds import conversion, is_closed
 from symgrad.signature import Static as StaticArgument
 from symgrad.signature import Tree
@@ -83,6 +83,10 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if isinstance(known, Tree | List):
         ctx.outside[text] = None
     match known:
+        case Tree() if type(value) is list and not value:
+            if text in ctx.arrays:
+                return ctx.arrays[text]
+            raise Recapture(Captured(text, Value(BOOL), known, value))
         case Array() | Scalar() | List():
             return capture(ctx, value, text, name_, known)
         case Tree(form="sequence" | "named") if isinstance(value, tuple):

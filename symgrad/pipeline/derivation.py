@@ -306,7 +306,7 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
                    lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities, aliases=lowered.aliases,
-                   apart=lowered.apart)  # fmt: skip
+                   apart=lowered.apart, related=lowered.related)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

@@ -38,7 +38,7 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
             return said(op.args[0], makers), op.loc
     outside = next((root for root in lowered.mutated if root not in names), None)
     if outside is not None:
-        return "it writes to an array from outside", lowered.func.loc
+        return "it writes to an array or list from outside", lowered.func.loc
     if lowered.keeps:
         return "it calls a function whose results are kept", lowered.keeps[0]
     return None

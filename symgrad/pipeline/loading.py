@@ -77,7 +77,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
                     relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
-                    comparable=comparable)  # fmt: skip
+                    related=lowered.related, comparable=comparable)  # fmt: skip
 
 
 def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
