@@ -168,6 +168,8 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
             by_value = getattr(type(obj), "__symgrad_reduce__", None)
             if by_value is not None:
                 return by_value(obj)
+            if isinstance(obj, types.CodeType):
+                return code_of_file, (obj.co_filename, *self.dispatch_table[types.CodeType](obj)[:2])
             if classes_by_name and isinstance(obj, type) and obj.__module__ in MAIN and obj not in within() and is_named(obj):
                 return class_reduced(obj)
             reduced = super().reducer_override(obj)
@@ -177,6 +179,11 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
             return reduced
 
     return Pickler
+
+
+def code_of_file(file: str, make: Callable[..., types.CodeType], arguments: tuple[Any, ...]) -> types.CodeType:
+    """Code under the name of its file, by which its text is found; cloudpickle leaves the name out from 3.1.3 on."""
+    return make(*arguments).replace(co_filename=file)
 
 
 def within() -> list[type]:

@@ -20,6 +20,8 @@ from symgrad.frontend.matching import instruction_span
 
 #: the global of a generated namespace that keeps its texts by file name, should ``linecache`` be cleared
 KEPT = "__symgrad_source__"
+#: the file of code that cloudpickle has carried, from 3.1.3 on
+TRAVELLED = "<dynamic-code>"
 
 
 def texts_of_file(function: types.FunctionType) -> Iterator[str]:
@@ -61,6 +63,8 @@ def _searched(code: types.CodeType) -> Iterator[str]:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             yield _standard_input()
         yield from _typed(code)
+    if file == TRAVELLED:
+        yield from _read_before()
     yield from _cells()
 
 
@@ -112,6 +116,16 @@ def _typed(code: types.CodeType) -> Iterator[str]:
         if "lambda" in lines[start + first - 1] or any("def " in line for line in lines[start + first - 1 : start + last]):
             for end in range(start + last, min(start + last + 3, len(lines)) + 1):  # closing brackets
                 yield "\n".join(lines[start:end]) + "\n"
+
+
+def _read_before() -> Iterator[str]:
+    """The program of this process, and the texts that were read already: those of functions that came by value are."""
+    for name in ("__main__", "__mp_main__"):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is not None:
+            yield "".join(linecache.getlines(file))
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    yield from ("".join(entry[2]) for entry in entries if len(entry) == 4)
 
 
 def _cells() -> Iterator[str]:

@@ -249,3 +249,20 @@ def test_names_of_a_program_are_copied_as_plain_data() -> None:
 
     assert (twin.new("fc"), names.new("fc")) == ("fc_2", "fc_8")
     assert pickle.loads(pickle.dumps(names)).new("fc") == "fc_9"
+
+
+def test_code_of_which_the_file_is_not_told_is_found_among_the_texts_read_before(tmp_path: Path) -> None:
+    """cloudpickle 3.1.3 names no file in the code that it writes; a user's own pickle of a function holds nothing else."""
+    file = tmp_path / "travelled.py"
+    file.write_text("import numpy as np\n\n\ndef other(x):\n    return x\n\n\ndef square(x):\n    return np.sum(x * x)\n")
+    names: dict[str, object] = {"__name__": "travelled_by_itself"}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    assert symgrad.grad(names["other"])(2.0) == 1.0  # its file has been read
+    square = names["square"]
+    square.__code__ = square.__code__.replace(co_filename="<dynamic-code>")
+    assert symgrad.grad(square)(3.0) == 6.0
+
+    unread = {"__name__": "unread"}
+    exec(compile("\n\ndef cube(x):\n    return x * x * x\n", "<dynamic-code>", "exec"), unread)
+    with pytest.raises(errors.SourceNotFound, match="has kept no source of cube"):
+        symgrad.grad(unread["cube"])(2.0)
