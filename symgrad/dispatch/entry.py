@@ -149,7 +149,7 @@ def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], en
     for text, path in entry.compiled.apart:
         one = evaluated(function, text, entry.compiled.objects, arguments)
         if one is evaluated(function, path, entry.compiled.objects, arguments):
-            what = f"{path} is an object that the function changes, and it reads the same object from outside"
+            what = f"{path} is an object that the function changes or asks the identity of, and it reads the same object from outside"
             raise UnsureAlias(what, hint=f"read it from {root_of(path)} alone, or pass a copy")
 
 

@@ -232,10 +232,10 @@ class Attempt:
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         names = dict(self.inputs)
         mutated = [names[value] for value in copy_written(func, self.source.loc(node))]
-        related = self.related_outside(ctx, {*mutated, *ctx.stored})
+        related = self.related_outside(ctx, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities)), aliases=self.aliases, apart=apart(ctx), related=related,
+                       identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx), related=related,
                        keeps=tuple(ctx.keeps))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
@@ -443,9 +443,10 @@ def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
 
 
 def apart(ctx: Lowering) -> tuple[tuple[str, str], ...]:
-    """What must not be one object: what is read from outside does not follow what is stored through another name."""
-    arrays = ctx.arrays
-    return tuple((text, path) for path in sorted(ctx.stored) for text in ctx.outside if path not in arrays or text not in arrays)
+    """What must not be one object: what is read from outside does not follow what is stored in an argument, nor is it known to be one."""
+    changed = [(text, path) for path in sorted(ctx.stored) for text in ctx.outside if path not in ctx.arrays or text not in ctx.arrays]
+    asked = [(text, path) for text in sorted(ctx.identities & ctx.arrays.keys()) for path in sorted(ctx.identities - ctx.arrays.keys())]
+    return tuple(dict.fromkeys([*changed, *asked]))
 
 
 def result_names(operands: list[Operand]) -> list[str]:

@@ -165,3 +165,23 @@ def test_a_list_that_is_an_argument_too_is_refused() -> None:
     with pytest.raises(symgrad.errors.UnsureAlias, match="reads the same object from outside"):
         derived(POINT, module["held"])
     assert module["held"] == [1.0, 2.0, POINT]
+
+
+def test_which_list_it_is_may_be_asked_of_lists_from_outside() -> None:
+    text = "a, b = make(), make()\ndef f(x):\n    return 2.0 * x if a is b else 3.0 * x\n"
+    module = module_of(text, lambda: [1.0, 2.0])
+    derived = symgrad.value_and_grad(module["f"])
+    for together in (False, True, False):
+        module["b"] = module["a"] if together else [1.0, 2.0]
+        assert derived(POINT) == ((2.0 * POINT, 2.0) if together else (3.0 * POINT, 3.0))
+
+
+def test_whether_an_argument_is_a_list_from_outside_is_known_or_refused() -> None:
+    text = "a = make()\ndef f(x, given):\n    return 2.0 * x * given[0] if given is a else 3.0 * x\n"
+    module = module_of(text, lambda: [1.0, 2.0])
+    derived = symgrad.value_and_grad(module["f"])
+    assert derived(POINT, [1.0, 2.0]) == (3.0 * POINT, 3.0)
+    with pytest.raises(symgrad.errors.UnsureAlias, match="asks the identity of") as refusal:
+        derived(POINT, module["a"])
+    assert refusal.value.hint == "read it from given alone, or pass a copy"
+    assert derived(POINT, list(module["a"])) == (3.0 * POINT, 3.0)
