@@ -21,7 +21,7 @@ from symgrad.ir.show import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
-from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, why_once
+from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
@@ -125,7 +125,8 @@ def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
     if notes is not None and once is not None:
         what, loc = once
         notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
-    made = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad), is_custom(lowered))
+    made = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
+                      stores(lowered), is_custom(lowered))  # fmt: skip
     return made if shelf is None else replace(made, seen=shelf.compared, keep=shelf.keep_compared)
 
 

@@ -321,6 +321,7 @@ class Comparable:
     primal: Callable[[], Callable[..., Any]] | None
     dtypes: frozenset[str]
     cut: bool
+    stores: bool  #: does the function store something in objects that it was given?
     custom: bool  #: is a value said by the forward function of a ``custom_vjp``?
     seen: Callable[[], bool] = bool
     keep: Callable[[], None] = lambda: None

@@ -23,6 +23,7 @@ from symgrad.ir.types import INT, Array
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Related, Signature, holds_many, is_relation
 from symgrad.tracebacks import refused
+from symgrad.verification.duplicate import Duplicate, NotCopied
 from symgrad.verification.first_call import Comparison, FirstCall, Parts, Verify, compared, verified
 
 #: signatures kept for one function, and how many of them its guard tests before it goes the slow way
@@ -130,12 +131,23 @@ class Table:
             below = inner.entry(entry.signature, entry.compiled.pins)
             first = below.first if below.compiled.pending is None else FirstCall()
             if first is not None and not first.passed:
-                compared(first, partial(inner.comparison, below, bound))
+                self.compare_below(inner, below, bound, first)
             function = below.compiled.function
         slopes = verified(self.asked.verify) == "gradient"
         comparable = self.comparable(entry.signature, entry.compiled)
         return Comparison(function, self.function, entry.compiled, comparable, entry.signature, bound, self.asked.parts, self.asked.program,
                           slopes)  # fmt: skip
+
+    def compare_below(self, inner: Table, below: Entry, bound: inspect.BoundArguments, first: FirstCall) -> None:
+        """Compare the derivative that this one is derived from, on copies if it stores something: the call is to store it once."""
+        comparable = self.comparable(below.signature, below.compiled)
+        if comparable is not None and comparable.stores:
+            duplicate = Duplicate()
+            try:
+                bound = inspect.BoundArguments(bound.signature, {name: duplicate.of(value) for name, value in bound.arguments.items()})
+            except NotCopied:
+                return
+        compared(first, partial(inner.comparison, below, bound))
 
     def comparable(self, signature: Signature, compiled: Compiled) -> Comparable | None:
         """How the user's function is compared with code, which may be that of a derivative's derivative."""

@@ -235,8 +235,8 @@ class Attempt:
         related = self.related_outside(ctx, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx), related=related,
-                       keeps=tuple(ctx.keeps))  # fmt: skip
+                       identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx),
+                       related=related, keeps=tuple(ctx.keeps))  # fmt: skip
 
     def read_copies(self, stored: Container[str]) -> None:
         """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""

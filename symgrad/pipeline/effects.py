@@ -15,9 +15,14 @@ from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
 from symgrad.location import Loc
 from symgrad.ops.declare import USER_ROWS
 from symgrad.runtime.support import refill
+from symgrad.text import root_of
 
 #: calls that store in objects that were given
-STORES = (setattr, operator.setitem, refill)
+STORES = (setattr, delattr, operator.setitem, operator.delitem, refill, np.copyto)
+#: methods that store in lists, sets and deques
+STORING = frozenset({"append", "extend", "pop", "add", "discard", "sort"})
+#: the types of objects whose content the frontend follows
+FOLLOWED = tuple(map(Object, ("list", "dict", "record")))
 #: what makes a generator that draws the same numbers for the same seed
 SEEDED = (np.random.default_rng, np.random.RandomState)
 #: rows that end or change derivatives on purpose; so do those that users declare
@@ -33,15 +38,36 @@ def ops_of(lowered: Lowered) -> Iterator[Op]:
 def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None:
     """Why a function cannot be run a second time unseen, and where; None if it can. ``names`` are those of its parameters."""
     makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
+    outsiders = {value for value, text in lowered.inputs if root_of(text.removeprefix("(")) not in names}
     for op in ops_of(lowered):
         if isinstance(op, Call) and op.name == "opaque" and not is_repeatable(op, makers):
+            if stored_in(op, makers) not in (None, *outsiders):
+                continue
             return said(op.args[0], makers), op.loc
-    outside = next((root for root in lowered.mutated if root not in names), None)
+    outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # nothing: a copy
     if outside is not None:
         return "it writes to an array or list from outside", lowered.func.loc
     if lowered.keeps:
         return "it calls a function whose results are kept", lowered.keeps[0]
     return None
+
+
+def stores(lowered: Lowered) -> bool:
+    """Does a function store something in objects that it was given?"""
+    makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
+    return any(isinstance(op, Call) and op.name == "opaque" and stored_in(op, makers) is not None for op in ops_of(lowered))
+
+
+def stored_in(op: Call, makers: Mapping[Operand, Call]) -> Operand | None:
+    """The object that a call which the frontend has written stores something in; None of any other call."""
+    function = op.args[0]
+    if isinstance(function, Const):
+        return op.args[1] if function.value in STORES else None
+    attribute = makers.get(function)
+    if attribute is None or attribute.name != "opaque_attribute" or attribute.settings["attribute"] not in STORING:
+        return None
+    owner = attribute.args[0]
+    return owner if owner.type in FOLLOWED else None
 
 
 def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
@@ -97,4 +123,4 @@ def names_in(type_: Type) -> Iterator[str]:
         yield type_.dtype
 
 
-__all__ = ["dtypes_of", "is_custom", "is_cut", "why_once"]
+__all__ = ["dtypes_of", "is_custom", "is_cut", "stores", "why_once"]

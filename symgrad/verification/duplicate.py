@@ -162,21 +162,27 @@ class Snapshot:
         for item in list(inner):
             self.take(item)
 
-    def put_back(self) -> None:
-        """Make all hold again what it held."""
+    def put_back(self) -> bool:
+        """Make all hold again what it held; had a list, dict, deque or instance come to hold something else?"""
+        changed = False
         for value, held in self.held:
             match value:
                 case np.ndarray():
                     if value.flags.writeable and value.tobytes() != held.tobytes():
                         value[...] = held
+                    continue
                 case dict():
-                    if len(value) != len(held) or any(a is not b or value[b] is not held[b] for a, b in zip(value, held)):
-                        value.clear()
-                        value.update(held)
-                case collections.deque():
-                    if len(value) != len(held) or any(a is not b for a, b in zip(value, held)):
+                    if len(value) == len(held) and all(a is b and value[b] is held[b] for a, b in zip(value, held)):
+                        continue
+                    value.clear()
+                    value.update(held)
+                case _:
+                    if len(value) == len(held) and all(a is b for a, b in zip(value, held)):
+                        continue
+                    if isinstance(value, collections.deque):
                         value.clear()
                         value.extend(held)
-                case _:
-                    if len(value) != len(held) or any(a is not b for a, b in zip(value, held)):
+                    else:
                         value[:] = held
+            changed = True
+        return changed

@@ -1,11 +1,13 @@
 """The first call of a signature: what generated code computes beside what the user's function returns for the same arguments.
 
-The function runs once, where nobody sees it: its arguments hold afterwards what they held, and NumPy's warnings are left out. Functions
-with effects are not run; a difference that rounding explains is none.
+The function runs once, where nobody sees it: its arguments hold afterwards what they held, and NumPy's warnings are left out. Of a
+function that stores something in its arguments, what copies of them hold afterwards is compared too. Functions with other effects are
+not run; a difference that rounding explains is none.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import types
@@ -13,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import BoundArguments
 from types import MappingProxyType
 from typing import Any, Literal
@@ -115,48 +118,60 @@ class Comparison:
     def run(self) -> tuple[bool, Callable[[], Any] | None]:
         """Compare; whether that came to an end, and what gives the result of the call, None for a plain call. Raises Mismatch."""
         try:
-            snapshot = self.snapshot()
+            snapshot, given = self.snapshot(self.bound), self.bound
+            if self.stores:
+                self.bound = self.copies()  # what the arguments hold before the call
         except NotCopied:
             return True, None
-        ours = outcome(self.call)
+        ours = outcome(lambda: self.compiled.function(*given.args, **given.kwargs))
+        again = partial(raised, ours) if self.stores and isinstance(ours, Exception) else None  # a second call would store twice
         if isinstance(ours, SymgradError):
-            return False, None
+            return False, again
         value = outcome(self.primal) if self.parts.value is None or isinstance(ours, Exception) else self.parts.value(ours)
+        plain, changed = self.plain_arguments(), False
+        if plain is not self.bound and not self.stores:
+            snapshot = self.snapshot(plain)
         try:
-            theirs = outcome(lambda: self.plainly(self.plain_arguments()))
+            theirs = outcome(lambda: self.plainly(plain))
         finally:
-            snapshot.put_back()
+            if not self.stores:
+                changed = snapshot.put_back()
         if isinstance(theirs, Mismatch):
             raise theirs
         if not isinstance(theirs, SymgradError):
-            self.compare(value, theirs)
+            self.compare(value, theirs, self.plainly)
+            if self.stores and isinstance(ours, Exception) is isinstance(theirs, Exception):
+                self.compare_left(given, plain)
+            if changed:
+                raise self.told(ours, theirs, ", and changes what its arguments hold, which the code does not")
         if isinstance(ours, Exception):
             if isinstance(ours, FAULTS) and not isinstance(theirs, Exception) and not self.is_cut():
                 raise self.told(ours, theirs, "")
-            return False, None
+            return False, again
         if self.slopes and not isinstance(theirs, Exception):
             self.compare_slopes(ours, theirs)
         return True, lambda: ours
 
-    def call(self) -> Any:
-        """What the derivative gives."""
-        return self.compiled.function(*self.bound.args, **self.bound.kwargs)
+    @property
+    def stores(self) -> bool:
+        """Does the function store something in its arguments?"""
+        return self.comparable is not None and self.comparable.stores
 
     def primal(self) -> Any:
         """What the function gives as it was read; what it cannot give is not compared."""
         made = None if self.compiled.comparable is None else self.compiled.comparable.primal
-        return NOTHING if made is None else quietly(made(), self.bound)
+        return NOTHING if made is None else quietly(made(), self.copies() if self.stores else self.bound)
 
-    def snapshot(self) -> Snapshot:
-        """What the arguments hold."""
+    def snapshot(self, bound: BoundArguments) -> Snapshot:
+        """What arguments hold."""
         made = Snapshot()
-        for value in self.bound.arguments.values():
+        for value in bound.arguments.values():
             made.take(value)
         return made
 
     def plain_arguments(self) -> BoundArguments:
         """The arguments, or copies where the function is known to write to them."""
-        return self.copies() if self.compiled.mutated else self.bound
+        return self.copies() if self.compiled.mutated or self.stores else self.bound
 
     def copies(self, change: Callable[[Any], Any] = same, others: Mapping[str, Any] = MappingProxyType({})) -> BoundArguments:
         """Copies of the arguments, with a change of each number, and others in the place of some."""
@@ -170,8 +185,25 @@ class Comparison:
 
     # -------------------------------------------------------------- values
 
-    def compare(self, ours: Any, theirs: Any) -> None:
-        """Raise Mismatch if two results, or exceptions, differ by more than rounding explains."""
+    def compare_left(self, given: BoundArguments, plain: BoundArguments) -> None:
+        """Raise Mismatch if the arguments hold something else after the two calls; objects that hold themselves are not compared."""
+        with contextlib.suppress(RecursionError):
+            self.compare(self.held_by(given), self.held_by(plain), self.left, "leaves")
+
+    def left(self, bound: BoundArguments) -> dict[str, Any]:
+        """What arguments hold after the function has run."""
+        outcome(lambda: self.plainly(bound))
+        return self.held_by(bound)
+
+    def held_by(self, bound: BoundArguments) -> dict[str, Any]:
+        """What arguments hold, without arrays if the function writes to one that was given: that one stays as it was."""
+        if not self.compiled.mutated:
+            return dict(bound.arguments)
+        duplicate = Duplicate(lambda leaf: None if isinstance(leaf, np.ndarray) else leaf)
+        return {name: duplicate.of(value) for name, value in bound.arguments.items()}
+
+    def compare(self, ours: Any, theirs: Any, run: Callable[[BoundArguments], Any], verb: str = "gives") -> None:
+        """Raise Mismatch if two results of ``run``, or exceptions, differ by more than rounding explains."""
         if ours is NOTHING or self.comparable is not None and self.comparable.custom:
             return
         if isinstance(ours, Exception) or isinstance(theirs, Exception):
@@ -187,15 +219,15 @@ class Comparison:
         try:
             found = [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)]
         except OtherForm as form:
-            raise self.told(ours, theirs, f": {form}") from None
+            raise self.told(ours, theirs, f": {form}", verb) from None
         if not found:
             return
         width = min(width, self.narrowest())
         count = sum(np.size(leaf) for leaf in numbers(list(self.bound.arguments.values())))
         allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
         found = [gap for gap in found if not allowed.admits(gap)]
-        if found and not explains(lambda change: self.plainly(self.copies(change)), theirs, found, allowed, width):
-            raise self.told(ours, theirs, "")
+        if found and not explains(lambda change: run(self.copies(change)), theirs, found, allowed, width):
+            raise self.told(ours, theirs, "", verb)
 
     def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
         """The narrowest float among arguments and results, and what rounding explains of it."""
@@ -217,10 +249,10 @@ class Comparison:
                 return True
         return False
 
-    def told(self, ours: Any, theirs: Any, how: str) -> Mismatch:
+    def told(self, ours: Any, theirs: Any, how: str, verb: str = "gives") -> Mismatch:
         """The error for two results."""
-        verb, other = ("raises" if isinstance(result, Exception) else "gives" for result in (ours, theirs))
-        what = f"the code for {self.user.__qualname__} {verb} {shown(ours)}, and the function itself {other} {shown(theirs)}{how}"
+        ends, other = ("raises" if isinstance(result, Exception) else verb for result in (ours, theirs))
+        what = f"the code for {self.user.__qualname__} {ends} {shown(ours)}, and the function itself {other} {shown(theirs)}{how}"
         return mismatch(self.user, what, ours, theirs, self.program, self.signature, self.bound.arguments, self.others())
 
     def others(self) -> Iterable[types.FunctionType]:
@@ -261,6 +293,11 @@ class Comparison:
 NOTHING = object()
 #: the bytes of floating numbers that are narrower than Python's
 NARROW = {"f16": 2, "f32": 4, "c64": 4}
+
+
+def raised(error: Exception) -> Any:
+    """Raise what a call has raised."""
+    raise error
 
 
 def outcome(function: Callable[[], Any]) -> Any:
