@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from symgrad.abstraction import is_record, record_names
+from symgrad.identity import Same
 
 
 def children(value: Any) -> list[Any] | None:
@@ -36,10 +38,27 @@ def count_floats(value: Any) -> int:
 
 def widths(value: Any) -> list[int]:
     """The bytes of each float type in a tree."""
-    items = children(value)
-    if items is None:
-        return [np.real(value).dtype.itemsize if isinstance(value, np.ndarray | np.generic) else 8] if is_float(value) else []
-    return [width for item in items for width in widths(item)]
+    return [np.real(leaf).dtype.itemsize if isinstance(leaf, np.ndarray | np.generic) else 8 for leaf in floats(value)]
+
+
+def floats(value: Any) -> Iterator[Any]:
+    """The floats and arrays of floats in a tree, whose containers may hold one another.
+
+    >>> held = [1.0, 2]
+    >>> held.append(held)
+    >>> list(floats(held))
+    [1.0]
+    """
+    waiting, seen = [value], set()
+    while waiting:
+        value = waiting.pop()
+        items = children(value)
+        if items is None:
+            if is_float(value):
+                yield value
+        elif Same(value) not in seen:
+            seen.add(Same(value))
+            waiting += reversed(items)
 
 
 def fresh(value: Any) -> Any:

@@ -27,7 +27,7 @@ from symgrad.frontend.adapters import ADAPTS
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
-from symgrad.verification.directions import children, is_float, widths
+from symgrad.verification.directions import floats, widths
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
 from symgrad.verification.report import mismatch, shown
 from symgrad.verification.rounding import explains, results
@@ -223,7 +223,7 @@ class Comparison:
         if not found:
             return
         width = min(width, self.narrowest())
-        count = sum(np.size(leaf) for leaf in numbers(list(self.bound.arguments.values())))
+        count = sum(np.size(leaf) for leaf in floats(list(self.bound.arguments.values())))
         allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
         found = [gap for gap in found if not allowed.admits(gap)]
         if found and not explains(lambda change: run(self.copies(change)), theirs, found, allowed, width):
@@ -234,7 +234,7 @@ class Comparison:
         held = list(self.bound.arguments.values())
         width = min([8, *(w for value in (*held, theirs) for w in widths(value))])
         width = next(k for k in (2, 4, 8) if width <= k)
-        return width, allowed_for(width, sum(np.size(leaf) for leaf in numbers(held)), largest(held))
+        return width, allowed_for(width, sum(np.size(leaf) for leaf in floats(held)), largest(held))
 
     def narrowest(self) -> int:
         """The width of the narrowest float inside the function."""
@@ -315,18 +315,10 @@ def quietly(function: Callable[..., Any], bound: BoundArguments) -> Any:
         return function(*bound.args, **bound.kwargs)
 
 
-def numbers(value: Any) -> Iterable[Any]:
-    """The floating numbers and arrays of a tree."""
-    items = children(value)
-    if items is None:
-        return (value,) if is_float(value) else ()
-    return (leaf for item in items for leaf in numbers(item))
-
-
 def largest(value: Any) -> float:
     """The size of the largest finite number of a tree."""
     with np.errstate(all="ignore"):
-        found = (np.abs(np.asarray(leaf)) for leaf in numbers(value))
+        found = (np.abs(np.asarray(leaf)) for leaf in floats(value))
         return max((float(np.max(part[np.isfinite(part)], initial=0.0)) for part in found), default=0.0)
 
 
