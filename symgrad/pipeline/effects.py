@@ -41,7 +41,8 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
     outsiders = {value for value, text in lowered.inputs if root_of(text.removeprefix("(")) not in names}
     for op in ops_of(lowered):
         if isinstance(op, Call) and op.name == "opaque" and not is_repeatable(op, makers):
-            if stored_in(op, makers) not in (None, *outsiders):
+            store = stored_in(op, makers)
+            if store is not None and store not in outsiders:
                 continue
             return said(op.args[0], makers), op.loc
     outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # nothing: a copy

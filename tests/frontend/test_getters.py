@@ -44,6 +44,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
     ("iterate", "items_of"): (1, "a field of a binding"),
+    ("kept_texts", "_read_before"): (1, "the file of the program, which a notebook does not have"),
     ("kept_texts", "texts_of_file"): (1, "where a text is kept"),
     ("matching", "*"): (8, "the fields of code objects and nodes, and the loader of a module"),
     ("memory", "*"): (3, "a class of another library's; fields of types"),
