@@ -212,7 +212,7 @@ class Comparison:
             if hasattr(self.user, ADAPTS) and isinstance(theirs, TypeError):
                 return  # what is written around a callable need not take what that takes
             raised = ours if isinstance(ours, Exception) else theirs
-            if isinstance(raised, (*OF_THE_MACHINE, SymgradError)) or self.wavers(ours, theirs):
+            if isinstance(raised, (*OF_THE_MACHINE, SymgradError)) or self.wavers():
                 return
             raise self.told(ours, theirs, "")
         width, allowed = self.precision(ours, theirs)
@@ -226,7 +226,7 @@ class Comparison:
         count = sum(np.size(leaf) for leaf in floats(list(self.bound.arguments.values())))
         allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
         found = [gap for gap in found if not allowed.admits(gap)]
-        if found and not explains(lambda change: run(self.copies(change)), theirs, found, allowed, width):
+        if found and not explains(lambda change: run(self.copies(change)), found, allowed, width):
             raise self.told(ours, theirs, "", verb)
 
     def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
@@ -241,13 +241,11 @@ class Comparison:
         dtypes = frozenset[str]() if self.comparable is None else self.comparable.dtypes
         return min([8, *(NARROW[dtype] for dtype in sorted(dtypes) if dtype in NARROW)])
 
-    def wavers(self, ours: Any, theirs: Any) -> bool:
+    def wavers(self) -> bool:
         """Does the function raise for some arguments beside these, and give a number for others?"""
-        raises = isinstance(theirs, Exception)
-        for result in results(lambda change: self.plainly(self.copies(change)), self.precision(None, None)[0]):
-            if isinstance(result, Exception) is not raises:
-                return True
-        return False
+        width, _ = self.precision(None, None)
+        ends = {isinstance(result, Exception) for result in results(lambda change: self.plainly(self.copies(change)), width)}
+        return len(ends) > 1
 
     def told(self, ours: Any, theirs: Any, how: str, verb: str = "gives") -> Mismatch:
         """The error for two results."""

@@ -22,15 +22,23 @@ FACTOR = 16.0
 Run = Callable[[Callable[[Any], Any]], Any]  #: the function's result, for arguments of which each number is changed
 
 
-def explains(run: Run, theirs: Any, found: list[Gap], allowed: Allowed, width: int) -> bool:
-    """Is each of these gaps no larger than what the function's own result moves by?"""
+def explains(run: Run, found: list[Gap], allowed: Allowed, width: int) -> bool:
+    """Is each of these gaps no larger than what the function's own result moves by?
+
+    Results for copies of the arguments are compared with each other: a function that asks which object it was given answers the same
+    for all of them.
+    """
     left = {gap.path: gap for gap in found}
     spread = dict.fromkeys(left, 0.0)
-    for result in results(run, width):
+    runs = results(run, width)
+    unmoved = next(runs)
+    if isinstance(unmoved, Exception):
+        return False  # what was given decides, not rounding
+    for result in runs:
         if isinstance(result, Exception):
             return True  # of a function that raises just beside this point nothing can be said
         try:
-            moved = list(gaps(result, theirs))
+            moved = list(gaps(result, unmoved))
         except OtherForm:
             return True
         for gap in moved:

@@ -16,6 +16,7 @@ import symgrad
 from symgrad.errors import Mismatch
 from symgrad.verification.agreement import OtherForm, allowed_for, gaps
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot
+from symgrad.verification.rounding import explains
 from symgrad.verification.slope import judged
 
 Pair = namedtuple("Pair", "first second")
@@ -248,3 +249,41 @@ def whole(x):
 def test_gradients_that_are_meant_otherwise_or_have_no_slope_are_no_mismatch(function) -> None:
     symgrad.value_and_grad(function, verify="gradient")(X)
     symgrad.value_and_grad(function, verify="gradient")(np.zeros(3))
+
+
+# ------------------------------------------------------------------ what rounding explains
+
+
+def explained(ours, theirs, of_copies) -> bool:
+    """Is the difference of two results explained by a function that gives ``of_copies(change)`` for copies of its arguments?"""
+    allowed = allowed_for(8, 1, 1.0)
+    return explains(of_copies, [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)], allowed, 8)
+
+
+def test_a_result_that_a_last_digit_decides_is_explained() -> None:
+    assert explained(2.0, 1.0, lambda change: 1.0 if change(1.0) == 1.0 else 2.0)
+
+
+def test_a_result_that_differs_each_time_is_explained() -> None:
+    random = np.random.default_rng(3)
+    assert explained(0.25, 0.75, lambda change: random.uniform())
+
+
+def test_results_that_differ_for_copies_alone_explain_nothing() -> None:
+    assert not explained(3.0, 2.0, lambda change: 3.0)
+
+
+def test_exceptions_for_unmoved_copies_explain_nothing() -> None:
+    def insists(change):
+        raise ValueError("another object")
+
+    assert not explained(3.0, 2.0, insists)
+
+
+def test_an_exception_beside_the_arguments_explains_a_difference() -> None:
+    def domain(change):
+        if change(1.0) != 1.0:
+            raise ValueError("outside the domain")
+        return 2.0
+
+    assert explained(3.0, 2.0, domain)
