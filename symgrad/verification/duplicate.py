@@ -162,27 +162,26 @@ class Snapshot:
         for item in list(inner):
             self.take(item)
 
+    def changed(self) -> bool:
+        """Has a list, dict, deque or instance come to hold something else? Arrays do not count."""
+        return any(not isinstance(value, np.ndarray) and not holds_still(value, held) for value, held in self.held)
+
     def put_back(self) -> bool:
         """Make all hold again what it held; had a list, dict, deque or instance come to hold something else?"""
-        changed = False
+        changed = self.changed()
         for value, held in self.held:
-            match value:
-                case np.ndarray():
-                    if value.flags.writeable and value.tobytes() != held.tobytes():
-                        value[...] = held
-                    continue
-                case dict():
-                    if len(value) == len(held) and all(a is b and value[b] is held[b] for a, b in zip(value, held)):
-                        continue
-                    value.clear()
-                    value.update(held)
-                case _:
-                    if len(value) == len(held) and all(a is b for a, b in zip(value, held)):
-                        continue
-                    if isinstance(value, collections.deque):
-                        value.clear()
-                        value.extend(held)
-                    else:
-                        value[:] = held
-            changed = True
+            if isinstance(value, np.ndarray):
+                if value.flags.writeable and value.tobytes() != held.tobytes():
+                    value[...] = held
+            elif not holds_still(value, held):
+                value.clear()
+                add = value.update if isinstance(value, dict) else value.extend
+                add(held)
         return changed
+
+
+def holds_still(value: Any, held: Any) -> bool:
+    """Does a list, dict or deque hold the very objects that it held, in the same order?"""
+    if len(value) != len(held) or any(one is not other for one, other in zip(value, held)):
+        return False
+    return not isinstance(value, dict) or all(value[key] is held[key] for key in held)

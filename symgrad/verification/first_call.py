@@ -134,8 +134,8 @@ class Comparison:
         try:
             theirs = outcome(lambda: self.plainly(plain))
         finally:
-            if not self.stores:
-                changed = snapshot.put_back()
+            if not self.stores:  # what was returned may be an argument, so that copies are left as they are now
+                changed = snapshot.put_back() if plain is self.bound else snapshot.changed()
         if isinstance(theirs, Mismatch):
             raise theirs
         if not isinstance(theirs, SymgradError):

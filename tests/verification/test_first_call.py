@@ -405,6 +405,17 @@ def test_arguments_that_the_function_writes_to_stay_as_they_were() -> None:
         assert value == overwriting(before)
 
 
+@pytest.mark.parametrize("store", ["x[1:] += x[:-1]", "x[:] = x[::-1]", "np.add(x, x[::-1], out=x)", "y = x.T\n    y *= 2.0"])
+@pytest.mark.parametrize("result", ["x", "x[1:]", "(x, np.sum(x))", "[x, x]"])
+def test_an_argument_that_is_written_to_and_returned_is_compared_as_it_is_returned(store: str, result: str) -> None:
+    written = symgrad.from_source(f"def written(x):\n    {store}\n    return {result}\n")
+    argument = X.copy()
+    out, _ = symgrad.vjp(written, argument)
+
+    assert argument.tolist() == X.tolist()
+    assert repr(out) == repr(written(X.copy()))
+
+
 def test_an_argument_is_put_back_if_the_frontend_has_overlooked_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a function that generated code does not follow: it writes where no code says so."""
 
