@@ -1,22 +1,19 @@
 """The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package.
 
-Also what importing costs, and that the page names every file.
+Also what importing costs, and that the pages about the structure are true.
 """
 
 from __future__ import annotations
 
 import ast
 import os
-import re
 import subprocess
 import sys
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent / "symgrad"
+from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, unit
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
@@ -50,39 +47,11 @@ LEVELS = {name: level for level, row in enumerate(ROWS) for name in row}
 RUNTIME = {"errors", "location", "runtime", "text"}
 #: the IR's text form and verifier read the table of rows, which is below them: settings are printed where they differ
 EXCEPTIONS = {("ir", "symgrad.ops.declare")}
-#: the package's face imports from anywhere
-FACE = "__init__"
 #: imported inside functions only, because they are slow to import: where, and what
 LAZY = {"sympy", "numba"}
 #: what only generated numba code imports, and nothing here
 FOR_NUMBA = {"runtime/folds.py", "runtime/memory.py", "runtime/matrices.py", "runtime/gammas.py", "runtime/orders.py", "runtime/vector.py", "runtime/convolutions.py",
              "runtime/compiling.py", "runtime/lowering.py"}  # fmt: skip
-
-FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
-
-
-def unit(path: Path) -> str:
-    """The module or package of symgrad that a file belongs to."""
-    first = path.relative_to(ROOT).parts[0]
-    return first.removesuffix(".py")
-
-
-def imports(tree: ast.AST) -> list[str]:
-    """Every module that is imported, anywhere in the file but under TYPE_CHECKING."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            assert node.level == 0, "imports are absolute"
-            found.append(node.module)
-        elif isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-    return found
-
-
-@cache
-def imported(path: Path) -> list[str]:
-    """Every module that a file imports."""
-    return imports(ast.parse(path.read_text()))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -141,11 +110,17 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert len(doc.splitlines()) <= 7, "of at most six lines"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_the_page_names_every_file(path: Path) -> None:
-    page = (ROOT.parent / "docs" / "architecture.md").read_text()
+def test_the_pages_about_the_structure_are_true() -> None:
+    """``python -m tests.structure --write`` writes them."""
+    stale = [path.name for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
 
-    assert path.stem == "__init__" or re.search(rf"\b{path.stem}\b", page), f"docs/architecture.md does not mention {path.name}"
+    assert not stale
+
+
+def test_each_part_of_the_package_is_in_one_box_of_the_picture() -> None:
+    boxed = [name for names in BOXES.values() for name in names]
+
+    assert sorted(boxed) == sorted({unit(path) for path in FILES} - {FACE})
 
 
 # ------------------------------------------------------------------ what importing costs
