@@ -200,10 +200,8 @@ def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:
 
 def _laid_out(item: Abstract, value: Any) -> Abstract:
     match item:
-        case Array() if "astype" in conversion(value) and not value.flags.forc:
-            return item  # the copy that is computed with lies otherwise
         case Array():
-            return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
+            return laid_out_as(item, value)
         case Tree():
             values = [inner for _, inner in children("", value)]
             return Tree(item.kind, item.names, tuple(map(_laid_out, item.items, values)))
@@ -211,6 +209,13 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
             made = [_laid_out(item.item, inner) for inner in value]
             return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, made))
     return item
+
+
+def laid_out_as(item: Array, value: Any) -> Array:
+    """The type of an array with how it lies in memory."""
+    if "astype" in conversion(value) and not value.flags.forc:
+        return item  # the copy that is computed with lies otherwise
+    return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
 
 
 def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:

@@ -169,6 +169,15 @@ def copy_of(path: str) -> str:
     return f"[*{path}]"
 
 
+def array_copy_of(path: str) -> str:
+    """The expression that reads a copy of an array, which lies in memory as the array does.
+
+    >>> array_copy_of("p.w")
+    "p.w.copy('K')"
+    """
+    return f"{path}.copy('K')"
+
+
 def each(path: str, part: str) -> str:
     """The expression that reads a list of a part of each item of a list; ``part`` is an expression over the name ``item``.
 
@@ -206,7 +215,7 @@ def check(tree: ast.AST) -> None:
             check(part)
         case ast.Call(func=ast.Attribute(value=owner, attr="__array__"), args=[], keywords=[]):
             check(owner)
-        case ast.Call(func=ast.Attribute(value=owner, attr="astype"), args=[ast.Constant(value=str())], keywords=[]):
+        case ast.Call(func=ast.Attribute(value=owner, attr="astype" | "copy"), args=[ast.Constant(value=str())], keywords=[]):
             check(owner)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             check(left)
@@ -306,6 +315,8 @@ def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
                 return visit(owner).__array__()
             case ast.Call(func=ast.Attribute(value=owner, attr="astype"), args=[ast.Constant(value=dtype)]):
                 return visit(owner).astype(dtype)
+            case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[ast.Constant(value=order)]):
+                return visit(owner).copy(order)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return visit(left) + visit(right)
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
@@ -386,7 +397,7 @@ def docstring(words: str) -> str:
 
 
 __all__ = [
-    "attribute", "copy_of", "docstring", "each",
+    "array_copy_of", "attribute", "copy_of", "docstring", "each",
     "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
     "is_interned", "is_name", "item", "key_word", "literal", "names_in", "one_line", "plain_key", "quoted", "respelled", "root_of",
     "tree_of", "value_of",

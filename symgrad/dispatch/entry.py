@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import abstract_value, array_leaves
+from symgrad.abstraction import abstract_value, array_leaves, laid_out_as
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
 from symgrad.kinds import conversion
@@ -43,7 +43,7 @@ class Entry:
                 if arguments is not None or root_of(relied.text) not in self.signature.names
             )
             and all(
-                alike(read_captured(function, expression, self.compiled.objects, arguments or {}), item)
+                alike(read_captured(function, expression, self.compiled.objects, arguments or {}, item), item)
                 for expression, item in self.compiled.captured
                 if arguments is not None or root_of(expression) in self.compiled.objects or root_of(expression) not in self.signature.names
             )
@@ -95,13 +95,19 @@ def evaluated(function: types.FunctionType, expression: str, objects: Mapping[st
 
 
 def read_captured(
-    function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]
+    function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any], before: Abstract
 ) -> Abstract | None:
-    """What an expression over the function's globals, cells and arguments is now; None where it cannot be evaluated."""
+    """What an expression over the function's globals, cells and arguments is now, told as it was ``before``.
+
+    None where it cannot be evaluated.
+    """
     try:
         value = evaluated(function, expression, objects, arguments)
         is_other = isinstance(value, np.ndarray | np.generic) and conversion(value)  # the code would have to convert it
-        return None if is_other else abstract_value(value, stem(expression))
+        found = None if is_other else abstract_value(value, stem(expression))
+        if isinstance(found, Array) and isinstance(before, Array) and before.layout != "?":
+            return laid_out_as(found, value)
+        return found
     except Exception:
         return None
 
@@ -110,7 +116,7 @@ def alike(one: Abstract | None, other: Abstract) -> bool:
     """Equal but for the names of extents."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
-            return one.dtype == other.dtype and [e == 1 for e in first] == [e == 1 for e in second]
+            return (one.dtype, one.layout) == (other.dtype, other.layout) and [e == 1 for e in first] == [e == 1 for e in second]
         case Tree(), Tree():
             return (one.kind, one.names) == (other.kind, other.names) and all(map(alike, one.items, other.items))
         case Many(), Many():

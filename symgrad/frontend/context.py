@@ -101,6 +101,7 @@ class Captured:
     value: Value
     abstract: Any
     seen: Any = None
+    stored: bool = False  #: an array that the function writes to: the program reads a copy, and what is stored there is stored here
 
 
 class Storing(Protocol):
@@ -143,6 +144,14 @@ class Recapture(Exception):
         self.captured = captured
 
 
+class StoredOutside(Exception):
+    """Arrays from outside are written to: lowering starts again, and what is stored in them is stored outside."""
+
+    def __init__(self, texts: frozenset[str]) -> None:
+        super().__init__(texts)
+        self.texts = texts
+
+
 class NeedsState(Exception):
     """Something asks for an iterator after its first use: lowering starts again, and those made at these places have a position."""
 
@@ -162,6 +171,7 @@ class Raised(Exception):
 #: the codes of a path: it goes on, or how it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
+OUTSIDE: Any = "outside"  #: in the place of a frame, of names for arrays from outside that are written to: nobody forgets those
 RAISED: Any = "raised"  #: in the place of a frame, of names that say which exception is pending
 RESULT = "%return"  #: the variable of each frame that holds what it returns
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from symgrad.abstraction import laid_out_as
 from symgrad.errors import SymgradError, UnsupportedSyntax, together
 from symgrad.frontend import (
     arrays,
@@ -43,7 +44,7 @@ from symgrad.frontend import (
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
-from symgrad.frontend.context import Captured, Frame, Lowering, NeedsState, Raised, Recapture, Unresolved
+from symgrad.frontend.context import OUTSIDE, Captured, Frame, Lowering, NeedsState, Raised, Recapture, StoredOutside, Unresolved
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import constant_text
@@ -54,7 +55,7 @@ from symgrad.frontend.results import OWNER, Result, derived_text, in_template, l
 from symgrad.frontend.scopes import local_names
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
-from symgrad.frontend.stored import Storing
+from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
 from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
@@ -63,7 +64,7 @@ from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
 from symgrad.signature import Abstract, Many, Relied, Signature, Tree, is_relation, leaf_paths, leaves_of, part_of, related_extents
 from symgrad.signature import Static as StaticArgument
-from symgrad.text import copy_of, is_name, root_of
+from symgrad.text import array_copy_of, copy_of, is_name, root_of
 
 #: they fill the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, failing, fourier, handling,
@@ -117,6 +118,8 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
             made = attempt.lowered()
         except Recapture as found:
             captured.append(found.captured)
+        except StoredOutside as found:
+            captured = [stored_in(held) if held.text in found.texts else held for held in captured]
         except NeedsState as found:
             if found.sites <= stateful:
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
@@ -133,15 +136,22 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
             refused = error  # with its loops written out the function may still be followed
         else:
             if notes is not None:
-                tell(notes, source, made, told or (), pins or {}, refused)
+                tell(notes, source, signature, made, told or (), pins or {}, refused)
             return made
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 
-def tell(notes: Notes, source: Source, made: Lowered, told: Iterable[Note], pins: Mapping[str, Any], refused: SymgradError | None) -> None:
+def stored_in(held: Captured) -> Captured:
+    """An array from outside that is written to: how it lies in memory decides what shows its elements."""
+    laid = laid_out_as(held.abstract, held.seen)
+    return replace(held, stored=True, abstract=laid if laid.layout in ("C", "F") else held.abstract)
+
+
+def tell(notes: Notes, source: Source, signature: Signature, made: Lowered, told: Iterable[Note], pins: Mapping[str, Any],
+         refused: SymgradError | None) -> None:  # fmt: skip
     """Hand on what was told, with what concerns the whole function; the stages that follow tell the same collector."""
     loc = source.loc(source.node)
-    for name in made.mutated:
+    for name in [root for root in made.mutated if root in signature.names]:
         notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
     for text, value in pins.items():
         what = "that this is 0, from which shapes follow," if is_relation(text) else repr(value)
@@ -230,13 +240,22 @@ class Attempt:
         self.inputs = split(ctx.builder, body, self.inputs, self.paths)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
-        names = dict(self.inputs)
-        mutated = [names[value] for value in copy_written(func, self.source.loc(node))]
+        mutated = self.written_to(func, node)
         related = self.related_outside(ctx, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx),
                        related=related, keeps=tuple(ctx.keeps))  # fmt: skip
+
+    def written_to(self, func: Func, node: ast.AST) -> list[str]:
+        """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
+        names, copies = dict(self.inputs), {array_copy_of(held.text): held.text for held in self.known if held.stored}
+        written = copy_written(func, self.source.loc(node), {value for value, text in self.inputs if text in copies})
+        mutated = [copies.get(names[value], names[value]) for value in written]
+        unknown = {held.text for held in self.known if isinstance(held.abstract, Array) and not held.stored}.intersection(mutated)
+        if unknown:
+            raise StoredOutside(frozenset(unknown))
+        return mutated
 
     def read_copies(self, stored: Container[str]) -> None:
         """Let the program read a copy of each list that it gives another content at its end: the backward half reads it after that."""
@@ -380,10 +399,12 @@ class Attempt:
             made = ctx.new_object("list", ())
         else:
             value = Value(ctx.builder.distinct(found.abstract), found.value.name)
-            self.inputs.append((value, found.text))
-            ctx.captured[found.text] = Captured(found.text, value, found.abstract, found.seen)
+            self.inputs.append((value, array_copy_of(found.text) if found.stored else found.text))
+            ctx.captured[found.text] = replace(found, value=value)
             made = Ref(Location(value.name, ctx.builder.loc))
             ctx.state.memory[made.location] = value
+            if found.stored:
+                self.follow(ctx, found, made)
             if isinstance(value.type, List):
                 made = ctx.list_in_memory(made)
         same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)
@@ -392,6 +413,13 @@ class Attempt:
         elif isinstance(made, Obj):
             ctx.arguments[made.key] = found.text
         ctx.arrays[found.text] = made
+
+    def follow(self, ctx: Lowering, found: Captured, made: Ref) -> None:
+        """Let what is stored in the copy of an array from outside be stored outside too."""
+        handle = Value(FROM_OUTSIDE, made.location.name)
+        self.inputs.append((handle, f"({found.text.partition('.astype(')[0]})"))
+        ctx.state.stored_arrays[made.location] = (((), handle),)
+        ctx.state.names[OUTSIDE, found.text] = made
 
     def related_outside(self, ctx: Lowering, changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
         """Pairs of arrays and lists from outside that are one object, and pairs that must be two because one of them is changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from symgrad.errors import UnsureAlias
@@ -11,8 +12,8 @@ from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 
 
-def copy_written(func: Func, loc: Loc) -> list[Value]:
-    """Copy on entry every parameter whose memory the function may write to; returns these parameters."""
+def copy_written(func: Func, loc: Loc, copies: Container[Value] = ()) -> list[Value]:
+    """Copy on entry every parameter whose memory the function may write to, but for those that are ``copies``; returns these parameters."""
     groups = memory_groups(func)
     written = {
         groups.find(op.args[0])
@@ -31,7 +32,7 @@ def copy_written(func: Func, loc: Loc) -> list[Value]:
         if isinstance(param.type, List) and not isinstance(param.type.item, Scalar) and groups.find(param) in stored:
             raise UnsureAlias(f"an array in {param.name} is written to, and another item of it may be the same array", loc)
     found = [p for p in func.params if isinstance(p.type, Array | List) and groups.find(p) in written]
-    for param in found:
+    for param in (p for p in found if p not in copies):
         copy = Value(param.type, param.name)
         substitute(func.body, {param: copy})
         func.body.ops.insert(0, Call([copy], loc, "copy", [param], dict(ROWS["copy"].settings)))

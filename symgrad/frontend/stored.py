@@ -3,8 +3,9 @@
 A *handle* is an operand that stands for an object of the caller's: of one that was given its path, read when the function begins; of
 one that was made in the function and then stored in such an object what was made for it. What is done to the object that the
 program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were given stay as they
-were: a function that writes to one writes to a copy. What is stored must be something that emitted code can make: numbers, arrays,
-texts, lists, tuples, dicts and sets of these, objects that were given, and instances of plain classes.
+were: a function that writes to one writes to a copy. An array from outside is written to beside the copy of it that the program
+follows. What is stored must be something that emitted code can make: numbers, arrays, texts, lists, tuples, dicts and sets of these,
+objects that were given, and instances of plain classes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.context import Lowering
+from symgrad.frontend.context import Lowering, StoredOutside, spelled
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.printed import as_given
 from symgrad.frontend.reading import owner_name
@@ -49,6 +50,8 @@ from symgrad.text import root_of
 
 #: where the errors of this module point: the statement that is being lowered
 HERE = ast.Pass()
+#: the type of an operand that is an array from outside, which the function writes to
+FROM_OUTSIDE = Object("array")
 #: builtins that emitted text calls by their own names
 BY_NAME = (setattr, delattr, tuple, dict, set, frozenset, slice)
 
@@ -193,6 +196,8 @@ class Storing:
     def replaced(self, location: Location, old: Operand) -> None:
         """What a list or array in memory holds is another value now."""
         state = self.ctx.state
+        if isinstance(state.memory[location].type, Array):
+            self.check_outside(location)
         if location in state.stored_arrays:
             self.array_changed(location)
         for key in dict.fromkeys([*self.ctx.arguments, *state.handles]):
@@ -241,24 +246,62 @@ class Storing:
     # -------------------------------------------------------------- what is done to arrays
 
     def array_stored(self, ref: Ref, value: Operand, last: Step | None) -> None:
-        """An array is written to, of which the caller may hold what was made for it."""
-        held = self.ctx.state.stored_arrays.get(ref.location, ())
-        if held and all(not path for path, _ in held) and not ref.path and last is not None and last.spec == "i":
-            if isinstance(value.type, Scalar) and isinstance(last.operands[0].type, Scalar):
-                for _, copy in held:
-                    self.call(operator.setitem, copy, last.operands[0], value)
-                return
+        """An array is written to, which stands for one from outside, or of which the caller may hold what was made for it."""
+        self.check_outside(ref.location)
         if ref.location in self.ctx.state.stored_arrays:
-            self.array_changed(ref.location)
+            self.array_changed(ref.location, ref.path if last is None else (*ref.path, last), value)
 
-    def array_changed(self, location: Location) -> None:
-        """Let the caller's arrays hold what the program's array holds now."""
+    def check_outside(self, location: Location) -> None:
+        """Start again where an array from outside is written to for the first time; refuse what may or may not share memory with one."""
+        if self.array_from_outside(location) is not None:
+            return
+        others = (location, *self.ctx.state.partners.get(location, ()))
+        known = {held.location: text for text, held in self.ctx.arrays.items() if isinstance(held, Ref)}
+        if texts := frozenset(known[other] for other in others if other in known and self.array_from_outside(other) is None):
+            raise StoredOutside(texts)
+        for other in others:
+            if self.array_from_outside(other) is not None:
+                self.ctx.unsure = True
+                name = other.name or "an array from outside"
+                what = f"what is written to may or may not share memory with {name}, which the caller sees"
+                raise UnsureAlias(what, self.ctx.builder.loc, f"write to {name} itself, by an index, or to a copy of it")
+
+    def array_from_outside(self, location: Location) -> Operand | None:
+        """The operand that is an array from outside, of which the program follows a copy; None for any other array."""
+        held = self.ctx.state.stored_arrays.get(location) or ()
+        return next((operand for _, operand in held if operand.type == FROM_OUTSIDE), None)
+
+    def array_changed(self, location: Location, path: tuple[Step, ...] = (), value: Operand = NONE) -> None:
+        """Let the caller's arrays hold what the program's array holds now, which has changed at a path, where a number may be stored."""
         held = self.ctx.state.stored_arrays[location]
         if held is None:
+            self.ctx.unsure = True
             what = "an array is written to that was stored in an object which the function was given, or is an argument stored there"
             raise UnsupportedSyntax(what, self.ctx.builder.loc, "store a copy of it")
-        for path, copy in held:
-            self.call(np.copyto, copy, self.ctx.read(Ref(location, path)))
+        item = path[-1].operands[0] if len(path) == 1 and path[-1].spec == "i" and isinstance(value.type, Scalar) else NONE
+        for place, array in held:
+            if array.type == FROM_OUTSIDE:
+                self.store_outside(array, location, path, value)
+            elif not place and isinstance(item.type, Scalar):
+                self.call(operator.setitem, array, item, value)
+            else:
+                self.call(np.copyto, array, self.ctx.read(Ref(location, place)))
+
+    def store_outside(self, array: Operand, location: Location, path: tuple[Step, ...], value: Operand) -> None:
+        """Store in an array from outside what has been stored in the array that the program follows.
+
+        But for numbers that is read there: what was stored may have been a part of the same array.
+        """
+        held = self.ctx.state.memory[location].type
+        indices = [o.type for step in path for o in step.operands if isinstance(o.type, Array)]
+        if not isinstance(held, Array) or any(index.dtype == held.dtype for index in indices):
+            path = ()  # the array may be its own index
+        if not path or path[-1].spec.startswith("."):
+            path = (*path, Step("e"))
+        operands = [o for step in path for o in step.operands]
+        with self.ctx.unwatched():
+            stored = value if path[-1].spec != "e" and isinstance(value.type, Scalar) else self.ctx.read(Ref(location, path))
+            self.ctx.call_many("store_outside", array, stored, *operands, index=spelled(path))
 
     # -------------------------------------------------------------- operands
 
@@ -278,6 +321,8 @@ class Storing:
             return operand
         for location, version in self.ctx.state.memory.items():
             if version is operand:
+                if (outside := self.array_from_outside(location)) is not None:
+                    return outside
                 self.ctx.state.stored_arrays[location] = None
         if isinstance(operand.type, Array):
             return self.ctx.call("copy", operand)

@@ -80,6 +80,8 @@ def in_words(type_: Type) -> str:
             return f"a list of {plural(in_words(item))}"
         case Tape():
             return "saved values"
+        case Object(name="array"):
+            return "an array from outside that the function writes to"
         case Object(name=name):
             return "a Python object" if name == "object" else f"a Python object ({name})"
     return "a value of unknown type"

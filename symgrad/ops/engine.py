@@ -485,6 +485,8 @@ rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s[
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=())", _unknown, SEEN, emit="f(*args)", effect=True)
 missing("opaque_pure(f, *args, names=())", _unknown, SEEN, emit="f(*args)")
+# a store in an array of the caller's, which the program reads a copy of
+constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effect=True, statement=True)
 missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
 # what a call is known to give: a generator of random numbers, or a number or array that it has drawn
 missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
