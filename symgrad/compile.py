@@ -45,7 +45,8 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
         for func in reachable(lowered.func):
             func.notes = notes
         return source, lowered
-    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, pins=dict(request.pins), notes=notes)
+    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+                         pins=dict(request.pins), notes=notes)  # fmt: skip
 
 
 def import_stages(function: types.FunctionType, jit: bool | str) -> None:
@@ -126,7 +127,7 @@ def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
         what, loc = once
         notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
     made = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
-                      stores(lowered), is_custom(lowered))  # fmt: skip
+                      stores(lowered), bool(lowered.copied), is_custom(lowered))  # fmt: skip
     return made if shelf is None else replace(made, seen=shelf.compared, keep=shelf.keep_compared)
 
 

@@ -322,6 +322,7 @@ class Comparable:
     dtypes: frozenset[str]
     cut: bool
     stores: bool  #: does the function store something in objects that it was given?
+    copies: bool  #: does it write to arrays that it was given, of which the code writes to copies?
     custom: bool  #: is a value said by the forward function of a ``custom_vjp``?
     seen: Callable[[], bool] = bool
     keep: Callable[[], None] = lambda: None

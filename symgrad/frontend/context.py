@@ -101,7 +101,6 @@ class Captured:
     value: Value
     abstract: Any
     seen: Any = None
-    stored: bool = False  #: an array that the function writes to: the program reads a copy, and what is stored there is stored here
 
 
 class Storing(Protocol):
@@ -145,7 +144,7 @@ class Recapture(Exception):
 
 
 class StoredOutside(Exception):
-    """Arrays from outside are written to: lowering starts again, and what is stored in them is stored outside."""
+    """Arrays are written to that are the caller's to see: lowering starts again, and what is stored in them is stored there too."""
 
     def __init__(self, texts: frozenset[str]) -> None:
         super().__init__(texts)
@@ -193,6 +192,7 @@ class Lowering:
     outside: dict[str, None] = field(default_factory=dict)  #: the expressions of the objects that were reached from outside
     storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
     arrays: dict[str, Ref | Obj] = field(default_factory=dict)  #: captured memory, by the text that reads it
+    owned: dict[str, Ref] = field(default_factory=dict)  #: arrays that objects among the arguments hold, by their paths
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)

@@ -11,13 +11,13 @@ import builtins as python_builtins
 import collections
 import enum
 import types
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
 from symgrad.abstraction import laid_out_as
-from symgrad.errors import SymgradError, UnsupportedSyntax, together
+from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend import (
     arrays,
     attributes,
@@ -44,7 +44,7 @@ from symgrad.frontend import (
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
-from symgrad.frontend.context import OUTSIDE, Captured, Frame, Lowering, NeedsState, Raised, Recapture, StoredOutside, Unresolved
+from symgrad.frontend.context import OUTSIDE, Captured, Frame, Lowering, NeedsState, Raised, Recapture, StoredOutside, Unresolved, is_float
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import constant_text
@@ -88,6 +88,7 @@ class Lowered:
     captured: list[Captured]
     objects: dict[str, Any] = field(default_factory=dict)
     mutated: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()  #: of these arrays that it writes to, those that stay as they were
     caught: tuple[tuple[type, Loc], ...] = ()  #: exceptions that the function handles, and where
     raises: bool = False  #: the function always raises
     relied: tuple[Relied, ...] = ()
@@ -100,7 +101,7 @@ class Lowered:
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
-          pins: Mapping[str, Any] | None = None, notes: Notes | None = None) -> Lowered:  # fmt: skip
+          wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None) -> Lowered:  # fmt: skip
     """Lower a function for a signature. Every offence of the function is reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
@@ -109,17 +110,20 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     captured: list[Captured] = []
     refused: SymgradError | None = None
     stateful: frozenset[Any] = frozenset()
+    stored: frozenset[str] = frozenset()
     tagged, sequences = False, True
     for _ in range(RESTARTS):
         told = None if notes is None else Notes()
         unroll = refused is not None
-        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences)
+        attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences,
+                          stored, frozenset(wrt))  # fmt: skip
         try:
             made = attempt.lowered()
         except Recapture as found:
             captured.append(found.captured)
         except StoredOutside as found:
-            captured = [stored_in(held) if held.text in found.texts else held for held in captured]
+            stored |= found.texts
+            captured = [laid_out_now(held) if held.text in found.texts else held for held in captured]
         except NeedsState as found:
             if found.sites <= stateful:
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
@@ -136,23 +140,22 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
             refused = error  # with its loops written out the function may still be followed
         else:
             if notes is not None:
-                tell(notes, source, signature, made, told or (), pins or {}, refused)
+                tell(notes, source, told or (), pins or {}, refused)
+                for func in reachable(made.func):
+                    func.notes = notes
             return made
     raise UnsupportedSyntax("too many arrays are read from outside", source.loc(source.node))
 
 
-def stored_in(held: Captured) -> Captured:
+def laid_out_now(held: Captured) -> Captured:
     """An array from outside that is written to: how it lies in memory decides what shows its elements."""
     laid = laid_out_as(held.abstract, held.seen)
-    return replace(held, stored=True, abstract=laid if laid.layout in ("C", "F") else held.abstract)
+    return replace(held, abstract=laid if laid.layout in ("C", "F") else held.abstract)
 
 
-def tell(notes: Notes, source: Source, signature: Signature, made: Lowered, told: Iterable[Note], pins: Mapping[str, Any],
-         refused: SymgradError | None) -> None:  # fmt: skip
+def tell(notes: Notes, source: Source, told: Iterable[Note], pins: Mapping[str, Any], refused: SymgradError | None) -> None:
     """Hand on what was told, with what concerns the whole function; the stages that follow tell the same collector."""
     loc = source.loc(source.node)
-    for name in [root for root in made.mutated if root in signature.names]:
-        notes.add("frontend", "copied", loc, "the function writes to it, and the caller's array stays as it is", name=name)
     for text, value in pins.items():
         what = "that this is 0, from which shapes follow," if is_relation(text) else repr(value)
         notes.add("frontend", "pinned", loc, f"{what} is part of the code, which is made anew for another value", name=text)
@@ -162,8 +165,6 @@ def tell(notes: Notes, source: Source, signature: Signature, made: Lowered, told
         notes.add("frontend", "unproved", refused.loc or loc, what, hint=hint)
     for note in told:
         notes.add(note.stage, note.kind, note.loc, note.message, name=note.name, hint=note.hint)
-    for func in reachable(made.func):
-        func.notes = notes
 
 
 @dataclass(slots=True)
@@ -181,6 +182,8 @@ class Attempt:
     stateful: frozenset[Any] = frozenset()
     tagged: bool = False
     sequences: bool = False  #: lists of any length may hold what has parts
+    stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
+    wrt: frozenset[str] = frozenset()
     parted: bool = False  #: that was done
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
@@ -189,9 +192,11 @@ class Attempt:
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)
+    owned: set[str] = field(init=False)  #: the paths of arrays that objects among the arguments hold, and no gradient is asked for
 
     def __post_init__(self) -> None:
         self.relations = related_extents(self.pins, self.signature)
+        self.owned = {path for name, item in self.signature.params for path in owned_arrays(name, item, name in self.wrt)}
 
     def lowered(self) -> Lowered:
         node = self.source.node
@@ -240,21 +245,30 @@ class Attempt:
         self.inputs = split(ctx.builder, body, self.inputs, self.paths)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
-        mutated = self.written_to(func, node)
+        mutated = self.written_to(ctx, func, node)
         related = self.related_outside(ctx, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
-                       tuple(map(root_of, mutated)), tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
+                       tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
+                       tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx),
                        related=related, keeps=tuple(ctx.keeps))  # fmt: skip
 
-    def written_to(self, func: Func, node: ast.AST) -> list[str]:
+    def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
         """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
-        names, copies = dict(self.inputs), {array_copy_of(held.text): held.text for held in self.known if held.stored}
-        written = copy_written(func, self.source.loc(node), {value for value, text in self.inputs if text in copies})
+        loc, names = self.source.loc(node), dict(self.inputs)
+        copies = {self.text_of_copy(path): path for path in self.stored}
+        written = copy_written(func, loc, {value for value, text in self.inputs if text in copies})
         mutated = [copies.get(names[value], names[value]) for value in written]
-        unknown = {held.text for held in self.known if isinstance(held.abstract, Array) and not held.stored}.intersection(mutated)
-        if unknown:
-            raise StoredOutside(frozenset(unknown))
+        seen = frozenset(ctx.owned) | {held.text for held in self.known if isinstance(held.abstract, Array)}
+        if unknown := seen.intersection(mutated) - self.stored:
+            raise StoredOutside(unknown)
+        for path in (path for path in mutated if path not in self.stored):
+            for group in (group for group in self.signature.same if path in group and not self.owned.isdisjoint(group)):
+                what = f"{' and '.join(group)} are one array, and the function writes to it"
+                raise UnsureAlias(what, loc, "pass a .copy() of one of the two")
+            if self.notes is not None:
+                what = "the function writes to it, and the caller's array stays as it is"
+                self.notes.add("frontend", "copied", loc, what, name=root_of(path))
         return mutated
 
     def read_copies(self, stored: Container[str]) -> None:
@@ -314,7 +328,7 @@ class Attempt:
         if isinstance(item, Array) and item.shape is not None:
             item = replace(item, shape=tuple(self.pins.get(f"{path}.shape[{k}]", extent) for k, extent in enumerate(item.shape)))
         value = Value(self.related(ctx.builder.distinct(item), path), name)
-        self.inputs.append((value, paths[0]))
+        self.inputs.append((value, self.text_of_copy(path) if path in self.stored else paths[0]))
         ctx.texts[value] = path
         if holds_parts(value.type):
             self.paths[value] = paths
@@ -324,6 +338,10 @@ class Attempt:
         if location is None:
             location = self.locations[path] = Location(name, ctx.builder.loc)
             ctx.state.memory[location] = value
+            if path in self.owned and all(self.owned.issuperset(group) for group in self.signature.same if path in group):
+                ctx.owned[path] = Ref(location)
+            if path in self.stored:
+                self.follow(ctx, path, path, Ref(location))
         return Ref(location) if isinstance(item, Array) else ctx.list_in_memory(Ref(location))
 
     def of_many(self, item: Many) -> List:
@@ -399,12 +417,12 @@ class Attempt:
             made = ctx.new_object("list", ())
         else:
             value = Value(ctx.builder.distinct(found.abstract), found.value.name)
-            self.inputs.append((value, array_copy_of(found.text) if found.stored else found.text))
+            self.inputs.append((value, array_copy_of(found.text) if found.text in self.stored else found.text))
             ctx.captured[found.text] = replace(found, value=value)
             made = Ref(Location(value.name, ctx.builder.loc))
             ctx.state.memory[made.location] = value
-            if found.stored:
-                self.follow(ctx, found, made)
+            if found.text in self.stored:
+                self.follow(ctx, found.text, found.text.partition(".astype(")[0], made)
             if isinstance(value.type, List):
                 made = ctx.list_in_memory(made)
         same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)
@@ -414,12 +432,16 @@ class Attempt:
             ctx.arguments[made.key] = found.text
         ctx.arrays[found.text] = made
 
-    def follow(self, ctx: Lowering, found: Captured, made: Ref) -> None:
-        """Let what is stored in the copy of an array from outside be stored outside too."""
-        handle = Value(FROM_OUTSIDE, made.location.name)
-        self.inputs.append((handle, f"({found.text.partition('.astype(')[0]})"))
-        ctx.state.stored_arrays[made.location] = (((), handle),)
-        ctx.state.names[OUTSIDE, found.text] = made
+    def follow(self, ctx: Lowering, text: str, place: str, made: Ref) -> None:
+        """Let what is stored in the copy of an array be stored in the array too, which an expression reads."""
+        array = Value(FROM_OUTSIDE, made.location.name)
+        self.inputs.append((array, f"({place})"))
+        ctx.state.stored_arrays[made.location] = (((), array),)
+        ctx.state.names[OUTSIDE, text] = made
+
+    def text_of_copy(self, path: str) -> str:
+        """The expression that reads a copy of an array, as the program takes it."""
+        return array_copy_of(path + dict(self.signature.converted).get(path, ""))
 
     def related_outside(self, ctx: Lowering, changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
         """Pairs of arrays and lists from outside that are one object, and pairs that must be two because one of them is changed."""
@@ -460,6 +482,15 @@ class Attempt:
         except SymgradError as error:
             ctx.refusals.append(error.at(self.source.loc(node)))
             return Result("{}", 1)
+
+
+def owned_arrays(path: str, item: Abstract, active: bool, inside: bool = False) -> Iterator[str]:
+    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
+    if isinstance(item, Array) and inside and not (active and is_float(item)):
+        yield path
+    elif isinstance(item, Tree):
+        for key, inner in zip(item.names, item.items, strict=True):
+            yield from owned_arrays(part_of(path, item, key), inner, active, inside or item.form == "object")
 
 
 def relied_on(ctx: Lowering) -> tuple[Relied, ...]:

@@ -81,7 +81,7 @@ def in_words(type_: Type) -> str:
         case Tape():
             return "saved values"
         case Object(name="array"):
-            return "an array from outside that the function writes to"
+            return "an array that the function writes to where the caller sees it"
         case Object(name=name):
             return "a Python object" if name == "object" else f"a Python object ({name})"
     return "a value of unknown type"

@@ -25,6 +25,7 @@ from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Again, Emitted, Kernel, Pair
 from symgrad.errors import NotActive, UnsureAlias
+from symgrad.frontend.context import is_float
 from symgrad.frontend.lower import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
@@ -46,7 +47,7 @@ from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
-from symgrad.text import docstring, root_of
+from symgrad.text import array_copy_of, docstring, root_of
 
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
@@ -195,6 +196,12 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
         if root_of(one) == root_of(other) and root_of(one) in job.request.wrt:
             what = f"{one} and {other} are one object, and the function changes it or asks for that"
             raise UnsureAlias(what, job.parameter_loc(root_of(one)), "pass a copy in one of the two places")
+    written, converted = {text for _, text in job.lowered.inputs}, dict(job.signature.converted)
+    for path, item in job.signature.leaves():
+        is_active = isinstance(item, Array) and is_float(item) and root_of(path) in job.request.wrt
+        if is_active and array_copy_of(path + converted.get(path, "")) in written:
+            what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
+            raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
     if job.request.allow_unused or job.lowered.raises:
         return
     for group in () if job.request.pullback else job.signature.same:
@@ -305,8 +312,8 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
     return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities, aliases=lowered.aliases,
-                   apart=lowered.apart, related=lowered.related)  # fmt: skip
+                   lowered.copied, lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities,
+                   aliases=lowered.aliases, apart=lowered.apart, related=lowered.related)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:

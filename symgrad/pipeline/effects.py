@@ -56,7 +56,8 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
 def stores(lowered: Lowered) -> bool:
     """Does a function store something in objects that it was given?"""
     makers: dict[Operand, Call] = {out: op for op in ops_of(lowered) if isinstance(op, Call) for out in op.outs}
-    return any(isinstance(op, Call) and op.name == "opaque" and stored_in(op, makers) is not None for op in ops_of(lowered))
+    calls = [op for op in ops_of(lowered) if isinstance(op, Call)]
+    return any(op.name == "store_outside" or op.name == "opaque" and stored_in(op, makers) is not None for op in calls)
 
 
 def stored_in(op: Call, makers: Mapping[Operand, Call]) -> Operand | None:

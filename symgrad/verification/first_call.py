@@ -196,8 +196,8 @@ class Comparison:
         return self.held_by(bound)
 
     def held_by(self, bound: BoundArguments) -> dict[str, Any]:
-        """What arguments hold, without arrays if the function writes to one that was given: that one stays as it was."""
-        if not self.compiled.mutated:
+        """What arguments hold, without arrays if the code writes to a copy where the function writes to an array."""
+        if self.comparable is None or not self.comparable.copies:
             return dict(bound.arguments)
         duplicate = Duplicate(lambda leaf: None if isinstance(leaf, np.ndarray) else leaf)
         return {name: duplicate.of(value) for name, value in bound.arguments.items()}

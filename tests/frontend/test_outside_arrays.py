@@ -126,7 +126,7 @@ def test_what_is_verified_stores_nothing_twice(store: str, verify: Any) -> None:
 
 @pytest.mark.parametrize("place", ["global", "attribute", "method"])
 def test_a_function_that_writes_to_an_array_from_outside_runs_as_numpy_code(place: str) -> None:
-    with pytest.warns(symgrad.errors.NotCompiled, match="an array from outside that the function writes to"):
+    with pytest.warns(symgrad.errors.NotCompiled, match="an array that the function writes to where the caller sees it"):
         check(place, STORES["loop"], jit=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
