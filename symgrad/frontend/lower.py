@@ -256,7 +256,7 @@ class Attempt:
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
         """The expressions of the arrays that the function writes to: of those that were given it gets copies."""
         loc, names = self.source.loc(node), dict(self.inputs)
-        copies = {self.text_of_copy(path): path for path in self.stored}
+        copies = {self.text_of_copy(path): path for path in sorted(self.stored)}
         written = copy_written(func, loc, {value for value, text in self.inputs if text in copies})
         mutated = [copies.get(names[value], names[value]) for value in written]
         seen = frozenset(ctx.owned) | {held.text for held in self.known if isinstance(held.abstract, Array)}
