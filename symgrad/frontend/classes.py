@@ -90,6 +90,8 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
     for field in dataclasses.fields(cls):
         if field.name in given:
             made[field.name] = given[field.name]
+        elif field.init and field.default is not dataclasses.MISSING:
+            made[field.name] = default_of_field(ctx, cls, field, plain, node)
         elif field.default is not dataclasses.MISSING:
             where = item(f"{owner_name(ctx, cls)}.__dataclass_fields__", field.name)
             made[field.name] = outside(ctx, field.default, f"{where}.default", field.name)
@@ -102,6 +104,25 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
         elif field.init:
             raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
     return made
+
+
+def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node: ast.AST) -> Binding:
+    """The default of a field that is not given: that of the ``__init__`` which ``dataclass`` wrote, whatever the field says later."""
+    init = from_class(ctx, cls, "__init__")
+    words = "__kwdefaults__" if field.kw_only else "__defaults__"
+    where = f"{attribute_text(ctx, cls, '__init__')}.{words}"
+    if field.kw_only:
+        held = {name: (item(where, name), value) for name, value in (init.__kwdefaults__ or {}).items()}
+    else:
+        values = init.__defaults__ or ()
+        ctx.rely(where, len(values), "len")
+        held = {
+            name: (f"{where}[{k}]", value) for k, (name, value) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))
+        }
+    if field.name not in held:
+        raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
+    text, value = held[field.name]
+    return outside(ctx, value, text, field.name)
 
 
 def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,

@@ -36,8 +36,10 @@ def comprehension(ctx: Lowering, node: ast.ListComp | ast.GeneratorExp) -> Bindi
 def dict_comprehension(ctx: Lowering, node: ast.DictComp) -> Binding:
     def put(made: Binding) -> Binding:
         assert isinstance(made, Obj)
+        key = static_key(ctx, ctx.evaluate(node.key), node.key)
+        held = ctx.evaluate(node.value)
         content = dict(ctx.state.heap[made.key])  # type: ignore[arg-type]
-        content[static_key(ctx, ctx.evaluate(node.key), node.key)] = ctx.evaluate(node.value)
+        content[key] = held
         ctx.change(made.key, tuple(content.items()))
         return made
 

@@ -17,6 +17,7 @@ from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
+from symgrad.ir.types import Scalar
 
 
 @expression(ast.Constant)
@@ -94,32 +95,42 @@ def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Bin
 
 @expression(ast.JoinedStr)
 def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
-    template, values, conversions = "", [], []
-    for part in node.values:
+    """A text of values, each of which is made text as it is when its turn comes."""
+    template, values = "", []
+    for k, part in enumerate(node.values):
         match part:
             case ast.Constant(value=str(text)):
                 template += text.replace("{", "{{").replace("}", "}}")
-            case ast.FormattedValue(value=value, conversion=conversion, format_spec=spec):
-                form = ""
-                if spec is not None:
-                    made = ctx.evaluate(spec)
-                    if not isinstance(made, Static):
-                        raise UnsupportedSyntax("a format that is computed cannot be differentiated", ctx.loc(spec))
-                    form = f":{made.value}"
-                template += "{" + (f"!{chr(conversion)}" if conversion > 0 else "") + form + "}"
-                held = ctx.evaluate(value)
-                if conversion <= 0 and own_method(ctx, held, "__format__") is not None:
-                    held = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value)
-                    template, form = template.removesuffix("{" + form + "}") + "{}", ""
+            case ast.FormattedValue():
+                form, held = formatted(ctx, part, is_last=k == len(node.values) - 1)
+                template += form
                 values.append(held)
-                conversions.append(max(conversion, 0))
-                if form and isinstance(held, Obj) and held.key.kind == "record":
-                    raise UnsupportedSyntax("a format of an instance is not followed", ctx.loc(value), "format its attributes")
     plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):
         return Static(template.format(*plain))
-    words = ["__repr__" if chr(c) in "ra" else "__str__" for c in conversions]
-    return Num(ctx.call("format_text", Const(template), *[shown(ctx, v, node, word) for v, word in zip(values, words, strict=True)]))
+    return Num(ctx.call("format_text", Const(template), *[ctx.read(v, node) for v in values]))
+
+
+def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[str, Binding]:
+    """A value in a text: its place in the template, and what stands there. What may change before the text is made is made text at once."""
+    value, conversion, form = part.value, max(part.conversion, 0), ""
+    held = ctx.evaluate(value)
+    if part.format_spec is not None:
+        made = ctx.evaluate(part.format_spec)
+        if not isinstance(made, Static):
+            raise UnsupportedSyntax("a format that is computed cannot be differentiated", ctx.loc(part.format_spec))
+        form = f":{made.value}"
+    if not conversion and own_method(ctx, held, "__format__") is not None:
+        held, form = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value), ""
+    if form and not conversion and isinstance(held, Obj) and held.key.kind == "record":
+        raise UnsupportedSyntax("a format of an instance is not followed", ctx.loc(value), "format its attributes")
+    template = "{" + (f"!{chr(conversion)}" if conversion else "") + form + "}"
+    if len(known_value(held)) == 1:
+        return template, held
+    text = Num(shown(ctx, held, value, "__repr__" if conversion and chr(conversion) in "ra" else "__str__"))
+    if is_last or isinstance(held, Num) and isinstance(held.operand.type, Scalar):
+        return template, text
+    return "{}", Num(ctx.call("format_text", Const(template), text.operand))
 
 
 @expression(ast.NamedExpr)

@@ -60,7 +60,7 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
         if first == len(items):
             word = "deque" if longest(owner) is not None else "list"
             return definite(ctx, MISSING, node, ValueError, f"{word}.index(x): x not in {word}")
-        test = held_as(ctx, sought, items[first], node)
+        test = held_as(ctx, items[first], sought, node)
         if isinstance(test, Const):
             return Num(Const(first)) if test.value else of(first + 1)
         return choose(ctx, test, node, lambda: Num(Const(first)), lambda: of(first + 1))
@@ -76,7 +76,7 @@ def list_count(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
         return ctx.apply(Static(times_in), [owner, sought], {}, node)
     made: Operand = ZERO
     for item in items:
-        test = held_as(ctx, sought, item, node)
+        test = held_as(ctx, item, sought, node)
         if isinstance(test, Const):
             made = (Const(made.value + 1) if isinstance(made, Const) else ctx.call("add", made, ONE)) if test.value else made
             continue
@@ -101,7 +101,7 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     def of(first: int) -> None:
         if first == len(items):
             definite(ctx, MISSING, node, ValueError, "list.remove(x): x not in list")
-        branch(ctx, held_as(ctx, sought, items[first], node), removed(first), lambda: of(first + 1), [], ctx.loc(node))
+        branch(ctx, held_as(ctx, items[first], sought, node), removed(first), lambda: of(first + 1), [], ctx.loc(node))
 
     of(0)
     return Static(None)

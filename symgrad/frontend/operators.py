@@ -584,10 +584,16 @@ def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tup
 
 
 def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
-    """Does what is held in one place count as what is held in another: is it the same object, or equal to it?"""
+    """Does what is held in one place count as what is held in another: is it the same object, or equal to it?
+
+    Only what is not the same object is asked, and the first of the two before the second.
+    """
     same = same_object(ctx, a, b)
     if same is TRUE:
         return TRUE
+    if not isinstance(same, Const) and any(class_of(x) is not None for x in (a, b)):
+        equal = choose(ctx, same, node, lambda: Num(TRUE), lambda: Num(truth(ctx, comparison(ctx, ast.Eq(), a, b, node), node)))
+        return ctx.read(equal, node)
     test = truth(ctx, comparison(ctx, ast.Eq(), a, b, node), node)
     if same is FALSE or isinstance(test, Const) and test.value:
         return test
@@ -721,7 +727,7 @@ def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) 
     """Is a value the same as one of some items, or equal to it?  Classes of the user's are asked one after the other, up to the first."""
     made: Operand = FALSE
     for k, item in enumerate(items):
-        test = held_as(ctx, a, item, node)
+        test = held_as(ctx, item, a, node)
         if isinstance(test, Const):
             if test.value:
                 return TRUE

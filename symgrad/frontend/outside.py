@@ -46,7 +46,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
     try:
         value, text, builtin = read_name(ctx, ctx.frame.source, node.id)
     except NameError:
-        if sees(ctx, NameError):
+        if sees(ctx, NameError) and node.id not in ctx.frame.source.cells:  # a cell that is empty may be filled later
             return definite(ctx, MISSING, node, NameError, f"name {node.id!r} is not defined")
         raise UnsupportedSyntax(f"name {node.id!r} is not defined", ctx.loc(node)) from None
     made = outside(ctx, value, text, node.id)

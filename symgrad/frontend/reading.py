@@ -71,11 +71,10 @@ def read_name(ctx: Lowering, source: Source, name: str) -> tuple[Any, str, bool]
 
     Then it counts that no global covers it.
     """
-    value = source.read_name(name)
     builtin = name not in source.cells and name not in source.globals
-    if builtin:
+    if builtin:  # so it counts too for a name that is nowhere
         ctx.rely(f"{owner_name(ctx, source.function)}.__globals__", name, "unset")
-    return value, global_text(ctx, source, name), builtin
+    return source.read_name(name), global_text(ctx, source, name), builtin
 
 
 # ------------------------------------------------------------------ attributes

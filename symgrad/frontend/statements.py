@@ -186,14 +186,23 @@ UNSEEN = (*KEEPS, functools.wraps)
 
 @statement(ast.FunctionDef)
 def nested(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
+    decorators = [(decorator, decorator_of(ctx, decorator)) for decorator in node.decorator_list]
     made: Binding = Fun(node, ctx.frame, defaults_of(ctx, node.args))
-    for decorator in reversed(node.decorator_list):
-        held = ctx.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    for decorator, held in reversed(decorators):
         if (known := known_value(held)) and known[0] in UNSEEN:
             made = replace(made, keeps=True) if known[0] in KEEPS and isinstance(made, Fun) else made
             continue
-        made = ctx.apply(ctx.evaluate(decorator) if isinstance(decorator, ast.Call) else held, [made], {}, decorator)
+        made = ctx.apply(held, [made], {}, decorator)
     ctx.assign(node.name, made, node)
+
+
+def decorator_of(ctx: Lowering, node: ast.expr) -> Binding:
+    """What decorates a function; of a call of one of those that are not seen, the function that is called."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        held = ctx.evaluate(node.func)
+        if (known := known_value(held)) and known[0] in UNSEEN:
+            return held
+    return ctx.evaluate(node)
 
 
 @statement(ast.Import)

@@ -184,9 +184,11 @@ THINGS: dict[str, Thing] = {
         ("P.__new__.__defaults__ = (5.0,)", "P.area = lambda self: self.u * 9", "P._field_defaults['v'] = 8.0"),
     ),
     "a dataclass": Thing(
-        "@dataclasses.dataclass\nclass P:\n    u: float\n    v: float = 2.0\n    def area(self): return self.u * self.v",
-        expressions("P(a).v * a", "P(a).area()", "P(a, 3.0).area()"),
-        ("P.area = lambda self: self.u * 9", "def init(self, u, v=4.0): self.u, self.v = u, v * 2\nP.__init__ = init"),
+        "@dataclasses.dataclass\nclass P:\n    u: float\n    v: float = 2.0\n    l: list = dataclasses.field(default_factory=list)\n"
+        "    w: float = dataclasses.field(default=3.0, kw_only=True)\n    def area(self): return self.u * self.v",
+        expressions("P(a).v * a", "P(a).area()", "P(a, 3.0).area()", "P(a).w * a + len(P(a).l)", "P(a, w=a).v * a"),
+        ("P.__init__.__defaults__ = (5.0, *P.__init__.__defaults__[1:])", "P.__init__.__kwdefaults__['w'] = 7.0",
+         "P.__dataclass_fields__['v'].default = 9.0", "P.v = 11.0", "P.__init__.__defaults__ = P.__init__.__defaults__[1:]", "P.area = lambda self: self.u * 9", "def init(self, u, v=4.0): self.u, self.v = u, v * 2\nP.__init__ = init"),
     ),
     "a builtin that a global covers": Thing(
         "def h(v): return abs(v)",
@@ -195,6 +197,15 @@ THINGS: dict[str, Thing] = {
             "abs = lambda v: v * 3", "max = lambda *v: v[0] * 4", "sum = lambda v: v[0] * 5", "len = lambda v: 7", "float = lambda v: 9.0",
             "del abs", "map = lambda g, v: [v[0] * 11]", "del float, len, sum, max",
         ),
+    ),
+    "a name that comes later": Thing(
+        "def g(v):\n    try:\n        return v * LATE\n    except NameError:\n        return v * 5",
+        (
+            "try:\n        return late(a)\n    except NameError:\n        return a * 3",
+            "return g(a)",
+            "k = 1.0\n    try:\n        k = 2.0\n        k = LATE\n    finally:\n        return a * k",
+        ),
+        ("LATE = 7.0", "def late(v): return v * v", "del late", "LATE = 2", "del LATE"),
     ),
     "containers": Thing(
         "L = [1.0, 2.0]\nD = {'p': 2.0, 'f': math.sin}\nT = (2.0, 'p')\nN = {'in': {'k': [1.0, 's']}}\nS = {1, 2}",
