@@ -13,6 +13,7 @@ from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
+from symgrad.frontend.live import is_of_any_length, rounds_from
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.stepping import begin
@@ -113,17 +114,20 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             test = truth(ctx, ctx.evaluate(tests[0]), tests[0])
             branch(ctx, test, lambda: filtered(tests[1:]), lambda: None, [], ctx.loc(tests[0]))
 
+        def each(item: Binding) -> None:
+            bind(ctx, generator.target, item)
+            filtered(generator.ifs)
+
         if isinstance(over, Generator):
-
-            def each(item: Binding) -> None:
-                bind(ctx, generator.target, item)
-                filtered(generator.ifs)
-
             gathered(ctx, over, each, generator.iter, lazily=False)
             return
         items = items_of_loop(ctx, over, generator.iter)
+        guess = [*guess_names(ctx, [generator.target]), key]
         if isinstance(items, list):
             for place in itertools.count():
+                if is_of_any_length(ctx, over):
+                    rounds_from(ctx, over, place, loop_key(ctx, generator.iter), guess, each, generator.iter)
+                    return
                 now = items_now(ctx, over, items, generator.iter)
                 if place >= len(now):
                     return
@@ -145,7 +149,6 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             filtered(generator.ifs)
 
         hint = generator.target.id if isinstance(generator.target, ast.Name) and items.counts else None
-        guess = [*guess_names(ctx, [generator.target]), key]
         counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
         ctx.going.remove(going)
 

@@ -24,6 +24,7 @@ from symgrad.frontend.iterate import (
     lengths_compared,
     shape_of_object,
 )
+from symgrad.frontend.live import is_of_any_length, rounds_from
 from symgrad.frontend.operators import truth
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import statement
@@ -140,11 +141,25 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
         bind(ctx, node.target, item.items.item(item.index) if isinstance(item, Later) else item)
         return True
 
-    return written_out(ctx, node, enter, rest)
+    def others(place: int) -> Loop | None:
+        if not (is_live and is_of_any_length(ctx, iterable)):
+            return None
+
+        def body(item: Binding) -> None:
+            bind(ctx, node.target, item)
+            run(ctx, node.body)
+
+        return rounds_from(ctx, iterable, place, loop_key(ctx, node), guess_names(ctx, [node.target, *node.body]), body, node.iter)
+
+    return written_out(ctx, node, enter, rest, others)
 
 
-def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], bool], rest: list[ast.stmt]) -> bool:
-    """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready."""
+def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], bool], rest: list[ast.stmt],
+                others: Callable[[int], Loop | None] = lambda place: None) -> bool:  # fmt: skip
+    """One round after the other, as long as ``enter(place)`` says that there is one more, for which it has made all ready.
+
+    ``others(place)`` makes a loop of all that follow, where their number is not known.
+    """
     loop = Loop(0)
     ctx.state.names[loop.exit] = Num(Const(NEXT))
     if ctx.notes is not None:
@@ -153,6 +168,9 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
     def rounds(place: int) -> None:
         ctx.state.names[loop.stop] = Num(FALSE)
         forget_result(ctx)
+        if (inner := others(place)) is not None:
+            left_as(ctx, inner, loop)
+            return
         if not enter(place):
             return
         ctx.write_out(node)
@@ -168,6 +186,23 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
 
     rounds(0)
     return after(ctx, loop, node.orelse, rest)
+
+
+def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
+    """Leave a loop as another one was left that has done its last rounds."""
+    exit_, loc = ctx.number(inner.exit, Const(NEXT)), ctx.builder.loc
+    around, ctx.frame.loop = ctx.frame.loop, outer
+
+    def leave_with(codes: list[int]) -> None:
+        if codes:
+            branch(ctx, same(ctx, exit_, codes[0]), lambda: leave(ctx, codes[0]), lambda: leave_with(codes[1:]), [], loc)
+
+    try:
+        if not ctx.state.dead:
+            leave_with([code for code in (RETURN, BREAK) if code in inner.exits])
+            proceed(ctx)
+    finally:
+        ctx.frame.loop = around
 
 
 def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:

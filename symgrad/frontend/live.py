@@ -1,0 +1,48 @@
+"""Loops over lists that their own bodies change: how many rounds there are shows when the program runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from symgrad.frontend.bindings import Binding, Name, Num, Obj, Ref
+from symgrad.frontend.context import Loop, Lowering
+from symgrad.frontend.flow import conditional
+from symgrad.frontend.iterate import Items, items_of
+from symgrad.ir.core import ONE, Const, Operand
+
+
+def is_of_any_length(ctx: Lowering, over: Binding) -> bool:
+    """Has a list, whose items were known one by one, become one of any length?"""
+    return isinstance(over, Obj) and over.key.kind == "list" and isinstance(ctx.state.heap[over.key], Ref)
+
+
+def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None],
+                node: ast.AST) -> Loop:  # fmt: skip
+    """The rounds over a list from a place on: each looks how long the list is, and takes the item that is there then."""
+    number = next(ctx.builder.fresh)
+    held, at = (ctx.frame, f"%over{number}"), (ctx.frame, f"%at{number}")
+    ctx.state.names |= {held: over, at: Num(Const(place))}
+
+    def items() -> Items:
+        made = items_of(ctx, ctx.state.names[held], node)
+        assert isinstance(made, Items)
+        return made
+
+    def test() -> Operand:
+        return ctx.call("less", ctx.number(at), items().bounds[1])
+
+    def one_round() -> None:
+        index = ctx.number(at)
+        item = items().item(index)
+        ctx.state.names[at] = Num(ctx.call("add", index, ONE))
+        body(item)
+
+    made = conditional(ctx, key, [*guess, at], test, one_round, ctx.loc(node))
+    for name in (held, at):
+        ctx.state.names.pop(name, None)
+    return made
+
+
+__all__ = ["is_of_any_length", "rounds_from"]
