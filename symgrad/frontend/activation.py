@@ -16,7 +16,7 @@ from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
 from symgrad.frontend.reading import owner_name
-from symgrad.frontend.scopes import yields
+from symgrad.frontend.scopes import body_nodes, yields
 from symgrad.frontend.source import Source
 from symgrad.text import item
 
@@ -113,7 +113,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
 
 def at_the_end(function: ast.FunctionDef) -> list[ast.stmt]:
     """What Python does where a function that returns something ends without that."""
-    returned = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function))
+    returned = any(isinstance(n, ast.Return) and n.value is not None for n in body_nodes(function))
     return [ast.copy_location(ast.Return(None), function.body[-1])] if returned else []
 
 

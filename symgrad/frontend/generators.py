@@ -15,6 +15,7 @@ from symgrad.frontend.context import NEXT, RETURN, Frame, Loop, Lowering, Raised
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, resumable
+from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import SPREAD, expression
 from symgrad.identity import Same
@@ -99,7 +100,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
         run(ctx, list(held.node.body))
         if ctx.state.dead:
             raise Raised
-        ends = NEXT in ctx.state.codes or any(isinstance(n, ast.Return) for n in ast.walk(held.node))
+        ends = NEXT in ctx.state.codes or any(isinstance(n, ast.Return) for n in body_nodes(held.node))
         for key in [n for n in ctx.state.names if n[0] is frame]:
             del ctx.state.names[key]
         proceed(ctx)
@@ -132,8 +133,8 @@ def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
 
 def closes(node: ast.FunctionDef) -> bool:
     """Does something run when a generator is closed?"""
-    guarded = (n for n in ast.walk(node) if isinstance(n, ast.With) or isinstance(n, ast.Try) and n.finalbody)
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for part in guarded for n in ast.walk(part))
+    guarded = (n for n in body_nodes(node) if isinstance(n, ast.With) or isinstance(n, ast.Try) and n.finalbody)
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for part in guarded for n in own_nodes([part]))
 
 
 def is_held(state: State, held: Generator) -> bool:
@@ -171,8 +172,8 @@ def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Bindi
 
 def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], node: ast.AST, lazily: bool = True) -> None:
     """Do the same with all values; those that are used before the next is made are used as they are then."""
-    endless = [n for n in ast.walk(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
-    if endless and not any(isinstance(n, ast.Return | ast.Break) for n in ast.walk(held.node)):
+    endless = [n for n in body_nodes(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
+    if endless and not any(isinstance(n, ast.Return | ast.Break) for n in body_nodes(held.node)):
         raise UnsupportedSyntax("a generator without an end is gathered", ctx.loc(node), "go over it in a for statement that breaks")
     consumer = ctx.frame
 

@@ -23,6 +23,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import makes_manager
+from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, Const, Operand
@@ -155,9 +156,9 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
 
 def yields_often(node: ast.FunctionDef) -> bool:
     """May a generator yield more than once?"""
-    yields = [n for n in ast.walk(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
-    loops = [n for n in ast.walk(node) if isinstance(n, ast.For | ast.While)]
-    return len(yields) != 1 or any(inner in yields for loop in loops for inner in ast.walk(loop))
+    yields = [n for n in body_nodes(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
+    loops = [n for n in body_nodes(node) if isinstance(n, ast.For | ast.While)]
+    return len(yields) != 1 or any(inner in yields for loop in loops for inner in own_nodes([loop]))
 
 
 @special(contextlib.contextmanager)

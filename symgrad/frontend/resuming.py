@@ -11,6 +11,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+from symgrad.frontend.scopes import own_nodes
 from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 
@@ -45,12 +46,11 @@ class Resuming:
     def whole(self, function: ast.FunctionDef) -> list[ast.stmt]:
         """The body, to be run each time that the generator is gone on with."""
         body = function.body
-        for statement in body:
-            for inner in ast.walk(statement):
-                if isinstance(inner, ast.Yield):
-                    self.numbers[Same(inner)] = len(self.numbers) + 1
-                elif isinstance(inner, ast.For):
-                    self.held[Same(inner)] = f"%it{len(self.held)}"
+        for inner in own_nodes(body):
+            if isinstance(inner, ast.Yield):
+                self.numbers[Same(inner)] = len(self.numbers) + 1
+            elif isinstance(inner, ast.For):
+                self.held[Same(inner)] = f"%it{len(self.held)}"
         self.names |= set(self.held.values())
         ended = ast.If(is_at(-1), [ast.Return(None)], [])
         made = [ended, *self.entered(body), store(AT, -1)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 
@@ -67,10 +68,32 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(found)
 
 
+def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of statements and expressions, without the bodies of the functions, lambdas and classes that they define."""
+    todo = deque(nodes)
+    while todo:
+        node = todo.popleft()
+        yield node
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                todo += [*node.decorator_list, node.args]
+            case ast.ClassDef():
+                todo += [*node.decorator_list, *node.bases, *node.keywords]
+            case ast.Lambda():
+                todo.append(node.args)
+            case _:
+                todo += ast.iter_child_nodes(node)
+
+
+def body_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without the bodies of the functions, lambdas and classes that it defines."""
+    return own_nodes(function.body if isinstance(function, ast.FunctionDef) else [function.body])
+
+
 @lru_cache(maxsize=256)
-def yields(node: ast.AST) -> bool:
-    """Does a generator or a coroutine occur in the tree?"""
-    return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(node))
+def yields(function: ast.FunctionDef | ast.Lambda) -> bool:
+    """Is a function a generator or a coroutine?"""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in body_nodes(function))
 
 
 @lru_cache(maxsize=256)
