@@ -56,7 +56,7 @@ class Writer:
         self.layout = plan(func, nest_results=once, ordered=not header.kernel)
         self.unbound = Unbound.of(func.body).sides
         self.passed = set(begin_unbound(func) if header.kernel else self.unbound)
-        own = {node.arg for node in ast.walk(ast.parse(f"lambda {header.signature}: 0", mode="eval")) if isinstance(node, ast.arg)}
+        own = parameters(ast.parse(f"lambda {header.signature}: 0", mode="eval"))
         fixed: dict[Value, str] = {}
         for value in func.params:
             bound = header.bind.get(value, value.name or "")
@@ -83,7 +83,7 @@ class Writer:
             body += self.section(first, "forward" if second else "forward and backward")
             body += self.section(second, "backward")
             body += self.give_back(self.func.body.yields)
-        bound = bound_first(body)
+        bound = parameters(made.args) | bound_first(body)
         body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
@@ -495,6 +495,11 @@ class Writer:
 def is_int(operand: Operand, value: int) -> bool:
     """Is the operand this very literal?"""
     return isinstance(operand, Const) and type(operand.value) is int and operand.value == value
+
+
+def parameters(node: ast.AST) -> set[str]:
+    """The names of the parameters that stand in a tree."""
+    return {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
 
 
 def bound_first(body: list[ast.stmt]) -> set[str]:

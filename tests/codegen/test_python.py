@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import textwrap
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -257,6 +258,55 @@ def test_nothing_is_printed_for_an_unbound_name() -> None:
             return a
         """,
     )
+
+
+def in_branches(build: Builder, twice: Value, a: Value, hint: str) -> Value:
+    """A number that is bound where ``a`` is more than 1, and is given another name where ``twice`` is positive."""
+    outer = If([Value(FLOAT, "y")], build.loc, build.call("greater", twice, Const(0.0)))
+    with build.inside(outer.then):
+        inner = If([Value(FLOAT, hint)], build.loc, build.call("greater", a, Const(1.0)))
+        with build.inside(inner.then):
+            inner.then.yields = [build.call("multiply", twice, Const(3.0), hint=hint)]
+        inner.orelse.yields = [UNDEF]
+        build.append(inner)
+        outer.then.yields = [inner.outs[0]]
+    outer.orelse.yields = [Const(0.0)]
+    build.append(outer)
+    return outer.outs[0]
+
+
+def in_rounds(build: Builder, twice: Value, a: Value, hint: str) -> Value:
+    """A number that a round binds if ``a`` is more than 1, and that has another name till the round ends."""
+    slot = Value(FLOAT, hint)
+    loop = For([Value(FLOAT, hint)], build.loc, Const(0), Const(2), Const(1), [UNDEF], Block([Value(INT, "i"), slot]))
+    with build.inside(loop.body):
+        inner = If([Value(FLOAT, "y")], build.loc, build.call("greater", a, Const(1.0)))
+        with build.inside(inner.then):
+            inner.then.yields = [build.call("multiply", twice, Const(3.0), hint="y")]
+        inner.orelse.yields = [slot]
+        build.append(inner)
+        loop.body.yields = [inner.outs[0]]
+    build.append(loop)
+    return loop.outs[0]
+
+
+@pytest.mark.parametrize("hint", ["a", "z", "t"])
+@pytest.mark.parametrize(("bind", "kernel"), [(in_branches, False), (in_rounds, False), (in_rounds, True)])
+def test_parameters_stay_bound_where_a_name_without_a_value_is_copied(bind: Callable[..., Value], kernel: bool, hint: str) -> None:
+    """A parameter is read first and free afterwards, so that what may have no value takes its name."""
+    z, a = Value(FLOAT, "z"), Value(FLOAT, "a")
+    build = built(z, a)
+    twice = build.call("multiply", z, Const(2.0), hint="twice")
+    bound = bind(build, twice, a, hint)
+    reads = If([Value(FLOAT, "result")], build.loc, build.call("greater", twice, Const(2.0)))
+    with build.inside(reads.then):
+        reads.then.yields = [build.call("add", bound, bound)]
+    reads.orelse.yields = [Const(0.0)]
+    build.append(reads)
+    build.block.yields = [build.call("add", reads.outs[0], twice)]
+    run = load(emit(Func("f", build.block), Header("f", "z, a", kernel=kernel)).text, "f", {})
+
+    assert [run(1.0, 5.0), run(3.0, 1.5), run(1.0, 0.5), run(-1.0, 0.5)] == [2.0, 42.0, 2.0, -2.0]
 
 
 def test_several_saved_values_are_one_tuple() -> None:
