@@ -181,6 +181,9 @@ def ufunc_at(x):
     np.multiply.at(y, [0, 0, 2], x[:3])
     np.maximum.at(y, np.array([1, 1]), x[2:])
     np.divide.at(y, [0], x[3])
+    np.multiply.at(y, slice(0, 2), x[:2])
+    np.minimum.at(y, slice(None, None, -2), 0.8)
+    np.multiply.at(y, -1, x[1])
     np.add.at(y, (np.array([0, 2]),), 1.0)
     return np.sum(y**2)
 

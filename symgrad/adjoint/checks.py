@@ -143,8 +143,8 @@ def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
 
 
 def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:
-    """A call of something without a rule, on a value that carries a derivative."""
-    if op.name not in KEPT or not any(a in varied for a in op.args):
+    """A call of something without a rule, on a value that carries a derivative; a tuple is refused where it is handed on."""
+    if op.name not in KEPT or not any(a in varied for a in op.args) or is_tuple(op):
         return
     called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
     name = "a function" if called is None else called.name or str(called.value)
@@ -155,6 +155,12 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
     raise UnknownFunction(f"{name} has no rule", op.loc, name=name, known=[s.name for s in CALLABLES.values()])
+
+
+def is_tuple(op: Call) -> bool:
+    """Does an op make a tuple of what a call is given?"""
+    kind = op.args[0].value if op.name == "opaque_pure" and isinstance(op.args[0], Const) else None
+    return isinstance(kind, type) and issubclass(kind, tuple)
 
 
 def kind_of(type_: Type) -> str | None:

@@ -437,6 +437,8 @@ def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:
     """A call of something nobody can see into; the last operands have the names in ``names``."""
     words = tuple(op.settings.get("names", ()))
     function, *given = operands
+    if isinstance(op.args[0], Const) and op.args[0].value is tuple and len(given) == 1 and isinstance(given[0], ast.List):
+        return ast.Tuple(given[0].elts)
     plain = len(given) - len(words)
     named = [ast.keyword(w, v) if is_name(w) else spread(w, v) for w, v in zip(words, given[plain:], strict=True)]
     return ast.Call(function, given[:plain], named)

@@ -39,9 +39,10 @@ from symgrad.frontend.exact import exact_class, never_equal
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
+from symgrad.frontend.opaque import made_by
 from symgrad.frontend.operands import is_range, static_key, with_items
 from symgrad.frontend.outside import rely_on_keys
-from symgrad.frontend.printed import made_by, shown
+from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.sameness import are_one

@@ -13,12 +13,12 @@ from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, 
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
-from symgrad.frontend.opaque import opaque_operand
+from symgrad.frontend.opaque import as_given, made_by, opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, List
-from symgrad.runtime.support import ShownAs, with_tuples
+from symgrad.runtime.support import ShownAs
 
 
 def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__") -> Operand:
@@ -103,28 +103,6 @@ def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
         return made_by(ctx, kind, name, [maker, pairs_of(ctx, key, node)])
     word = getattr(kind or key.cls, "__name__", "this")
     raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "show what it holds")
-
-
-def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> Operand:
-    """A list of any length with tuples in it where the user's program has tuples."""
-    kinds: list[str] = []
-    type_ = operand.type
-    while isinstance(type_, List):
-        kinds.append("tuple" if is_tuple and not kinds else type_.of)
-        if type_.named is not None:
-            what = f"the text of a {type_.named.__name__} in a list is not known"
-            raise UnsupportedSyntax(what, ctx.loc(node), "show what it holds")
-        type_ = type_.item
-    if "either" in kinds:
-        raise UnsupportedSyntax("what is in this list is a list on some paths and a tuple on others", ctx.loc(node))
-    if "tuple" not in kinds:
-        return operand
-    return made_by(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])
-
-
-def made_by(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Operand:
-    """An instance of a class for the text of it."""
-    return ctx.call("opaque_pure", Const(kind, name), *operands, names=())
 
 
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:

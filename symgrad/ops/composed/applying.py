@@ -60,7 +60,10 @@ def outer_of(function: Any, a: Any, b: Any) -> Any:
 
 
 def at_each(function: Any, a: Any, indices: Numbers, b: Numbers) -> None:
-    """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice."""
+    """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice; in a slice none is."""
+    if isinstance(indices, slice) or np.ndim(indices) == 0:
+        a[indices] = function(a[indices], b)
+        return
     need(np.ndim(indices) == 1 and np.ndim(b) < 2 and np.ndim(a) == 1, "this method of a ufunc takes vectors")
     indices = np.flatnonzero(indices) if indices.dtype.kind == "b" else indices
     if np.ndim(b) == 1:
