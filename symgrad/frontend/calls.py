@@ -45,6 +45,7 @@ from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional
+from symgrad.ops.shapes import dtype_of
 
 #: what can be called with None as well
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
@@ -177,6 +178,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     """Call a Python object known while compiling."""
     if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # what it is written to, by position
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
+    if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
+        kwargs = {**kwargs, "out": held.items[0]}
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
     if isinstance(out := kwargs.get("out"), Ref):
@@ -255,11 +258,15 @@ def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Bi
     return [*args[:count], *args[max(count, len(theirs)) :]], left
 
 
+#: a one that leaves the dtype of the array that it stands in what it is, by the first letter of that dtype
+ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
+
+
 def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``np.divide(x, y, out=z, where=mask)``: elsewhere it is of ones, and not written."""
     out, mask = kwargs.pop("out"), kwargs.pop("where")
-    one = Num(Const(1.0))
-    safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a in args]
+    ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
+    safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
     made = call_object(ctx, value, name, safe, kwargs, node)
     kept = ctx.apply(Static(np.where, "np.where"), [mask, made, out], {}, node)
     assert isinstance(out, Ref)

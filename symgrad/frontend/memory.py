@@ -129,7 +129,7 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             return "s", [NONE if p is None else ctx.read(p, node) for p in item]
         case Static(value=None):
             return "n", []
-        case Static(value=value) if value is Ellipsis:
+        case Static(value=value) | External(value=value) if value is Ellipsis:
             return "e", []
         case Static(value=value) if isinstance(value, slice):
             return "s", [Const(p) for p in (value.start, value.stop, value.step)]

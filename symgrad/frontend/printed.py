@@ -116,4 +116,4 @@ def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Bindin
     return Num(ctx.call("format_text", Const(form), shown(ctx, binding, node)))
 
 
-__all__ = ["as_given", "shown", "text_of"]
+__all__ = ["shown", "text_of"]

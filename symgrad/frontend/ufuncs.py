@@ -15,40 +15,63 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
-from symgrad.ops.composed.applying import at_each, outer_of
-from symgrad.ops.composed.sequences import logaddexp_reduce
+from symgrad.ops.composed.applying import accumulated_by, at_each, logaddexp_reduce, outer_of, reduced_at, reduced_by
 
 #: methods of ufuncs that are functions of their own, but for the axis, which is 0 where none is given
 SAID: dict[tuple[str, str], Callable[..., object]] = {
     ("reduce", "add"): np.sum, ("reduce", "multiply"): np.prod, ("reduce", "maximum"): np.max, ("reduce", "minimum"): np.min,
-    ("reduce", "logical_and"): np.all, ("reduce", "logical_or"): np.any, ("accumulate", "add"): np.cumsum,
-    ("accumulate", "multiply"): np.cumprod,
+    ("reduce", "logical_and"): np.all, ("reduce", "logical_or"): np.any, ("reduce", "logaddexp"): logaddexp_reduce,
+    ("accumulate", "add"): np.cumsum, ("accumulate", "multiply"): np.cumprod,
 }  # fmt: skip
-#: the rows of ``accumulate``
-RUNNING = {"maximum": "running_max", "minimum": "running_min"}
+#: those of them that take a dtype
+TYPED = (np.sum, np.prod, np.cumsum, np.cumprod, logaddexp_reduce)
+#: the rows of ``accumulate`` and ``reduceat``
+RUNNING = {("accumulate", "maximum"): "running_max", ("accumulate", "minimum"): "running_min", ("reduceat", "add"): "sum_from"}
+#: the parameters of the methods in NumPy's order; the functions that say them may have another
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"), "accumulate": ("array", "axis", "dtype", "out"),
+    "reduceat": ("array", "indices", "axis", "dtype", "out"),
+}  # fmt: skip
+#: which of them are arrays
+OPERANDS = ("array", "indices")
+#: ufuncs that may go along several axes at once, beside those with an identity
+REORDERED = ("maximum", "minimum", "fmax", "fmin")
+#: ufuncs whose ``reduce`` is not one element after the other where the elements lie side by side: NumPy's own answer depends on the layout
+BY_LAYOUT = ("power", "arctan2")
+#: the methods of any other ufunc
+IN_TURN: dict[str, Callable[..., object]] = {"reduce": reduced_by, "accumulate": accumulated_by, "reduceat": reduced_at}
 
 
 def ufunc_method(ctx: Lowering, ufunc: np.ufunc, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``np.add.at``, ``np.add.reduce`` and their like."""
-    if (said := SAID.get((name, ufunc.__name__))) is not None:
-        if len(args) == 1 and "axis" not in kwargs:
-            kwargs = {**kwargs, "axis": Num(Const(0))}
-        return ctx.apply(Static(said, name), args, kwargs, node)
-    if name == "at" and ufunc.__name__ in ("add", "subtract") and isinstance(args[0], Ref) and len(args) == 3:
-        return add_at(ctx, args[0], args[1], args[2], ufunc.__name__ == "subtract", node)
-    if name == "at" and len(args) == 3 and not kwargs and isinstance(args[0], Ref) and not isinstance(args[1], Tup):
+    if name == "at" and not kwargs and len(args) == ufunc.nin + 1 and isinstance(args[0], Ref):
+        if ufunc.__name__ in ("add", "subtract"):
+            return add_at(ctx, args[0], args[1], args[2], ufunc.__name__ == "subtract", node)
         return call_function(ctx, at_each, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
-    if name == "accumulate" and ufunc.__name__ in RUNNING and len(args) + len(kwargs) <= 2 and set(kwargs) <= {"axis"}:
-        axis = unwrap(args[1] if len(args) > 1 else kwargs.get("axis", Num(Const(0))))
-        return apply_row(ctx, RUNNING[ufunc.__name__], args[:1], {"axis": axis}, node)
-    if name == "reduceat" and ufunc.__name__ == "add" and 2 <= len(args) <= 3 and set(kwargs) <= {"axis"}:
-        axis = unwrap(args[2] if len(args) > 2 else kwargs.get("axis", Num(Const(0))))
-        return apply_row(ctx, "sum_from", args[:2], {"axis": axis}, node)
-    if name == "reduce" and ufunc.__name__ == "logaddexp":
-        return call_function(ctx, logaddexp_reduce, args, kwargs, node)
     if name == "outer" and len(args) == 2 and not kwargs:
         return call_function(ctx, outer_of, [Static(ufunc, f"np.{ufunc.__name__}"), *args], {}, node)
+    if name in PARAMETERS and ufunc.nin == 2 and len(args) <= len(PARAMETERS[name]):
+        return along_axes(ctx, ufunc, name, {**dict(zip(PARAMETERS[name], args, strict=False)), **kwargs}, node)
     return opaque(ctx, getattr(ufunc, name), f"np.{ufunc.__name__}.{name}", args, kwargs, node)
+
+
+def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, given: dict[str, Binding], node: ast.AST) -> Binding:
+    """A method that goes along an axis, with its arguments by name."""
+    key = (name, ufunc.__name__)
+    arrays = [given[word] for word in OPERANDS if word in given]
+    said = {word: bound for word, bound in given.items() if word not in OPERANDS}
+    settings = {word: bound for word, bound in said.items() if not (isinstance(bound, Static) and bound.value is None and word != "axis")}
+    settings = {"axis": Num(Const(0)), **settings}
+    if key in SAID and (SAID[key] in TYPED or "dtype" not in settings):
+        return ctx.apply(Static(SAID[key], name), arrays, settings, node)
+    if key in RUNNING and set(settings) == {"axis"}:
+        return apply_row(ctx, RUNNING[key], arrays, {"axis": unwrap(settings["axis"])}, node)
+    if ufunc.__name__ in BY_LAYOUT and name != "accumulate":
+        return opaque(ctx, getattr(ufunc, name), f"np.{ufunc.__name__}.{name}", arrays, said, node)
+    if name == "reduce":
+        settings["identity"] = Static(ufunc.identity)
+        settings["reorders"] = Static(ufunc.identity is not None or ufunc.__name__ in REORDERED)
+    return call_function(ctx, IN_TURN[name], [Static(ufunc, f"np.{ufunc.__name__}"), *arrays], settings, node)
 
 
 def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative: bool, node: ast.AST) -> Binding:

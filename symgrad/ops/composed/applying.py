@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.ops.composed.shapes import kept, rows_first
 
 
 def vectorized(function: Any, args: Any) -> Any:
@@ -59,17 +60,89 @@ def outer_of(function: Any, a: Any, b: Any) -> Any:
     return function(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b)
 
 
-def at_each(function: Any, a: Any, indices: Numbers, b: Numbers) -> None:
+def at_each(function: Any, a: Any, indices: Any, *operands: Any) -> None:
     """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice; in a slice none is."""
-    if isinstance(indices, slice) or np.ndim(indices) == 0:
-        a[indices] = function(a[indices], b)
+    if isinstance(indices, slice):
+        a[indices] = function(a[indices], *operands)
         return
-    need(np.ndim(indices) == 1 and np.ndim(b) < 2 and np.ndim(a) == 1, "this method of a ufunc takes vectors")
-    indices = np.flatnonzero(indices) if indices.dtype.kind == "b" else indices
-    if np.ndim(b) == 1:
-        must(len(b) == len(indices), "there are as many values as places for this method of a ufunc")
-        for k in range(len(indices)):
-            a[indices[k]] = function(a[indices[k]], b[k])
+    chosen = np.reshape(np.arange(np.size(a)), np.shape(a))[indices]
+    places = np.ravel(chosen)
+    values = [np.ravel(np.broadcast_to(b, np.shape(chosen))) for b in operands]
+    if np.ndim(a) == 1:
+        for k in range(len(places)):
+            a[places[k]] = function(a[places[k]], *[b[k] for b in values])
     else:
-        for k in range(len(indices)):
-            a[indices[k]] = function(a[indices[k]], b)
+        along: Any = []
+        rest = places
+        for extent in reversed(np.shape(a)):
+            along = [rest % extent, *along]
+            rest = rest // extent
+        for k in range(len(places)):
+            where = tuple([axis[k] for axis in along])
+            a[where] = function(a[where], *[b[k] for b in values])
+
+
+def operand_of(function: Any, array: Any, dtype: Any) -> Any:
+    """An array in the dtype that a ufunc of two such arrays gives."""
+    wide = array if dtype is None else array.astype(dtype)
+    same = np.ravel(wide)[:0]
+    made = function(same, same)
+    return wide if wide.dtype == made.dtype else wide.astype(made.dtype)
+
+
+def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None,
+               where: Any = None, identity: Any = None, reorders: bool = False) -> Any:  # fmt: skip
+    """The ``reduce`` of a ufunc that no function of NumPy's says: element after element."""
+    need(reorders or isinstance(axis, int) or np.ndim(array) == 1, "this ufunc reduces one axis")
+    start = identity if initial is None else initial
+    rows = rows_first(operand_of(function, array, dtype), axis)
+    if start is None:
+        need(where is None, "reduce with where of a ufunc without an identity needs initial")
+        if rows.shape[0] == 0:
+            raise ValueError("zero-size array to reduction operation which has no identity")
+        made = rows[0]
+        for k in range(1, rows.shape[0]):
+            made = function(made, rows[k])
+    else:
+        made = np.full(np.shape(rows)[1:], start, dtype=rows.dtype)[()]
+        if where is None:
+            for k in range(rows.shape[0]):
+                made = function(made, rows[k])
+        else:
+            chosen = rows_first(np.broadcast_to(where, np.shape(array)), axis)
+            for k in range(rows.shape[0]):
+                made = np.where(chosen[k], function(made, rows[k]), made)[()]
+    return kept(made, array, axis) if keepdims else made
+
+
+def accumulated_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
+    """The ``accumulate`` of a ufunc that no function of NumPy's says."""
+    made = np.array(np.moveaxis(operand_of(function, array, dtype), axis, 0))
+    for k in range(1, made.shape[0]):
+        made[k] = function(made[k - 1], made[k])
+    return np.moveaxis(made, 0, axis)
+
+
+def reduced_at(function: Any, array: Numbers, indices: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
+    """The ``reduceat`` of a ufunc: from each place to the next, or the element alone where the next stands before it."""
+    rows = np.moveaxis(operand_of(function, array, dtype), axis, 0)
+    count = rows.shape[0]
+    if np.any(indices < 0) or np.any(indices >= count):
+        raise IndexError("an index is out of bounds in reduceat")
+    made = rows[indices]
+    for k in range(len(indices)):
+        for j in range(indices[k] + 1, indices[k + 1] if k + 1 < len(indices) else count):
+            made[k] = function(made[k], rows[j])
+    return np.moveaxis(made, 0, axis)
+
+
+def logaddexp_reduce(x: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+    """``np.logaddexp.reduce``."""
+    x = operand_of(np.logaddexp, x, dtype)
+    if x.dtype == np.float16:  # rounded at each step
+        return reduced_by(np.logaddexp, x, axis, None, keepdims, initial, where, -np.inf, True)
+    chosen = x if where is None else np.where(where, x, -np.inf)
+    top = np.max(chosen, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0.0)
+    made = np.log(np.sum(np.exp(chosen - top), axis=axis, keepdims=keepdims)) + (top if keepdims else np.squeeze(top, axis=axis))
+    return made if initial is None else np.logaddexp(initial, made)

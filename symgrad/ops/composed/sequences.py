@@ -384,13 +384,6 @@ def least_by(iterable: Any, key: Any) -> Any:
     return items[int(np.argmin(keys))]
 
 
-def logaddexp_reduce(x: Numbers, axis: Any = 0) -> Any:
-    """``np.logaddexp.reduce``."""
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0.0)
-    return np.log(np.sum(np.exp(x - top), axis=axis)) + np.squeeze(top, axis=axis)
-
-
 def bisect_right(a: Numbers, x: Any) -> Any:
     """``bisect.bisect``."""
     return int(np.searchsorted(a, x, side="right"))
