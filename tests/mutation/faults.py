@@ -167,6 +167,14 @@ def is_said(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "notes" in ast.unparse(node.test)
 
 
+def annotations(path: Path) -> set[int]:
+    """The nodes of annotations, which nothing runs, by their numbers."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    parts = [getattr(node, name, None) for node in nodes for name in ("returns", "annotation")]
+    inside = {inner for part in parts if part is not None for inner in ast.walk(part)}
+    return {number for number, node in enumerate(nodes) if node in inside}
+
+
 def mutated(root: Path, fault: Fault) -> str:
     """The text of the module with the fault."""
     tree = ast.parse((root / fault.module).read_text())
@@ -183,8 +191,10 @@ def chosen(root: Path, package: str, count: int, seed: int, reached: dict[str, s
         lines = reached.get(module, set())
         for fault in faults_of(root, module, lines) if lines else ():
             by_kind[fault.kind].append(fault)
-    for found in by_kind.values():
+    annotated = {module: annotations(root / module) for module in reached if (root / module).is_file()}
+    for kind, found in by_kind.items():
         random.shuffle(found)
+        by_kind[kind] = [fault for fault in found if fault.number not in annotated[fault.module]]
     made: list[Fault] = []
     while len(made) < count and any(by_kind.values()):
         made += [found.pop() for found in by_kind.values() if found]

@@ -1,8 +1,9 @@
-"""python tests/mutation/run.py [--faults N] [--seed S] [--only PACKAGE] [--minutes M] [--out FILE]: faults, and who finds them.
+"""python tests/mutation/run.py [--faults N] [--seeds S ...] [--only PACKAGE] [--out FILE]: faults in the package, and who finds them.
 
-Faults are put one at a time into a copy of the package: into the frontend, the passes, the adjoint, the lowering to kernels, in lines
-that the programs of ``trial.py`` reach. Each is found by the first call (a mismatch, or an error where there was an answer), by slopes
-(``verify="gradient"``), by the differences of the tests, or by nobody; then the texts are the same, or other texts that are right.
+Faults are put one at a time into a copy of the package: into the frontend, the passes, the adjoint, the lowering to kernels, in functions
+that the programs of ``trial.py`` reach. Each is found on these programs by an error where there was an answer, by the first call (a
+mismatch), by slopes (``verify="gradient"``) or by differences; or else by the tests that run its line (``suite.py``); or it makes no
+difference to any program, for a reason that ``equivalent.py`` states; or by nobody.
 """
 
 from __future__ import annotations
@@ -14,25 +15,39 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from faults import Fault, chosen, mutated  # noqa: E402
-from trial import LOUD  # noqa: E402
+from equivalent import reason
+from faults import Fault, chosen, mutated
+from suite import Suite
+from trial import LOUD
 
 PACKAGES = {"frontend": 75, "passes": 60, "adjoint": 50, "loops": 35}
 #: what became of a fault, in the order of the table
-VERDICTS = ("error", "first call", "gradient", "tests", "other text", "same text")
+VERDICTS = ("error", "first call", "gradient", "differences", "tests", "equivalent", "nobody")
+#: of the repository, what tests read
+COPIED = ("symgrad", "tests", "docs", "examples", "README.md", "pyproject.toml")
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of a fault: who found it, on which programs or by which test."""
+
+    fault: Fault
+    verdict: str
+    programs: dict[str, list[str]]  #: who found it on which programs; ``text``: where another text is written
+    test: str = ""  #: the test that failed, or why there is none
 
 
 @dataclass(slots=True)
 class Laboratory:
-    """A copy of the package, in which faults are tried."""
+    """A copy of the repository, in which faults are tried."""
 
     place: Path
     package: Path = field(init=False)
@@ -40,7 +55,12 @@ class Laboratory:
 
     def __post_init__(self) -> None:
         self.package = self.place / "symgrad"
-        shutil.copytree(HERE.parent.parent / "symgrad", self.package, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in COPIED:
+            source = HERE.parent.parent / name
+            if source.is_dir():
+                shutil.copytree(source, self.place / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, self.place / name)
         self.run("expected", False, "wanted")
 
     def run(self, what: str, jit: bool, name: str, seconds: float = 400.0) -> Any:
@@ -65,22 +85,26 @@ class Laboratory:
             assert isinstance(self.baseline[jit], dict), self.baseline[jit]
         return self.baseline[jit]
 
-    def verdict(self, fault: Fault) -> tuple[str, dict[str, list[str]]]:
-        """What became of a fault, and which programs each judge found it by."""
-        jit = fault.module.startswith("loops/")
-        base = self.base(jit)
+    def faulty(self, fault: Fault, call: Callable[[], T]) -> T:
+        """What a function gives while the fault stands in the copy."""
         path = self.package / fault.module
-        text = path.read_text()
+        text, times = path.read_text(), path.stat()
         path.write_text(mutated(self.package, fault))
         try:
-            made = self.run("trial", jit, "trial")
+            return call()
         finally:
             path.write_text(text)
-            os.utime(path)
-        if not isinstance(made, dict):
-            return "error", {"error": [str(made)]}
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def trial(self, fault: Fault) -> Verdict:
+        """What the programs of ``trial.py`` say of a fault: ``nobody`` if all of them are right."""
+        jit = fault.module.startswith("loops/")
+        base = self.base(jit)
+        programs = self.faulty(fault, lambda: self.run("trial", jit, "trial"))
+        if not isinstance(programs, dict):
+            return Verdict(fault, "error", {"error": [str(programs)]})
         found: dict[str, list[str]] = {judge: [] for judge in ("error", "first", "slopes", "suite", "text")}
-        for name, after in made.items():
+        for name, after in programs.items():
             before = base[name]
             if after["text"] != before["text"]:
                 found["text"].append(name)
@@ -89,42 +113,46 @@ class Laboratory:
                     loud = after[judge].startswith(LOUD)
                     found["error" if loud else judge].append(name)
         if found["error"] and not found["first"] and not found["suite"]:
-            return "error", found
-        if found["first"]:
-            return "first call", found
-        if found["slopes"]:
-            return "gradient", found
-        if found["suite"]:
-            return "tests", found
-        return ("other text" if found["text"] else "same text"), found
+            return Verdict(fault, "error", found)
+        for judge, verdict in (("first", "first call"), ("slopes", "gradient"), ("suite", "differences")):
+            if found[judge]:
+                return Verdict(fault, verdict, found)
+        return Verdict(fault, "nobody", found)
 
 
-def tried(faults: int, seed: int, only: str | None, minutes: float, say: Any = print) -> list[tuple[Fault, str, dict[str, list[str]]]]:
-    """Try faults, as many as there is time for."""
-    began, made = time.monotonic(), []
+def tried(faults: int, seeds: list[int], only: str | None, minutes: float, say: Any = print) -> list[Verdict]:
+    """Try faults on the programs, and what is left against the tests, ``minutes`` for each row of tests and fault."""
     with tempfile.TemporaryDirectory() as folder:
         laboratory = Laboratory(Path(folder))
+        verdicts: dict[Fault, Verdict] = {}
         share = faults / sum(PACKAGES.values())
         for package, count in PACKAGES.items():
             if only not in (None, package):
                 continue
-            jit = package == "loops"
-            lines = {name: set(found) for name, found in laboratory.run("reached", jit, "reached").items()}
-            for fault in chosen(laboratory.package, package, max(1, round(count * share)), seed, lines):
-                if time.monotonic() - began > 60.0 * minutes:
-                    return made
-                verdict, found = laboratory.verdict(fault)
-                made.append((fault, verdict, found))
-                say(f"{verdict:11s} {fault}", flush=True)
-                wrong = [name for name in found.get("suite", ()) if name not in found.get("first", ())]
-                if wrong or verdict in ("tests", "other text"):
-                    say(f"            {verdict}: {(wrong or found['text'])[:4]}", flush=True)
-    return made
+            lines = {name: set(found) for name, found in laboratory.run("reached", package == "loops", "reached").items()}
+            for seed in seeds:
+                for fault in chosen(laboratory.package, package, max(1, round(count * share)), seed, lines):
+                    if fault not in verdicts:
+                        verdicts[fault] = laboratory.trial(fault)
+                        say(f"{verdicts[fault].verdict:11s} {fault}", flush=True)
+        against_tests(laboratory, verdicts, minutes, say)
+        return list(verdicts.values())
 
 
-def table(made: list[tuple[Fault, str, dict[str, list[str]]]]) -> str:
+def against_tests(laboratory: Laboratory, verdicts: dict[Fault, Verdict], minutes: float, say: Any) -> None:
+    """Try what nobody has found against the tests."""
+    left = [fault for fault, made in verdicts.items() if made.verdict == "nobody"]
+    suite = Suite(laboratory.place, laboratory.package, minutes)
+    for fault, test in suite.survivors(left, laboratory.faulty):
+        made = verdicts[fault]
+        made.test = test or reason(fault) or ""
+        made.verdict = "tests" if test else "equivalent" if made.test else "nobody"
+        say(f"{made.verdict:11s} {fault}\n            {made.test}", flush=True)
+
+
+def table(made: list[Verdict]) -> str:
     """The verdicts by package."""
-    counts = Counter((fault.module.partition("/")[0], verdict) for fault, verdict, _ in made)
+    counts = Counter((one.fault.module.partition("/")[0], one.verdict) for one in made)
     lines = [f"{'':10s}" + "".join(f"{verdict:>12s}" for verdict in (*VERDICTS, "all"))]
     for package in (*PACKAGES, "all"):
         row = [sum(n for (p, v), n in counts.items() if package in (p, "all") and v == verdict) for verdict in VERDICTS]
@@ -135,15 +163,15 @@ def table(made: list[tuple[Fault, str, dict[str, list[str]]]]) -> str:
 def main() -> None:
     """Try faults and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--faults", type=int, default=220)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", type=int, default=220, help="for each seed")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--only", choices=PACKAGES)
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--minutes", type=float, default=5.0, help="for the tests of one fault in one row of suite.py")
     parser.add_argument("--out", help="a file for what became of each fault")
     asked = parser.parse_args()
-    made = tried(asked.faults, asked.seed, asked.only, asked.minutes)
+    made = tried(asked.faults, asked.seeds, asked.only, asked.minutes)
     if asked.out:
-        Path(asked.out).write_text(json.dumps([(str(fault), verdict, found) for fault, verdict, found in made], indent=1))
+        Path(asked.out).write_text(json.dumps([(astuple(one.fault), one.verdict, one.programs, one.test) for one in made], indent=1))
     print(table(made))
 
 
