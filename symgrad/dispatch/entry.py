@@ -15,7 +15,7 @@ from symgrad.abstraction import abstract_value, array_leaves, laid_out_as
 from symgrad.errors import UnsureAlias
 from symgrad.ir.types import Array
 from symgrad.kinds import conversion
-from symgrad.signature import Abstract, Compiled, Many, Relied, Signature, Tree
+from symgrad.signature import Abstract, Compiled, Many, Relied, Signature, Tree, leaves_of
 from symgrad.text import root_of, value_of
 from symgrad.verification.first_call import FirstCall
 
@@ -48,6 +48,11 @@ class Entry:
                 if arguments is not None or root_of(expression) in self.compiled.objects or root_of(expression) not in self.signature.names
             )
             and all(self.as_related(function, *pair, arguments or {}) for pair in self.compiled.related)
+            and all(
+                self.as_related(function, text, path, False, {})
+                for text, path in self.compiled.apart
+                if root_of(path) not in self.signature.names
+            )
             and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
         )
 
@@ -77,7 +82,8 @@ class Entry:
 
     def outside_arrays(self) -> list[str]:
         """The expressions of the arrays that are read from outside."""
-        return [text for text, item in self.compiled.captured if isinstance(item, Array)]
+        leaves = (leaf for text, item in self.compiled.captured for leaf in leaves_of(text, item))
+        return [text for text, item in leaves if isinstance(item, Array)]
 
 
 def evaluated(function: types.FunctionType, expression: str, objects: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
@@ -104,7 +110,7 @@ def read_captured(
     try:
         value = evaluated(function, expression, objects, arguments)
         is_other = isinstance(value, np.ndarray | np.generic) and conversion(value)  # the code would have to convert it
-        found = None if is_other else abstract_value(value, stem(expression))
+        found = None if is_other else abstract_value(value, stem(expression), whole=not isinstance(before, Tree | Many))
         if isinstance(found, Array) and isinstance(before, Array) and before.layout != "?":
             return laid_out_as(found, value)
         return found
@@ -156,7 +162,10 @@ def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], en
         one = evaluated(function, text, entry.compiled.objects, arguments)
         if one is evaluated(function, path, entry.compiled.objects, arguments):
             what = f"{path} is an object that the function changes or asks the identity of, and it reads the same object from outside"
-            raise UnsureAlias(what, hint=f"read it from {root_of(path)} alone, or pass a copy")
+            is_given = root_of(path) in entry.signature.names
+            raise UnsureAlias(
+                what, hint=f"read it from {root_of(path)} alone, or pass a copy" if is_given else "make one of the two a copy"
+            )
 
 
 def are_apart(one: Any, other: Any) -> bool:

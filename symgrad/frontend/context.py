@@ -51,6 +51,7 @@ from symgrad.frontend.tables import (
     special,
     statement,
 )
+from symgrad.identity import Same
 from symgrad.ir.core import Block, Const, Func, If, Operand, Value
 from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
@@ -192,6 +193,7 @@ class Lowering:
     outside: dict[str, None] = field(default_factory=dict)  #: the expressions of the objects that were reached from outside
     storing: Storing | None = None  #: carries out on the caller's objects what is done to those that are followed
     arrays: dict[str, Ref | Obj] = field(default_factory=dict)  #: captured memory, by the text that reads it
+    followed: dict[Same, tuple[str, Ref | Obj]] = field(default_factory=dict)  #: what is read from outside at first, with its expression
     owned: dict[str, Ref] = field(default_factory=dict)  #: arrays that objects among the arguments hold, by their paths
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from symgrad.abstraction import laid_out_as
+from symgrad.abstraction import laid_out_as, mutable_parts
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend import (
     arrays,
@@ -56,13 +56,26 @@ from symgrad.frontend.scopes import local_names
 from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
+from symgrad.identity import Same
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value
 from symgrad.ir.show import reachable
 from symgrad.ir.types import BOOL, Array, Dim, Extent, List, Struct, Type, is_plural
 from symgrad.location import Loc
 from symgrad.notes import Note, Notes
 from symgrad.ops.build import Builder
-from symgrad.signature import Abstract, Many, Relied, Signature, Tree, is_relation, leaf_paths, leaves_of, part_of, related_extents
+from symgrad.signature import (
+    Abstract,
+    Many,
+    Relied,
+    Signature,
+    Tree,
+    containers_of,
+    is_relation,
+    leaf_paths,
+    leaves_of,
+    part_of,
+    related_extents,
+)
 from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, copy_of, is_name, root_of
 
@@ -188,6 +201,7 @@ class Attempt:
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
+    joined: list[tuple[str, str]] = field(default_factory=list)  #: what is read from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
@@ -197,6 +211,8 @@ class Attempt:
     def __post_init__(self) -> None:
         self.relations = related_extents(self.pins, self.signature)
         self.owned = {path for name, item in self.signature.params for path in owned_arrays(name, item, name in self.wrt)}
+        trees = [held for held in self.known if isinstance(held.abstract, Tree)]
+        self.owned |= {path for held in trees for path in owned_arrays(held.text, held.abstract, False, inside=True)}
 
     def lowered(self) -> Lowered:
         node = self.source.node
@@ -226,7 +242,7 @@ class Attempt:
         ctx.stack.append((self.source.function.__code__, node))
         for name, item in self.signature.params:
             ctx.state.names[frame, name] = self.argument(ctx, name, name, item)
-        for found in self.known:
+        for found in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
             self.restore(ctx, found)
         ctx.storing = Storing(ctx, self.inputs)
         made = self.body(ctx, frame, node)
@@ -250,7 +266,8 @@ class Attempt:
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
-                       identities=tuple(sorted(ctx.identities - ctx.arrays.keys())), aliases=self.aliases, apart=apart(ctx),
+                       identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
+                       aliases=self.aliases, apart=self.apart(ctx),
                        related=related, keeps=tuple(ctx.keeps))  # fmt: skip
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
@@ -409,28 +426,38 @@ class Attempt:
         return ctx.new_object("record", parts, item.kind)
 
     def restore(self, ctx: Lowering, found: Captured) -> None:
-        """Put an outside array or list into memory before anything runs."""
-        made: Ref | Obj
-        if isinstance(found.abstract, Tree):  # a list that holds nothing is followed item by item: nothing says what it will hold
-            ctx.rely(found.text, list, "type")
-            ctx.rely(found.text, 0, "len")
-            made = ctx.new_object("list", ())
+        """Put an array, list, dict or instance from outside into memory before anything runs; one object has one place there."""
+        ctx.captured[found.text] = found
+        if Same(found.seen) in ctx.followed:
+            path, ctx.arrays[found.text] = ctx.followed[Same(found.seen)]
+            self.joined.append((found.text, path))
+            return
+        if isinstance(found.abstract, Tree | Many):
+            made = self.argument(ctx, "held", found.text, found.abstract)
+            assert isinstance(made, Obj)
+            for path, held in mutable_parts(found.text, found.seen):
+                place = self.objects.get(path) or (Ref(self.locations[path]) if path in self.locations else None)
+                if place is not None:
+                    ctx.followed[Same(held)] = (path, place)
         else:
-            value = Value(ctx.builder.distinct(found.abstract), found.value.name)
-            self.inputs.append((value, array_copy_of(found.text) if found.text in self.stored else found.text))
-            ctx.captured[found.text] = replace(found, value=value)
-            made = Ref(Location(value.name, ctx.builder.loc))
-            ctx.state.memory[made.location] = value
-            if found.text in self.stored:
-                self.follow(ctx, found.text, found.text.partition(".astype(")[0], made)
-            if isinstance(value.type, List):
-                made = ctx.list_in_memory(made)
-        same = next((held for held in self.known if held.seen is found.seen and held.text in ctx.arrays), None)
-        if same is not None:
-            made = ctx.arrays[same.text]
-        elif isinstance(made, Obj):
-            ctx.arguments[made.key] = found.text
+            made = self.restored(ctx, found)
+        ctx.followed[Same(found.seen)] = (found.text, made)
         ctx.arrays[found.text] = made
+
+    def restored(self, ctx: Lowering, found: Captured) -> Ref | Obj:
+        """An array, or a list of numbers, from outside."""
+        value = Value(ctx.builder.distinct(found.abstract), found.value.name)
+        self.inputs.append((value, array_copy_of(found.text) if found.text in self.stored else found.text))
+        ctx.captured[found.text] = replace(found, value=value)
+        made = Ref(Location(value.name, ctx.builder.loc))
+        ctx.state.memory[made.location] = value
+        if found.text in self.stored:
+            self.follow(ctx, found.text, found.text.partition(".astype(")[0], made)
+        if not isinstance(value.type, List):
+            return made
+        held = ctx.list_in_memory(made)
+        ctx.arguments[held.key] = found.text
+        return held
 
     def follow(self, ctx: Lowering, text: str, place: str, made: Ref) -> None:
         """Let what is stored in the copy of an array be stored in the array too, which an expression reads."""
@@ -444,13 +471,26 @@ class Attempt:
         return array_copy_of(path + dict(self.signature.converted).get(path, ""))
 
     def related_outside(self, ctx: Lowering, changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
-        """Pairs of arrays and lists from outside that are one object, and pairs that must be two because one of them is changed."""
-        found = []
-        for one, other in combinations(self.known, 2):
-            is_same = ctx.arrays[one.text] is ctx.arrays[other.text]
-            if is_same or type(one.abstract) is type(other.abstract) and (one.text in changed or other.text in changed):
-                found.append((one.text, other.text, is_same))
+        """Pairs of what is read from outside that are one object, and pairs that must be two because one of them is changed."""
+        found = [(text, path, True) for text, path in self.joined]
+        own = [held for held in self.known if held.text not in dict(self.joined)]
+        leaves = [leaf for held in own for leaf in leaves_of(held.text, held.abstract) if isinstance(leaf[1], Array | List)]
+        for (one, first), (other, second) in combinations(leaves, 2):
+            if type(first) is type(second) and (one in changed or other in changed):
+                found.append((one, other, False))
         return tuple(found)
+
+    def apart(self, ctx: Lowering) -> tuple[tuple[str, str], ...]:
+        """What must not be one object: what is read from outside, and what is changed or asked for its identity by another expression."""
+        joined = dict(self.joined)
+        own = [path for held in self.known if held.text not in joined for path, _ in containers_of(held.text, held.abstract)]
+        outside = [text for text in dict.fromkeys([*own, *ctx.outside]) if text not in joined]
+        given = [path for path, _ in self.signature.containers()]
+        lists = {held.text for held in self.known if isinstance(held.abstract, List)}  # of two of which it is known
+        changed = [(text, path) for path in sorted(ctx.stored) for text in outside if path != text and not {path, text} <= lists]
+        seen = [(text, path) for text in sorted(ctx.stored) if text in own for path in given]
+        asked = [(text, path) for text in sorted(ctx.identities) if text in own for path in sorted(ctx.identities) if path not in own]
+        return tuple(dict.fromkeys([*changed, *seen, *asked]))
 
     # -------------------------------------------------------------- result
 
@@ -499,13 +539,6 @@ def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
         Relied(text, aspect, value, value.__code__ if isinstance(value, types.FunctionType) else None)
         for (text, aspect, _), value in ctx.relied.items()
     )
-
-
-def apart(ctx: Lowering) -> tuple[tuple[str, str], ...]:
-    """What must not be one object: what is read from outside does not follow what is stored in an argument, nor is it known to be one."""
-    changed = [(text, path) for path in sorted(ctx.stored) for text in ctx.outside if path not in ctx.arrays or text not in ctx.arrays]
-    asked = [(text, path) for text in sorted(ctx.identities & ctx.arrays.keys()) for path in sorted(ctx.identities - ctx.arrays.keys())]
-    return tuple(dict.fromkeys([*changed, *asked]))
 
 
 def result_names(operands: list[Operand]) -> list[str]:

@@ -39,7 +39,7 @@ from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.outside import item_text, outside, rely_on_keys
+from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_keys
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import item_value, shares
@@ -417,6 +417,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         case Obj(key):
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case _:
+            change_outside(ctx, owner)
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
 
 
@@ -619,6 +620,7 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
             nothing = ctx.call("list_slice", ctx.read(owner), ZERO, ZERO, NONE)
             replace_part(ctx, owner, index.bindings[0], ctx.list_sharing(nothing), target)
             return
+    change_outside(ctx, owner)
     if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
         raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
     content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from symgrad.frontend.iterate import append, discard, indices_of, items_of, long
 from symgrad.frontend.memory import Index, become_value, load, store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import known_value, static_binding, unwrap
-from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
@@ -70,6 +70,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             if name in ("items", "keys", "values", "get") and isinstance(value, dict):
                 return external_dict_method(ctx, value, text, name, args, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
+                change_outside(ctx, owner)
                 raise UnsupportedSyntax(
                     f"{name!r} of a {type(value).__name__} from outside the function may change it",
                     ctx.loc(node),

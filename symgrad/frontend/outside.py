@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.abstraction import abstract_value, symbol_of
+from symgrad.abstraction import abstract_value, conversions, same_objects, symbol_of
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Num, Static, Tup
@@ -19,11 +19,12 @@ from symgrad.frontend.exceptions import sees
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
+from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import BOOL, Array, List, Scalar
 from symgrad.kinds import conversion, is_closed
+from symgrad.signature import Many, Tree, containers_of
 from symgrad.signature import Static as StaticArgument
-from symgrad.signature import Tree
 from symgrad.text import attribute, has_literal, identifier, literal
 
 
@@ -63,7 +64,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         ctx.rely(text, value.dtype, "dtype")
         text += suffix
     if text in ctx.captured:
-        if isinstance(ctx.captured[text].abstract, List):
+        if isinstance(ctx.captured[text].abstract, List | Tree | Many):
             ctx.outside[text] = None
         return ctx.arrays.get(text) or Num(ctx.captured[text].value)
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
@@ -82,10 +83,10 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     known = abstract_value(value, symbol_of(name_))
     if isinstance(known, Tree | List):
         ctx.outside[text] = None
+        if Same(value) in ctx.followed:  # by another expression
+            raise Recapture(Captured(text, Value(BOOL), known, value))
     match known:
         case Tree() if type(value) is list and not value:
-            if text in ctx.arrays:
-                return ctx.arrays[text]
             raise Recapture(Captured(text, Value(BOOL), known, value))
         case Array() | Scalar() | List():
             return capture(ctx, value, text, name_, known)
@@ -101,6 +102,26 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             ctx.rely(text, value)
             return Static(value, spelled_name(ctx, value, name_))
     return External(value, text)
+
+
+def change_outside(ctx: Lowering, owner: Binding) -> None:
+    """Start again where an object from outside is changed for the first time: it is followed then as one that was given.
+
+    Where it is not followed nothing is done, and who asks refuses the change: it holds an object in two places, or something that is
+    converted when it is read, or too many objects to tell from all others.
+    """
+    if not isinstance(owner, External) or owner.text in ctx.captured:
+        return
+    known = abstract_value(owner.value, symbol_of(owner.text), whole=False)
+    if not isinstance(known, Tree | Many) or issubclass(known.kind, tuple) or len(list(containers_of(owner.text, known))) > FOLLOWED:
+        return
+    if same_objects({owner.text: owner.value}) or any(conversions(owner.text, owner.value)):
+        return
+    raise Recapture(Captured(owner.text, Value(BOOL), known, owner.value))
+
+
+#: the objects in one from outside that is followed
+FOLLOWED = 16
 
 
 def constant_text(ctx: Lowering, value: Any) -> str:

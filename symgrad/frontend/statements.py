@@ -11,7 +11,7 @@ from typing import Any
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite_item
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Obj, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
 from symgrad.frontend.context import BREAK, CONTINUE, RESULT, RETURN, Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.expressions import defaults_of
@@ -21,7 +21,7 @@ from symgrad.frontend.keeping import KEEPS
 from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary, truth
-from symgrad.frontend.outside import outside
+from symgrad.frontend.outside import change_outside, outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
@@ -96,6 +96,8 @@ def in_full(node: ast.AugAssign) -> str:
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
+    if isinstance(old, External) and isinstance(old.value, list | dict):
+        change_outside(ctx, old)
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
         ctx.apply_method(old, "extend", [value], node)
         return None
@@ -157,6 +159,7 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 delete_item(ctx, ctx.evaluate(target.value), target)
             case ast.Attribute(attr=name, value=owner):
                 held = ctx.evaluate(owner)
+                change_outside(ctx, held)
                 if not (isinstance(held, Obj) and held.key.kind == "record"):
                     raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
                 if own_method(ctx, held, "__delattr__") is not None:

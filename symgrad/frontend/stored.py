@@ -2,10 +2,9 @@
 
 A *handle* is an operand that stands for an object of the caller's: of one that was given its path, read when the function begins; of
 one that was made in the function and then stored in such an object what was made for it. What is done to the object that the
-program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were given stay as they
-were: a function that writes to one writes to a copy. An array from outside is written to beside the copy of it that the program
-follows. What is stored must be something that emitted code can make: numbers, arrays, texts, lists, tuples, dicts and sets of these,
-objects that were given, and instances of plain classes.
+program follows is done to the handle at once, so that an exception leaves what Python leaves. Arrays that were passed stay as they were;
+others are written to beside the copy that the program follows. What is stored must be something that emitted code can make: numbers,
+arrays, texts, lists, tuples, dicts and sets of these, objects that were given, and instances of plain classes.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from symgrad.frontend.exceptions import fail
 from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
+from symgrad.frontend.outside import change_outside
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
@@ -65,6 +66,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
             set_directly(ctx, owner, name, value)
         return
     if isinstance(owner, External):
+        change_outside(ctx, owner)
         raise UnsupportedSyntax(
             f"attribute {target.attr!r} of an object from outside the function is assigned to",
             ctx.loc(target),
@@ -73,10 +75,14 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target))
 
 
+#: what enters an attribute and does nothing else
+DIRECT = (object.__setattr__, BaseException.__setattr__, types.SimpleNamespace.__setattr__)
+
+
 def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.AST) -> bool:
     """Does the class say what assigning to an attribute does?  A property's setter is called."""
 
-    if from_class(ctx, owner.key.cls, "__setattr__") not in (object.__setattr__, BaseException.__setattr__):
+    if from_class(ctx, owner.key.cls, "__setattr__") not in DIRECT:
         return set_by_class(ctx, owner, name, value, node)
     return set_by_descriptor(ctx, owner, name, value, node)
 
