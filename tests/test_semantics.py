@@ -34,14 +34,6 @@ def keys_and_values_in_turn(x):
     return seen[1] * 3 + seen[3] * 5 + held[2.0]
 
 
-@refused
-def an_argument_given_twice(x):
-    def f(p, q, *rest):
-        return p + 2 * q
-
-    return f(x[0], q=x[1], *[x[2]])  # noqa: B026
-
-
 @right
 def setter_after_a_change_in_place(x):
     class_ = Doubling(x * 1.0)
@@ -267,16 +259,6 @@ def named_tuple_added_anew(x):
     return made.a * made.b
 
 
-@refused
-def named_tuple_given_too_much(x):
-    return Pair(x[0], x[1], x[2]).a
-
-
-@refused
-def named_tuple_given_too_little(x):
-    return Pair(b=x[0]).b
-
-
 class Tripling(type):
     def __call__(cls, *args):
         made = super().__call__(*args)
@@ -375,17 +357,6 @@ def a_property_that_is_kept(x):
     return made.four * x[0] + made.four * made.made * x[1] + OUTSIDE.four
 
 
-class Slotted:
-    __slots__ = ("a",)
-
-
-@refused
-def no_such_slot(x):
-    made = Slotted()
-    made.b = x[0]
-    return made.b
-
-
 class Number:
     def __init__(self, v):
         self.v = v
@@ -430,11 +401,6 @@ def operators_not_implemented(x):
 @right
 def a_derived_class_is_asked_first(x):
     return Number(x[0]) + Derived(x[1])
-
-
-@refused
-def the_same_class_is_not_asked_again(x):
-    return Number(x[0]) + Number(x[1])
 
 
 @refused

@@ -10,6 +10,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Choice, Fun, Generator, Maybe, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import NEXT, RESULT, RETURN, Frame, Lowering, Raised
+from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.generators import called
 from symgrad.frontend.opaque import FOLLOWED
@@ -64,7 +65,8 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
 def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
              defaults: Mapping[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
     """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
-    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, node)
+    name_ = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
+    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_)
     if yields(function):
         if not isinstance(function, ast.FunctionDef) or frame.top:
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
@@ -132,28 +134,29 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
 
 
 def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],
-                   defaults: Mapping[str, Binding], node: ast.AST) -> dict[str, Binding]:  # fmt: skip
-    """Arguments to parameters, as Python does it."""
+                   defaults: Mapping[str, Binding], name_: str) -> dict[str, Binding]:  # fmt: skip
+    """Arguments to parameters, as Python does it; ``name_`` is that of the function."""
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     bound = dict(zip(plain, args, strict=False))
     extra = args[len(plain) :]
     left = dict(kwargs)
     if extra and arguments.vararg is None:
-        raise UnsupportedSyntax(f"{len(args)} arguments are given to {len(plain)} parameters", ctx.loc(node))
+        fail(ctx, TypeError, f"{name_}() takes {len(plain)} positional arguments but {len(args)} were given")
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = Tup(tuple(extra))
     by_position = {a.arg for a in arguments.posonlyargs}
     for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
         if name in left and name not in by_position:
             if name in bound:
-                raise UnsupportedSyntax(f"argument {name!r} is given twice", ctx.loc(node))
+                fail(ctx, TypeError, f"{name_}() got multiple values for argument {name!r}")
             bound[name] = left.pop(name)
         elif name not in bound:
             if name not in defaults:
-                raise UnsupportedSyntax(f"argument {name!r} is missing", ctx.loc(node))
+                kind = "positional" if name in plain else "keyword-only"
+                fail(ctx, TypeError, f"{name_}() missing 1 required {kind} argument: {name!r}")
             bound[name] = defaults[name]
     if arguments.kwarg is not None:
         bound[arguments.kwarg.arg] = ctx.new_object("dict", left.items())
     elif left:
-        raise UnsupportedSyntax(f"there is no parameter {next(iter(left))!r}", ctx.loc(node))
+        fail(ctx, TypeError, f"{name_}() got an unexpected keyword argument {next(iter(left))!r}")
     return bound

@@ -302,6 +302,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
                     return outside(ctx, read_attribute(owner.value, attr), path(owner.text, attr), attr)
+                case types.MemberDescriptorType() | types.GetSetDescriptorType() as held if isinstance(owner, Obj):
+                    return of_layout(ctx, owner, held, node)
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:
@@ -312,6 +314,20 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
             return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
     raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")
+
+
+#: what an exception says that was raised without a cause
+WITHOUT_CAUSE: dict[str, Binding] = {"__cause__": ABSENT, "__suppress_context__": Num(Const(False))}
+
+
+def of_layout(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Binding:
+    """What an instance made in the function has in a slot, or in a place that Python itself fills, where it holds nothing there."""
+    cls, attr = owner.key.cls, held.__name__
+    if issubclass(held.__objclass__, BaseException) and attr in WITHOUT_CAUSE:
+        return WITHOUT_CAUSE[attr]
+    if isinstance(held, types.MemberDescriptorType) and not is_of_library(held.__objclass__):
+        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
+    raise UnsupportedSyntax(f"{attr!r} of an instance of {cls.__name__} is not followed", ctx.loc(node))
 
 
 def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:

@@ -41,9 +41,9 @@ from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.operands import array_of, known_value, static_key, unwrap
-from symgrad.frontend.operators import binary, comparison, negated, truth
+from symgrad.frontend.operators import as_bool, binary, comparison, negated, truth
 from symgrad.frontend.printed import shown, text_of
-from symgrad.frontend.protocols import as_index, asked_of, checked, own_method
+from symgrad.frontend.protocols import as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
@@ -279,13 +279,13 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
 def _truths(of: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            return ctx.apply(Static(of, of.__name__), args, {}, node)
+            return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), args, {}, node))))
         over = begin(ctx, args[0], node)
         if isinstance(over, Generator):
             return search(ctx, over, lambda value: truth(ctx, value, node), of is np.any, node)
         items = items_of(ctx, over, node)
         if not isinstance(items, list):
-            return ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, over, None, node))], {}, node)
+            return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, over, None, node))], {}, node))))
         made: Any = Const(of is np.all)
         for item in items:
             test = truth(ctx, item, node)
@@ -294,8 +294,7 @@ def _truths(of: Any) -> Any:
                     return Num(Const(of is np.any))
                 continue
             made = test if isinstance(made, Const) else ctx.call("logical_and" if of is np.all else "logical_or", made, test)
-        is_truth = isinstance(made, Const) or getattr(made.type, "kind", None) == "bool"
-        return Num(made if is_truth else ctx.call("number", made, kind="bool"))
+        return Num(as_bool(ctx, made))
 
     return lower
 
@@ -312,8 +311,7 @@ def search(ctx: Lowering, held: Generator, test: Any, sought: bool, node: ast.AS
             outcome = test(value)
         finally:
             ctx.frame = yielding
-        if not isinstance(outcome, Const) and getattr(outcome.type, "kind", None) != "bool":
-            outcome = ctx.call("number", outcome, kind="bool")
+        outcome = as_bool(ctx, outcome)
         ctx.state.names[key] = Num(outcome)
         if isinstance(outcome, Const):
             return Const(bool(outcome.value) == sought)
@@ -341,6 +339,22 @@ def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     spelled = spelling.spelled(abs)
     assert spelled is not None
     return call_row(ctx, spelled, args, kwargs, node)
+
+
+def _step(function: Any, word: str) -> Any:
+    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        """``math.floor`` and its like: what the class of an instance says, or a row of numbers."""
+        if (own := asked_of(ctx, args[0], word, [], node)) is not None:
+            return own
+        spelled = spelling.spelled(function)
+        assert spelled is not None
+        return call_row(ctx, spelled, [as_float(ctx, a, node) for a in args], kwargs, node)
+
+    return lower
+
+
+for _stepping, _word in ((math.floor, "__floor__"), (math.ceil, "__ceil__"), (math.trunc, "__trunc__")):
+    SPECIAL[_stepping] = _step(_stepping, _word)
 
 
 @special(dataclasses.replace)
@@ -460,7 +474,7 @@ def bool_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if args and not kwargs and not isinstance(args[0], Num | Ref):
         test = truth(ctx, args[0], node)
         if isinstance(test, Const) or getattr(test.type, "kind", None) == "bool":
-            return Num(test)
+            return Num(as_bool(ctx, test))
     return CONVERTING[bool](ctx, args, kwargs, node)  # type: ignore[no-any-return]
 
 

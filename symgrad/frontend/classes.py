@@ -14,7 +14,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.exceptions import GIVEN
+from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
@@ -41,13 +41,17 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         given = given_fields(ctx, cls, fields, args, kwargs, node)
         given |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in given])
         if missing := [f for f in fields if f not in given]:
-            raise UnsupportedSyntax(f"argument {missing[0]!r} is missing", ctx.loc(node))
+            fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
         return Tup(tuple(given[f] for f in fields), cls)
     is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
     if cls.__module__.split(".")[0] in LIBRARIES and not is_exception:
         return opaque(ctx, cls, name, args, kwargs, node)
     if not is_exception:
         check_making(ctx, cls)
+    if left_out := sorted(abstract := getattr(cls, "__abstractmethods__", ())):
+        ctx.rely(attribute_text(ctx, cls, "__abstractmethods__"), abstract)
+        word = "method" if len(left_out) == 1 else "methods"
+        fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))
     made = ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
@@ -102,7 +106,7 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
             ctx.rely(where, factory)
             made[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
         elif field.init:
-            raise UnsupportedSyntax(f"argument {field.name!r} is missing", ctx.loc(node))
+            fail(ctx, TypeError, f"{cls.__name__}.__init__() missing 1 required positional argument: {field.name!r}")
     return made
 
 
@@ -130,9 +134,9 @@ def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding]
     """What is given for which field, by position and by name."""
     given = dict(zip(plain, args, strict=False))
     if len(args) > len(plain):
-        raise UnsupportedSyntax(f"{cls.__name__} has {len(plain)} fields, and {len(args)} values are given", ctx.loc(node))
+        fail(ctx, TypeError, f"{cls.__name__} takes {len(plain)} positional arguments but {len(args)} were given")
     if wrong := [k for k in kwargs if k in given or k not in (*plain, *(by_name or ()))]:
-        raise UnsupportedSyntax(f"{cls.__name__} takes no {wrong[0]!r}, or has it already", ctx.loc(node))
+        fail(ctx, TypeError, f"{cls.__name__} got an unexpected keyword argument, or one that is given twice: {wrong[0]!r}")
     return given | kwargs
 
 

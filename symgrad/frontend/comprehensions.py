@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static
-from symgrad.frontend.context import Frame, Lowering
+from symgrad.frontend.context import Frame, Going, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
@@ -135,7 +135,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
                 bind(ctx, generator.target, now[place])
                 filtered(generator.ifs)
         assert not isinstance(items, list)
-        going = list(held_lists(ctx, over))
+        going = Going(held_lists(ctx, over))
         ctx.going.append(going)
         if ctx.unroll and (indices := indices_of(items)) is not None:
             for place in indices:

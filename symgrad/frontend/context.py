@@ -94,6 +94,14 @@ class Loop:
         return (self, "exit")
 
 
+@dataclass(eq=False, slots=True)
+class Going:
+    """What a loop goes over: the lists and dicts, each with what must not change, and where they can be given a position instead."""
+
+    lists: dict[HeapKey, Any]
+    sites: frozenset[Any] = frozenset()
+
+
 @dataclass(slots=True)
 class Captured:
     """A value read from outside the function: where (an expression over its globals, cells or arguments) and as what."""
@@ -227,7 +235,7 @@ class Lowering:
     parted: bool = False  #: that was done
     looped: bool = False  #: it is asked for what a loop goes over
     rounds: int = 0  #: how many rounds of loops have been written out
-    going: list[Any] = field(default_factory=list)  #: for each loop around, the lists that it goes over
+    going: list[Going] = field(default_factory=list)  #: for each loop around, what it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
     relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: what was read of what is outside: see ``Relied``
@@ -625,7 +633,10 @@ class Lowering:
     def check_still(self, key: HeapKey) -> None:
         """Refuse to make a list longer or shorter while a loop goes over it."""
         self.check_alone(key)
-        if any(key in lists for lists in self.going):
+        sites = [going.sites for going in self.going if key in going.lists]
+        if self.unroll and not frozenset().union(*sites) <= self.stateful:
+            raise NeedsState(frozenset().union(*sites))
+        if sites:
             raise UnsupportedSyntax("a list is changed while it is iterated over", self.builder.loc, "iterate over a copy of it")
 
     def replace_version(self, location: Location, value: Operand) -> None:

@@ -49,7 +49,7 @@ from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import truth
 from symgrad.frontend.reading import module_named, name_in_module
 from symgrad.frontend.tables import method, statement
-from symgrad.ir.core import FALSE, Block, Const, If, Operand
+from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand
 from symgrad.location import Loc
 
 
@@ -529,12 +529,20 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     cls = class_in(kind)
     if cls is None or not issubclass(cls, BaseException):
         if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
+            if node.cause is not None and isinstance(kind, Obj):
+                ctx.change(kind.key, tuple({**dict(ctx.state.entries(kind.key)), **cause_of(ctx, node.cause)}.items()))
             raise_kind(ctx, *taken)
             return
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
-    if node.cause is not None:
-        ctx.evaluate(node.cause)
-    raise_class(ctx, cls, args, node)
+    raise_class(ctx, cls, args, node, None if node.cause is None else cause_of(ctx, node.cause))
+
+
+def cause_of(ctx: Lowering, node: ast.expr) -> dict[str, Binding]:
+    """What ``raise ... from`` enters in the exception."""
+    cause = ctx.evaluate(node)
+    if (cls := class_in(cause)) is not None:
+        cause = construct(ctx, cls, cls.__name__, [], {}, node)
+    return {"__cause__": cause, "__suppress_context__": Num(TRUE)}
 
 
 def class_in(held: Binding) -> type | None:
@@ -553,8 +561,8 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
     return ctx.evaluate(node), []
 
 
-def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) -> None:
-    """Raise an exception of a class."""
+def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: dict[str, Binding] | None = None) -> None:
+    """Raise an exception of a class; ``cause`` is what it is entered with besides."""
     raisable = Raisable((cls,), exact=True, own=True)
     if not is_seen(ctx, raisable):
         operands = [ctx.read(argument, node) for argument in args]
@@ -563,7 +571,10 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST) ->
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)
         ctx.state.dead = True
         return
-    raise_here(ctx, kind_of(ctx, raisable), construct(ctx, cls, cls.__name__, args, {}, node), Tup(tuple(args)))
+    made = construct(ctx, cls, cls.__name__, args, {}, node)
+    if cause and isinstance(made, Obj):
+        ctx.change(made.key, tuple({**dict(ctx.state.entries(made.key)), **cause}.items()))
+    raise_here(ctx, kind_of(ctx, raisable), made, Tup(tuple(args)))
 
 
 def raise_kind(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> None:

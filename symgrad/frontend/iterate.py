@@ -15,7 +15,7 @@ from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
-from symgrad.frontend.context import Lowering, standing_for
+from symgrad.frontend.context import Lowering, NeedsState, standing_for
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.exceptions import check_count, fail
 from symgrad.frontend.flow import branch
@@ -135,16 +135,24 @@ def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
     return [k for k, _ in content] if key.kind == "dict" and not isinstance(content, Ref) else content
 
 
-def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST) -> list[Any]:
-    """The items of a container of known structure as they are now: Python sees what the body of a loop does to a list."""
+def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sites: frozenset[Any] = frozenset()) -> list[Any]:
+    """The items of a container of known structure as they are now: Python sees what the body of a loop does to a list.
+
+    ``sites``: where what is gone over can get a position instead.
+    """
     if isinstance(over, Obj) and over.key.kind == "list":
         content = ctx.state.heap[over.key]
-        again: list[Any] | Items = items if isinstance(content, Ref) else [b for _, b in content]
+        again: list[Any] | None = [b for _, b in content] if not isinstance(content, Ref) else None
+        if again is None and not all(isinstance(x, Binding) for x in items):
+            again = items
     elif isinstance(over, Iter) and over.kind in ("enumerate", "zip") and over.key is None and all(isinstance(x, Binding) for x in items):
-        again = items_of(ctx, over, node)
+        known = items_of(ctx, over, node)
+        again = known if isinstance(known, list) else None
     else:
         return items
-    if not isinstance(again, list):
+    if again is None and not sites <= ctx.stateful:
+        raise NeedsState(sites)
+    if again is None:
         what = "a list becomes one of any length while it is iterated over"
         raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
     return again
@@ -379,11 +387,12 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
         items = unpack_memory(ctx, binding, items, len(targets), star, node)
     if star is None:
         if len(items) != len(targets):
-            raise UnsupportedSyntax(f"{len(items)} values are assigned to {len(targets)} names", ctx.loc(node))
+            word, held = ("not enough", f", got {len(items)}") if len(items) < len(targets) else ("too many", "")
+            fail(ctx, ValueError, f"{word} values to unpack (expected {len(targets)}{held})")
         return items
     after = len(targets) - star - 1
     if len(items) < len(targets) - 1:
-        raise UnsupportedSyntax(f"{len(items)} values are assigned to at least {len(targets) - 1} names", ctx.loc(node))
+        fail(ctx, ValueError, f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
     middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
     return [*items[:star], middle, *items[len(items) - after :]]
 

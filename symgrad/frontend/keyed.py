@@ -164,7 +164,7 @@ def set_discard(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
 @method("set", "remove")
 def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     if static_key(ctx, args[0], node, *ELEMENT) not in elements_of(ctx, owner):
-        raise UnsupportedSyntax("what is removed from a set is not in it", ctx.loc(node))
+        fail(ctx, KeyError, static_key(ctx, args[0], node, *ELEMENT))
     return set_discard(ctx, owner, args, node)
 
 

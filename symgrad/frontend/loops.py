@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items
-from symgrad.frontend.context import BREAK, NEXT, RETURN, Loop, Lowering, Raised
+from symgrad.frontend.context import BREAK, NEXT, RETURN, Going, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
 from symgrad.frontend.iterate import (
@@ -26,7 +26,7 @@ from symgrad.frontend.iterate import (
 )
 from symgrad.frontend.live import is_of_any_length, rounds_from
 from symgrad.frontend.operators import truth
-from symgrad.frontend.stepping import begin
+from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
@@ -37,7 +37,8 @@ ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer
 @statement(ast.For)
 def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     iterable = ctx.evaluate(node.iter)
-    iterable = begin(ctx, iterable, node.iter)
+    sites = sites_of(ctx, iterable, node.iter)
+    iterable = begin(ctx, with_position(ctx, iterable, node.iter), node.iter)
     if isinstance(iterable, Generator):
         return over_generator(ctx, node, iterable, rest)
     check = None  #: of the lengths, once the rounds before the shortest ends are gone through
@@ -47,10 +48,10 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
             check, iterable = lengths_compared(ctx, iterable.parts, node.iter), shorter
     items = items_of_loop(ctx, iterable, node.iter)
     if isinstance(items, list):
-        return unrolled(ctx, node, iterable, items, rest)
+        return unrolled(ctx, node, iterable, items, rest, sites)
     if ctx.unroll and (indices := indices_of(items)) is not None:
-        return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest)
-    going = held_lists(ctx, iterable)
+        return unrolled(ctx, node, iterable, [Later(items, Const(k)) for k in indices], rest, sites)
+    going = Going(held_lists(ctx, iterable), sites)
     # arrays have names of their own while the loop lasts: what the user's names are given meanwhile must not be taken for these
     held = {(ctx.frame, f"%over{next(ctx.builder.fresh)}"): array for array in arrays_of(iterable)}
     ctx.state.names |= held
@@ -118,7 +119,7 @@ class Later:
     index: Const
 
 
-def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt]) -> bool:
+def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], rest: list[ast.stmt], sites: frozenset[Any]) -> bool:
     """A loop over a container of known length whose items differ: one round after the other."""
     is_live = isinstance(iterable, Obj) and held_items(iterable, ctx.state) is not None
     held = {} if is_live else held_lists(ctx, iterable)
@@ -126,7 +127,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
         held = {key: before for key, before in held.items() if key.kind == "dict"}
 
     def enter(place: int) -> bool:
-        now = items_now(ctx, iterable, items, node)
+        now = items_now(ctx, iterable, items, node, sites)
         if any(key.kind == "dict" and len(shape_of_object(ctx, key)) != len(before) for key, before in held.items()):
             definite(ctx, MISSING, node, RuntimeError, "dictionary changed size during iteration")
         if place >= len(now):

@@ -416,6 +416,9 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             store_flat(ctx, target, index_of(ctx, node), value, whole)
         case Obj(key):
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
+        case Tup():
+            index_of(ctx, node)
+            fail(ctx, TypeError, f"{exact_class(ctx, owner, whole).__name__!r} object does not support item assignment")
         case _:
             change_outside(ctx, owner)
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
@@ -549,14 +552,18 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if not isinstance(content, Ref):
         if index.spec == "s":
             items = [b for _, b in content]
-            items[static_index(ctx, index, node)] = items_known(ctx, value, node)
+            others, part = items_known(ctx, value, node), static_index(ctx, index, node)
+            if part.step not in (None, 1) and len(range(*part.indices(len(items)))) != len(others):
+                size = len(range(*part.indices(len(items))))
+                fail(ctx, ValueError, f"attempt to assign sequence of size {len(others)} to extended slice of size {size}")
+            items[part] = others
             ctx.check_still(owner.key)
             ctx.change(owner.key, tuple(enumerate(items)))
             return
         if isinstance(index.operands[0] if index.spec == "i" else None, Const):
             key = static_index(ctx, index, node)
             if not -len(content) <= key < len(content):
-                raise UnsupportedSyntax(f"index {key!r} is out of range for {len(content)} items", ctx.loc(node))
+                fail(ctx, IndexError, "list assignment index out of range")
             place = key % len(content)
             ctx.change(owner.key, tuple((k, value if k == place else b) for k, b in content))
             return

@@ -21,7 +21,7 @@ from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
-from symgrad.frontend.exceptions import GIVEN, fail, sees
+from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
@@ -243,7 +243,7 @@ def dict_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     ctx.check_keys(owner.key, node)
     content, key = dict(ctx.state.heap[owner.key]), unwrap(args[0])  # type: ignore[arg-type]
     if key not in content and len(args) < 2:
-        if sees(ctx, KeyError) and isinstance(key, str | int):
+        if isinstance(key, str | int):
             fail(ctx, KeyError, key)
         raise UnsupportedSyntax(f"key {key!r} is not in this dict", ctx.loc(node))
     made = content.pop(key, args[-1])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import collections
+import math
 import operator
 import re
 from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.errors import NoDerivative, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
 from symgrad.frontend.aliases import one_array
 from symgrad.frontend.bindings import (
@@ -49,7 +50,7 @@ from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import FALSE, ONE, TRUE, ZERO, Call, Const, Operand
+from symgrad.ir.core import FALSE, NONE, ONE, TRUE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Object, Scalar, Undefined, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
@@ -134,7 +135,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
         case Static(str(text)), _ if kind is ast.Mod:
             return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
-        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS and kind is not ast.Div:
+        case Num(Const(int(m), None)), Num(Const(int(n), None)) if kind in STATIC_OPERATORS:
             try:
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
             except ZeroDivisionError:
@@ -145,6 +146,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
     whole = getattr(p.type, "kind", None) in ("int", "bool") and getattr(p.type, "dtype", "") is None
     if kind is ast.Pow and whole and isinstance(q, Const) and type(q.value) is int and q.value < 0:
         p = ctx.call("number", p, kind="float")  # an integer to a negative power is a float
+    if kind is ast.Pow and (known := complex_power(p, q)) is not None:
+        return Num(known)
     if kind is ast.Pow:
         check_real(ctx, p, q, node)
     if isinstance(p.type, List) and kind is ast.Mult:
@@ -154,6 +157,13 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
 
 #: rows whose results are never negative
 NONNEGATIVE = frozenset({"abs", "fabs", "exp", "square", "sqrt", "hypot"})
+
+
+def complex_power(base: Operand, exponent: Operand) -> Const | None:
+    """A known negative number to a known fractional power."""
+    values = [o.value for o in (base, exponent) if isinstance(o, Const) and o.name is None and type(o.value) in (int, float)]
+    fractional = len(values) == 2 and values[0] < 0 and math.isfinite(values[1]) and not float(values[1]).is_integer()
+    return Const(values[0] ** values[1]) if fractional else None
 
 
 def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -> None:
@@ -172,7 +182,8 @@ def check_real(ctx: Lowering, base: Operand, exponent: Operand, node: ast.AST) -
 
     def refused() -> None:
         what = "a negative number to a fractional power is complex, and has no derivative here"
-        ctx.builder.call_many("raise_error", ctx.constant(ValueError, "ValueError"), Const(what))
+        hint = "make it complex before: complex(x) ** y"
+        ctx.builder.call_many("raise_error", ctx.constant(NoDerivative, "NoDerivative"), Const(what), NONE, Const(hint))
         ctx.state.dead = True
 
     branch(ctx, test, refused, lambda: None, [], ctx.loc(node))
@@ -220,7 +231,7 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
     made = first_answer(ctx, tries, a, node)
     if made is None and any(own_method(ctx, owner, word) is not None for owner, _, word in tries):
-        raise UnsupportedSyntax("what stands here does not define this operator for the other", ctx.loc(node))
+        return not_operands(ctx, kind, a, b, node)
     return made
 
 
@@ -291,12 +302,14 @@ def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operan
 SIGNS_OF: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
 }  # fmt: skip
+SIGNS_OF_BITS: dict[type[ast.AST], str] = {ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
 def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
     """An operator that Python has not for these classes: it raises, and so does the program."""
     one, two = (exact_class(ctx, x, node).__name__ for x in (a, b))
-    return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {SIGNS_OF[kind]}: {one!r} and {two!r}")
+    sign = (SIGNS_OF | SIGNS_OF_BITS)[kind]
+    return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {sign}: {one!r} and {two!r}")
 
 
 def is_pythons(operand: Operand) -> bool:
@@ -397,7 +410,23 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             )
         case Iter() if binding.key is not None:
             return Const(True)
-    return ctx.read(binding, node)
+    return unconverted(ctx, ctx.read(binding, node))
+
+
+def as_bool(ctx: Lowering, test: Operand) -> Operand:
+    """A test as a bool of Python's, where the value can be seen: those of NumPy are of another class."""
+    if isinstance(test, Const):
+        return Const(bool(test.value))
+    is_python = isinstance(test.type, Scalar) and test.type.kind == "bool" and test.type.dtype is None
+    return test if is_python else ctx.call("number", test, kind="bool")
+
+
+def unconverted(ctx: Lowering, test: Operand) -> Operand:
+    """What has just been made a bool of Python's, for ``if``, which asks for none."""
+    last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
+    if isinstance(last, Call) and last.name == "number" and last.outs == [test] and getattr(last.args[0].type, "kind", None) == "bool":
+        return last.args[0] if isinstance(last.args[0].type, Scalar) else test
+    return test
 
 
 @expression(ast.BoolOp)
@@ -602,12 +631,12 @@ def held_as(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Operand:
 
 
 def items_compared(ctx: Lowering, a: Binding, b: Binding) -> list[tuple[Binding, ...]] | None:
-    """The items of two lists of known structure that hold more than numbers."""
+    """The items of two lists of known structure."""
     if not all(isinstance(x, Obj) and x.key.kind == "list" for x in (a, b)):
         return None
     contents = [ctx.state.heap[x.key] for x in (a, b) if isinstance(x, Obj)]
     items = [tuple(item for _, item in content) for content in contents if not isinstance(content, Ref)]
-    return items if len(items) == 2 and not all(isinstance(item, Num) for held in items for item in held) else None
+    return items if len(items) == 2 else None
 
 
 def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) -> Binding:
@@ -705,7 +734,7 @@ def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: boo
                 return Num(Const(negate))
             continue
         made = test if made is TRUE else ctx.call("logical_and", made, test)
-    return Num(Const(not negate)) if made is TRUE else Num(ctx.call("not_", made) if negate else made)
+    return Num(Const(not negate)) if made is TRUE else Num(ctx.call("not_", made) if negate else as_bool(ctx, made))
 
 
 def is_integer(ctx: Lowering, binding: Binding) -> bool:
@@ -766,7 +795,8 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     over = begin(ctx, b, node)
     if isinstance(over, Generator):
         found = ctx.apply(Static(any), [ctx.apply(Static(iterating.equals), [a, over], {}, node)], {}, node)
-        return Num(negated(ctx, truth(ctx, found, node))) if negate else found
+        test = truth(ctx, found, node)
+        return Num(negated(ctx, test) if negate else as_bool(ctx, test))
     b = over
     items = items_of(ctx, b, node)
     if not isinstance(items, list):
@@ -774,4 +804,4 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     made = among_items(ctx, a, items, node)
     if isinstance(made, Const):
         return Num(Const(bool(made.value) != negate))
-    return Num(ctx.call("not_", made) if negate else made)
+    return Num(ctx.call("not_", made) if negate else as_bool(ctx, made))

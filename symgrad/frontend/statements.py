@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import argument, definite_item
+from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
 from symgrad.frontend.context import BREAK, CONTINUE, RESULT, RETURN, Lowering
@@ -26,7 +26,7 @@ from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.tables import statement
-from symgrad.frontend.targets import bind, cut_stored, store_attribute
+from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
 from symgrad.ir.core import Call
 from symgrad.ir.types import Array, List
 from symgrad.ops.declare import ROWS
@@ -157,16 +157,8 @@ def delete(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
                 ctx.state.names[(ctx.home(name) or ctx.frame), name] = MISSING
             case ast.Subscript():
                 delete_item(ctx, ctx.evaluate(target.value), target)
-            case ast.Attribute(attr=name, value=owner):
-                held = ctx.evaluate(owner)
-                change_outside(ctx, held)
-                if not (isinstance(held, Obj) and held.key.kind == "record"):
-                    raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
-                if own_method(ctx, held, "__delattr__") is not None:
-                    raise UnsupportedSyntax("an attribute is deleted of an instance that defines __delattr__", ctx.loc(target))
-                content = dict(ctx.state.entries(held.key))
-                definite_item(ctx, content.pop(name, MISSING), target, AttributeError, f"{name!r} is no attribute of the instance")
-                ctx.change(held.key, tuple(content.items()))
+            case ast.Attribute():
+                delete_attribute(ctx, ctx.evaluate(target.value), target)
 
 
 @statement(ast.Expr)

@@ -140,6 +140,19 @@ def held_now(ctx: Lowering, pools: list[Binding]) -> tuple[Any, ...]:
     return tuple(ctx.state.memory[held.location] if isinstance(held, Ref) else held for held in contents)
 
 
+def sites_of(ctx: Lowering, binding: Binding, node: ast.AST) -> frozenset[Any]:
+    """Where what a loop goes over would have to get a position, for the loop to see what its body does to a list."""
+    if isinstance(binding, Iter) and binding.key is not None:
+        return frozenset({binding.key.cls})
+    return frozenset({site_of(ctx, node)}) if isinstance(binding, Obj) and binding.key.kind == "list" else frozenset()
+
+
+def with_position(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """What a loop goes over: of a list that the body of the loop changes, an iterator with a position."""
+    is_changed = isinstance(binding, Obj) and sites_of(ctx, binding, node) & ctx.stateful
+    return record(ctx, binding, node) if is_changed else binding
+
+
 def own_iterator(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """What ``__iter__`` of the user's class gives."""
     binding = definite(ctx, binding, node)
@@ -420,5 +433,7 @@ __all__ = [
     "own_iterator",
     "record",
     "site_of",
+    "sites_of",
     "use",
+    "with_position",
 ]

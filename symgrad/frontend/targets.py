@@ -7,7 +7,7 @@ import dataclasses
 import types
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.absent import definite
+from symgrad.frontend.absent import definite, definite_item
 from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
@@ -15,6 +15,7 @@ from symgrad.frontend.iterate import unpack
 from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
+from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.tables import special
@@ -61,7 +62,7 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
     if isinstance(owner, Obj) and owner.key.kind == "record":
         name = ctx.frame.source.mangle(target.attr)
         if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
-            raise UnsupportedSyntax(f"{owner.key.cls.__name__!r} object has no attribute {name!r}", ctx.loc(target))
+            fail(ctx, AttributeError, f"{owner.key.cls.__name__!r} object has no attribute {name!r}")
         if not own_setter(ctx, owner, name, value, target):
             set_directly(ctx, owner, name, value)
         return
@@ -85,6 +86,43 @@ def own_setter(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast.A
     if from_class(ctx, owner.key.cls, "__setattr__") not in DIRECT:
         return set_by_class(ctx, owner, name, value, node)
     return set_by_descriptor(ctx, owner, name, value, node)
+
+
+def delete_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute) -> None:
+    """``del owner.name`` of an instance made in the function: what its class says, or the attribute is gone."""
+    name = ctx.frame.source.mangle(target.attr)
+    change_outside(ctx, owner)
+    if not (isinstance(owner, Obj) and owner.key.kind == "record"):
+        raise UnsupportedSyntax("this attribute cannot be deleted", ctx.loc(target))
+    cls = owner.key.cls
+    if (own := own_method(ctx, owner, "__delattr__")) is not None and not followed(own):
+        raise UnsupportedSyntax(f"an attribute is deleted, and {cls.__name__} defines __delattr__", ctx.loc(target))
+    if own is not None:
+        ctx.apply_method(owner, "__delattr__", [Static(name)], target)
+    elif not deleted_by_descriptor(ctx, owner, name, target):
+        content = dict(ctx.state.entries(owner.key))
+        definite_item(ctx, content.pop(name, MISSING), target, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+        ctx.change(owner.key, tuple(content.items()))
+
+
+def deleted_by_descriptor(ctx: Lowering, owner: Obj, name: str, node: ast.AST) -> bool:
+    """Is there a property or another descriptor in the class that is told?"""
+    cls = owner.key.cls
+    held = entry_of_class(ctx, cls, name)
+    rely_on_entry(ctx, cls, name, "type")
+    if isinstance(held, property):
+        rely_on_entry(ctx, cls, name)
+        if held.fdel is None:
+            fail(ctx, AttributeError, f"property {name!r} of {cls.__name__!r} object has no deleter")
+        ctx.apply(Bound(owner, name, held.fdel), [], {}, node)
+        return True
+    own = from_class(ctx, type(held), "__delete__")
+    if followed(own):
+        ctx.apply(Bound(Static(held, name), "__delete__", own), [owner], {}, node)
+        return True
+    if own is not None and not isinstance(held, types.MemberDescriptorType):
+        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be deleted here", ctx.loc(node))
+    return False
 
 
 def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding) -> None:
@@ -130,6 +168,9 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
     if followed(own):
         ctx.apply(Bound(Static(held, name), "__set__", own), [owner, value], {}, node)
         return True
-    if isinstance(held, property) or own is not None and not isinstance(held, types.MemberDescriptorType):
+    if isinstance(held, property):
+        rely_on_entry(ctx, cls, name)
+        fail(ctx, AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter")
+    if own is not None and not isinstance(held, types.MemberDescriptorType):
         raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node))
     return False

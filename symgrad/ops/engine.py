@@ -255,7 +255,7 @@ def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def _rounded(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    if len(types) == 1 and isinstance(types[0], Scalar):
+    if isinstance(types[0], Scalar) and (len(types) == 1 or types[1] == Object("None")):
         return INT
     return types[0]
 

@@ -37,7 +37,8 @@ DEFINED_EVERYWHERE = frozenset(
 def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
     """Could the op raise?  ``makers`` are the calls that give values, ``rounds`` the loops whose indices values are."""
     row = ROWS[op.name]
-    if op.name in TOTAL or op.name == "not_" and all(isinstance(operand.type, Scalar) for operand in op.args):
+    is_test = op.name == "not_" or op.name == "number" and op.settings["kind"] == "bool"
+    if op.name in TOTAL or is_test and all(isinstance(operand.type, Scalar) for operand in op.args):
         return False
     if op.name in SIZED:
         return not all(is_size(operand, makers) for operand in op.args[SIZED[op.name] :])
