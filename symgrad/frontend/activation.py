@@ -66,7 +66,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
              defaults: Mapping[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
     """Bind the arguments and lower the body; the caller's frame comes back afterwards."""
     name_ = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
-    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_)
+    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_, frame.place is not None)
     if yields(function):
         if not isinstance(function, ast.FunctionDef) or frame.top:
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
@@ -134,29 +134,35 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
 
 
 def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],
-                   defaults: Mapping[str, Binding], name_: str) -> dict[str, Binding]:  # fmt: skip
-    """Arguments to parameters, as Python does it; ``name_`` is that of the function."""
+                   defaults: Mapping[str, Binding], name_: str, ours: bool) -> dict[str, Binding]:  # fmt: skip
+    """Arguments to parameters, as Python does it; ``name_`` is that of the function. A composition of ours is refused what does not fit."""
+
+    def wrong(what: str) -> None:
+        if ours:
+            raise UnsupportedSyntax(f"{name_}() {what}", ctx.builder.loc)
+        fail(ctx, TypeError, f"{name_}() {what}")
+
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     bound = dict(zip(plain, args, strict=False))
     extra = args[len(plain) :]
     left = dict(kwargs)
     if extra and arguments.vararg is None:
-        fail(ctx, TypeError, f"{name_}() takes {len(plain)} positional arguments but {len(args)} were given")
+        wrong(f"takes {len(plain)} positional arguments but {len(args)} were given")
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = Tup(tuple(extra))
     by_position = {a.arg for a in arguments.posonlyargs}
     for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
         if name in left and name not in by_position:
             if name in bound:
-                fail(ctx, TypeError, f"{name_}() got multiple values for argument {name!r}")
+                wrong(f"got multiple values for argument {name!r}")
             bound[name] = left.pop(name)
         elif name not in bound:
             if name not in defaults:
                 kind = "positional" if name in plain else "keyword-only"
-                fail(ctx, TypeError, f"{name_}() missing 1 required {kind} argument: {name!r}")
+                wrong(f"missing 1 required {kind} argument: {name!r}")
             bound[name] = defaults[name]
     if arguments.kwarg is not None:
         bound[arguments.kwarg.arg] = ctx.new_object("dict", left.items())
     elif left:
-        fail(ctx, TypeError, f"{name_}() got an unexpected keyword argument {next(iter(left))!r}")
+        wrong(f"got an unexpected keyword argument {next(iter(left))!r}")
     return bound

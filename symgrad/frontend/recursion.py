@@ -52,7 +52,9 @@ class Callee:
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that calls itself; it becomes a function of the program."""
     callee = Callee(source.node, source, None, source.function.__code__)
-    return call_callee(ctx, callee, bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name), node)
+    return call_callee(
+        ctx, callee, bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False), node
+    )
 
 
 def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -60,7 +62,7 @@ def call_nested_recursive(ctx: Lowering, function: Fun, args: list[Binding], kwa
     callee = Callee(function.node, function.frame.source, function.frame, function.node)
     outermost = not any(v.func.name == callee.name and not v.done for v in ctx.recursive.values())
     try:
-        bound = bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), callee.name)
+        bound = bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), callee.name, False)
         return call_callee(ctx, callee, bound, node)
     finally:
         if outermost:  # the variables around it may have other values at the next call
