@@ -72,6 +72,13 @@ def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:
     return made
 
 
+def anew(error: SymgradError) -> SymgradError:
+    """An error like another one, which holds nothing of where that was raised."""
+    made = _rebuild(type(error), dict(error.__dict__))
+    made.others = [anew(other) for other in error.others]
+    return made
+
+
 def render(error: SymgradError) -> str:
     """An error as a traceback ends: kind and what, file and line, the line with carets, the way out."""
     return f"{type(error).__name__}: {error}"
@@ -172,9 +179,13 @@ class CaughtException(SymgradError):
 
 
 class UnsureAlias(SymgradError):
-    """A store to memory that another name, read later, may or may not share."""
+    """A store to memory that another name, read later, may or may not share.
+
+    ``laid``: might it be known if it were known how the arguments lie in memory?
+    """
 
     default_hint = "take a .copy() of one of the two"
+    laid: bool = True
 
 
 class UnknownType(SymgradError):

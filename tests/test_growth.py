@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import linecache
 import sys
 import time
 import tracemalloc
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +17,9 @@ import pytest
 
 import symgrad
 from symgrad.eager import Tensor
+from symgrad.errors import SymgradError
+from symgrad.ir.core import TRUE, Block, If, walk
+from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
 from symgrad.testing import check_grads
 
@@ -128,22 +133,32 @@ def test_a_function_of_fifty_lines_takes_under_a_tenth_of_a_second(program: Call
     assert taken < 0.1
 
 
-def steps(program: Callable[[int], str], count: int) -> int:
-    """How many functions are called, of ours and of others, from a function never seen to the text of its kernel."""
-    function = function_of(program(count))
+def calls_during(run: Callable[[], Any], counts: Callable[[types.CodeType], bool] = lambda code: True) -> int:
+    """How many functions are called meanwhile, of ours and of others; generators are called for each thing that they give."""
     calls = 0
 
-    def note(_frame: Any, event: str, _argument: Any) -> None:
+    def note(frame: Any, event: str, _argument: Any) -> None:
         nonlocal calls
-        calls += event == "call"
+        calls += event == "call" and counts(frame.f_code)
 
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        symgrad.grad(function, wrt=(0, 1), jit=True).source(signature="f8[:], float")
+        run()
     finally:
         sys.setprofile(before)
     return calls
+
+
+def steps(program: Callable[[int], str], count: int, jit: bool = True, module: str = "") -> int:
+    """The calls, perhaps those in one module, from a function never seen to its text, or until it is refused."""
+    function = function_of(program(count))
+
+    def run() -> None:
+        with contextlib.suppress(SymgradError):
+            symgrad.grad(function, wrt=(0, 1), jit=jit).source(signature="f8[:], float")
+
+    return calls_during(run, lambda code: code.co_filename.endswith(module))
 
 
 @pytest.mark.parametrize("program", [arrays, loops])
@@ -154,6 +169,39 @@ def test_the_work_for_a_kernel_is_linear_in_length(program: Callable[[int], str]
     print(f"{program.__name__}: {long / short:.2f} times the calls for three times the lines")
 
     assert long < 3 * 1.3 * short
+
+
+def refused(count: int) -> str:
+    """Something that is refused, and a loop behind it that could be written out."""
+    return body(["d = {w: 1.0}", f"for k in range({count}):", "    x = np.sin(x) * w"])
+
+
+def test_a_function_that_is_refused_is_not_written_out_to_its_end() -> None:
+    steps(refused, 4, False)
+    short, long = steps(refused, 8, False), steps(refused, 64, False)
+    print(f"{refused.__name__}: {long / short:.2f} times the calls for eight times the rounds")
+
+    assert long < 1.1 * short
+
+
+def pending(count: int) -> str:
+    """Divisions that may raise what is caught; the state of each comes out of all the branches around it."""
+    return body(["try:", *(f"    w = 1.0 / w + {k}.5" for k in range(count)), "except ZeroDivisionError:", "    w = 1.0"])
+
+
+def test_numbers_are_unboxed_by_as_much_work_as_there_are() -> None:
+    short, long = (steps(pending, count, False, "passes/unbox.py") for count in (6, 24))
+    print(f"{pending.__name__}: {long / short:.2f} times the calls for sixteen times what is handed on")
+
+    assert long < 16 * short
+
+
+def test_a_walk_takes_as_many_steps_as_there_are_ops_however_deep_they_stand() -> None:
+    block, depth = Block(), 200
+    for _ in range(depth):
+        block = Block([], [If([], NOWHERE, TRUE, block, Block())])
+
+    assert calls_during(lambda: list(walk(block)), lambda code: code is walk.__code__) <= depth + 2
 
 
 # ------------------------------------------------------------------ memory

@@ -82,6 +82,7 @@ def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
         return str(order)
     if order not in ("A", "K", None):
         return None
+    ctx.laid = True
     type_ = ctx.type_of(source) if isinstance(source, Ref | Num) else None
     if not isinstance(type_, Array) or type_.rank == 1 or type_.layout in ("C", "CF"):
         return "C" if order == "A" or isinstance(type_, Array) else "K"
@@ -92,6 +93,7 @@ def laid_like(ctx: Lowering, order: Any, source: Binding) -> str | None:
 
 def in_order(ctx: Lowering, made: Binding, order: str, node: ast.AST) -> Binding:
     """An array by rows, or by columns: the array itself if it lies so, a copy if it does not; one of the two if that is not known."""
+    ctx.laid = True
     type_ = ctx.type_of(made)
     if not isinstance(made, Ref) or not isinstance(type_, Array) or type_.shape is None:
         raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node))

@@ -168,6 +168,10 @@ class NeedsState(Exception):
         self.sites = sites
 
 
+class GivenUp(Exception):
+    """Something is refused, and nobody will be told: the function is lowered in another way next, or was refused before in a better one."""
+
+
 class Unresolved(Exception):
     """A recursive call whose result is not known yet: this path tells nothing."""
 
@@ -206,6 +210,7 @@ class Lowering:
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)
+    on_trial: bool = False  #: what is refused here is not refused for good
     no_grad: frozenset[str] = frozenset()
     derive: Callable[..., Any] | None = None
     caught: list[tuple[type, Loc]] = field(default_factory=list)  #: exception classes that are refused where they are raised
@@ -230,6 +235,7 @@ class Lowering:
     filled_later: bool = False  #: such a list is of a length that is known when it runs
     tagged: bool = False  #: of arrays that are one of several it is asked which
     unsure: bool = False  #: that would have helped
+    laid: bool = False  #: it was asked how arrays lie in memory
     stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
     sequences: bool = False  #: lists of any length may hold what has parts, and many items known one by one become such a list
     parted: bool = False  #: that was done
@@ -252,6 +258,22 @@ class Lowering:
     def refuse(self, kind: type[SymgradError], what: str, node: ast.AST | None = None, hint: str | None = None) -> SymgradError:
         """An error of a kind at a node, to be raised."""
         return kind(what, self.loc(node), hint)
+
+    def note_refusal(self, error: SymgradError) -> None:
+        """Note what is refused, and go on to report all of it at once, if it is to be reported."""
+        self.refusals.append(error)
+        if not self.on_trial and (self.unroll or self.unsure and not self.tagged or self.parted):
+            raise GivenUp from None
+
+    @contextmanager
+    def trial(self) -> Iterator[list[SymgradError]]:
+        """Lower something for what it tells: what is refused meanwhile stands in the list, and is forgotten."""
+        kept, outer = self.refusals, self.on_trial
+        self.refusals, self.on_trial = [], True
+        try:
+            yield self.refusals
+        finally:
+            self.refusals, self.on_trial = kept, outer
 
     def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
         """Note that the program contains what an expression read; ``aspect`` says what of it.  Compositions of ours do not change."""

@@ -72,21 +72,18 @@ def as_text(ctx: Lowering, function: Any) -> Iterator[None]:
 
 def read_type(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Type | None:
     """Read a declared function itself: it must not write to its arguments, and it tells the type of the result."""
-    entry, refusals = ctx.state, len(ctx.refusals)
+    entry = ctx.state
     ctx.state = entry.copy()
     found: Type | None = None
     written = False
     try:
-        with ctx.inside(Block()), as_text(ctx, function):
+        with ctx.inside(Block()), as_text(ctx, function), ctx.trial() as refusals:
             made = inline(ctx, function, args, kwargs, node)
-            found = ctx.type_of(made) if isinstance(made, Num | Ref) else None
+            found = ctx.type_of(made) if isinstance(made, Num | Ref) and not refusals else None
         written = any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items())
     except (SymgradError, Raised):
         found = None  # what cannot be read is called as it is
     finally:
-        if len(ctx.refusals) > refusals:
-            found = None
-            del ctx.refusals[refusals:]
         ctx.state = entry
     if written:
         raise UnsupportedSyntax(f"{function.__name__} is declared by a rule and writes to its argument", ctx.loc(node), "write to a copy")

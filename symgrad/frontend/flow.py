@@ -74,9 +74,10 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
         ctx.state = state
         del ctx.edges[mark:]
         ctx.builder.block = block
-        ctx.refusals.append(error.at(ctx.loc(node)))
+        refused = error.at(ctx.loc(node))
         for name in sorted(assigned([node])):
             ctx.state.names[(ctx.home(name) or ctx.frame), name] = Broken("its assignment was refused")
+        ctx.note_refusal(refused)
         return False
     finally:
         ctx.builder.loc = before

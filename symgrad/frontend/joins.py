@@ -22,7 +22,6 @@ from symgrad.frontend.bindings import (
     Iter,
     Location,
     Maybe,
-    Name,
     Num,
     Obj,
     OneOf,
@@ -155,11 +154,13 @@ class Joining:
         expose_on_both(self.ctx, self.entry, [(s.block, s.state) for s in (self.then, self.orelse) if not s.state.dead])
         join_exposed(state, self.entry, a, b, self.out)
         state.operands = self.entry.operands
-        for side in alive:
+        state.partners, state.stale = dict(alive[0].partners), dict(alive[0].stale)
+        for side in alive[1:]:
             for location, others in side.partners.items():
-                state.partners[location] = {**state.partners.get(location, NO_LOCATIONS), **others}
+                if (known := state.partners.get(location, NO_LOCATIONS)) is not others:
+                    state.partners[location] = {**known, **others}
             state.stale = {**side.stale, **state.stale}
-            state.twins |= side.twins
+        state.twins = state.twins.union(*(side.twins for side in alive))
         state.kin, state.bases = dict(self.entry.kin), dict(self.entry.bases)
         for location in self.entry.memory:
             if self.blank and any(location not in side.memory for side in alive):
@@ -167,10 +168,15 @@ class Joining:
             state.memory[location] = self.version(location)
         for key in self.entry.heap:
             state.heap[key] = self.content(key)
+        first, second = (b if a.dead else a).names, (a if b.dead else b).names
         for name in dict.fromkeys([*a.names, *b.names]):
-            outer, self.blank = self.blank, self.blank or name[0] == RAISED
-            made = self.binding(self.of(a, b, name), self.of(b, a, name), name[1])
-            self.blank = outer
+            one, two = first.get(name, MISSING), second.get(name, MISSING)
+            if one is two and (len(alive) == 2 or one is self.entry.names.get(name)):
+                made = one
+            else:
+                outer, self.blank = self.blank, self.blank or name[0] == RAISED
+                made = self.binding(one, two, name[1])
+                self.blank = outer
             if made != MISSING:
                 state.names[name] = made
         self.relate()
@@ -178,10 +184,6 @@ class Joining:
         if len(state.codes) == 1:
             state.names[CODE] = Num(Const(next(iter(state.codes))))
         return state
-
-    @staticmethod
-    def of(side: State, other: State, name: Name) -> Binding:
-        return (other if side.dead else side).names.get(name, MISSING)
 
     def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
         out = Value(self.ctx.builder.freshen(type_), None if name is None or name.startswith("%") else name)

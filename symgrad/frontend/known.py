@@ -57,8 +57,11 @@ def in_all(several: Sequence[Known]) -> Known:
     """What is known on each of some paths."""
     if not several:
         return NOTHING_KNOWN
-    first, *others = several
-    return {k: v for k, v in first.items() if all(other.get(k) is v for other in others)}
+    made, *others = several
+    for other in others:
+        if other is not made:
+            made = {k: v for k, v in made.items() if other.get(k) is v}
+    return made
 
 
 __all__ = ["TESTS", "Decided", "in_all"]

@@ -44,7 +44,19 @@ from symgrad.frontend import (
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.columns import holds_parts, split
-from symgrad.frontend.context import OUTSIDE, Captured, Frame, Lowering, NeedsState, Raised, Recapture, StoredOutside, Unresolved, is_float
+from symgrad.frontend.context import (
+    OUTSIDE,
+    Captured,
+    Frame,
+    GivenUp,
+    Lowering,
+    NeedsState,
+    Raised,
+    Recapture,
+    StoredOutside,
+    Unresolved,
+    is_float,
+)
 from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import constant_text
@@ -124,7 +136,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     refused: SymgradError | None = None
     stateful: frozenset[Any] = frozenset()
     stored: frozenset[str] = frozenset()
-    tagged, sequences = False, True
+    tagged, sequences, laid = False, True, False
     for _ in range(RESTARTS):
         told = None if notes is None else Notes()
         unroll = refused is not None
@@ -141,7 +153,8 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
             if found.sites <= stateful:
                 raise UnsupportedSyntax("an iterator is used in several places", source.loc(source.node), "make it a list") from None
             stateful |= found.sites
-        except SymgradError as error:
+        except (SymgradError, GivenUp) as error:
+            laid = laid or attempt.laid
             if attempt.unsure and not tagged:
                 tagged = True  # it may be known which of several arrays is written to
                 continue
@@ -149,8 +162,8 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
                 sequences = tagged = False  # it may be followed where what is known item by item stays so
                 continue
             if refused is not None:
-                raise refused from None
-            refused = error  # with its loops written out the function may still be followed
+                raise by_layout(refused, laid) from None
+            refused = error if isinstance(error, SymgradError) else None  # with its loops written out the function may still be followed
         else:
             if notes is not None:
                 tell(notes, source, told or (), pins or {}, refused)
@@ -164,6 +177,14 @@ def laid_out_now(held: Captured) -> Captured:
     """An array from outside that is written to: how it lies in memory decides what shows its elements."""
     laid = laid_out_as(held.abstract, held.seen)
     return replace(held, abstract=laid if laid.layout in ("C", "F") else held.abstract)
+
+
+def by_layout(refused: SymgradError, laid: bool) -> SymgradError:
+    """A refusal that says whether it was asked how arrays lie in memory before all was refused."""
+    for error in refused.errors:
+        if isinstance(error, UnsureAlias):
+            error.laid = laid
+    return refused
 
 
 def tell(notes: Notes, source: Source, told: Iterable[Note], pins: Mapping[str, Any], refused: SymgradError | None) -> None:
@@ -198,6 +219,7 @@ class Attempt:
     stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
     wrt: frozenset[str] = frozenset()
     parted: bool = False  #: that was done
+    laid: bool = False  #: it was asked how arrays lie in memory
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
@@ -233,7 +255,7 @@ class Attempt:
         try:
             return self.lowered_by(ctx, frame, body)
         finally:
-            self.unsure, self.parted = ctx.unsure, ctx.parted
+            self.unsure, self.parted, self.laid = ctx.unsure, ctx.parted, ctx.laid
 
     def lowered_by(self, ctx: Lowering, frame: Frame, body: Block) -> Lowered:
         """The function by a state that knows nothing yet."""
@@ -305,10 +327,10 @@ class Attempt:
             assert ctx.refusals or raises(ctx.builder.block)
             return Num(Const(0.0))  # never given back
         except Unresolved:
-            ctx.refusals.append(UnsupportedSyntax("a function calls itself without end", self.source.loc(node)))
+            ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node)))
             return Static(None)
         except SymgradError as error:
-            ctx.refusals.append(error.at(self.source.loc(node)))
+            ctx.note_refusal(error.at(self.source.loc(node)))
             return Static(None)
 
     # -------------------------------------------------------------- arguments
@@ -520,7 +542,7 @@ class Attempt:
             operands.append(made := ctx.whole(binding, node))
             return leaf_result(ctx, binding, made.type, node)
         except SymgradError as error:
-            ctx.refusals.append(error.at(self.source.loc(node)))
+            ctx.note_refusal(error.at(self.source.loc(node)))
             return Result("{}", 1)
 
 

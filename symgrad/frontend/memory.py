@@ -495,6 +495,7 @@ def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: a
 
 def is_in_a_row(ctx: Lowering, ref: Ref) -> bool:
     """Are the elements of an array one after the other in memory?"""
+    ctx.laid = True
     type_, root = ctx.type_of(ref), ctx.state.memory[ref.location].type
     return getattr(type_, "rank", None) == 1 or all(getattr(t, "layout", "?") in ("C", "CF") for t in (type_, root))
 

@@ -80,9 +80,8 @@ def check_kinds(
     """NumPy makes all results what the first one is: an integer first would cut the others. ``rows`` are arguments that are arrays."""
     entry = ctx.state
     ctx.state = entry.copy()
-    refusals = len(ctx.refusals)
     try:
-        with ctx.inside(Block()) as scratch:
+        with ctx.trial(), ctx.inside(Block()) as scratch:  # what is refused comes again where it is called
             ctx.state.memory.update({row.location: value for row, value in (rows or {}).items()})
             made = ctx.apply(function, [*(rows or {}), *args], {}, node)
             pure = not changed(entry, ctx.state)
@@ -92,7 +91,6 @@ def check_kinds(
         return
     finally:
         ctx.state = entry
-        del ctx.refusals[refusals:]  # they come again where it is called
     if not pure and name == "np.vectorize":
         what = f"{name} calls the function twice for the first element, and this one changes what is outside of it"
         raise UnsupportedArgument(what, ctx.loc(node), "write a loop, or give otypes=[float]")

@@ -124,6 +124,7 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if step is not None:
         return Ref(args[0].location, (*args[0].path, step))
     root = getattr(ctx.state.memory[args[0].location].type, "layout", "?")  # copies and cotangents of it lie by rows
+    ctx.laid = ctx.laid or name in ("diagonal", "reshape", "ravel")
     if name == "diagonal" and len(args) == 1 and ctx.unroll:
         return diagonal_view(args[0], type_, settings) if root in ("C", "CF") else None
     if name == "transpose" and settings.get("axes") is None and len(args) == 1:

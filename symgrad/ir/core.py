@@ -262,12 +262,25 @@ class Func:
 
 
 def walk(block: Block) -> Iterator[Op]:
-    """Every op of a block and of the blocks inside it, in order of evaluation."""
-    for op in block.ops:
-        yield op
-        if op.blocks:
-            for inner in op.blocks:
-                yield from walk(inner)
+    """Every op of a block and of the blocks inside it, in order of evaluation; as much work an op, however deep it stands."""
+    above: list[tuple[Iterator[Block], Iterator[Op]]] = []
+    blocks: Iterator[Block] = iter(())
+    ops = iter(block.ops)
+    while True:
+        for op in ops:
+            yield op
+            if op.blocks:
+                above.append((blocks, ops))
+                blocks, ops = iter(op.blocks), iter(())
+                break
+        else:
+            inner = next(blocks, None)
+            if inner is not None:
+                ops = iter(inner.ops)
+            elif above:
+                blocks, ops = above.pop()
+            else:
+                return
 
 
 def uses(block: Block) -> dict[Value, int]:

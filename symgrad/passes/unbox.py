@@ -13,6 +13,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operan
 from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
 from symgrad.ir.unbound import is_absent
 from symgrad.ops.declare import ROWS, USER_ROWS
+from symgrad.passes.agenda import Agenda
 from symgrad.passes.facts import Facts, Node, halves_kept
 from symgrad.passes.telling import tell
 
@@ -77,7 +78,7 @@ class _Unboxer:
     readers: dict[Value, list[Op]] = field(default_factory=dict)
     groups: list[list[Operand]] = field(default_factory=list)  #: what is handed on: a loop's slot, a branch's result, an item of a tape
     handed: dict[Operand, None] = field(default_factory=dict)  #: in order, for what is looked at first may decide
-    groups_of: dict[Operand, list[list[Operand]]] = field(default_factory=dict)
+    groups_of: dict[Operand, list[int]] = field(default_factory=dict)  #: by their places
     leaves: dict[Value, Call] = field(default_factory=dict)  #: elements read and results of other functions, and what makes them
     looped: set[Op] = field(default_factory=set)  #: what stands in loops
     order: list[Value] = field(default_factory=list)
@@ -88,9 +89,9 @@ class _Unboxer:
         self.enter(self.func.body, False)
         self.tapes()
         self.handed = dict.fromkeys(o for group in self.groups for o in group)
-        for group in self.groups:
+        for k, group in enumerate(self.groups):
             for operand in group:
-                self.groups_of.setdefault(operand, []).append(group)
+                self.groups_of.setdefault(operand, []).append(k)
         self.order = [v for v in dict.fromkeys([*self.handed, *self.facts.maker]) if isinstance(v, Value) and is_scalar(v)]
         barred: set[Value] = set(self.func.params)
         while True:
@@ -150,31 +151,30 @@ class _Unboxer:
     def settle(self, barred: set[Value]) -> None:
         """The largest set that nothing speaks against."""
         self.unboxed = {v for v in self.order if v not in barred}
-        doubtful: set[Operand] = set(self.unboxed)  # what was not looked at since something that it depends on was taken out
-        before = -1
-        while before != len(self.unboxed):
-            before = len(self.unboxed)
-            for value in self.order:
-                if value in doubtful and value in self.unboxed:
-                    doubtful.discard(value)
+        values, groups = Agenda(self.order), Agenda(range(len(self.groups)))
+        while values or groups:
+            for value in values.walk():
+                if value in self.unboxed:
                     if not (self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))):
-                        self.unboxed.discard(value)
-                        doubtful |= self.depending(value)
-            for group in self.groups:
-                if not all(map(self.is_python, group)):
-                    for operand in [o for o in dict.fromkeys(group) if o in self.unboxed]:
-                        self.unboxed.discard(operand)
-                        doubtful |= self.depending(operand)
+                        self.take_out(value, values, groups)
+            for k in groups.walk():
+                if not all(map(self.is_python, self.groups[k])):
+                    for operand in dict.fromkeys(self.groups[k]):
+                        if operand in self.unboxed:
+                            self.take_out(operand, values, groups)
 
-    def depending(self, operand: Operand) -> set[Operand]:
-        """What may have to stay as it is because the operand does: what it is computed of, what is computed of it, and what beside it."""
+    def take_out(self, operand: Operand, values: Agenda[Value], groups: Agenda[int]) -> None:
+        """It stays as it is; so may what it is computed of, what is computed of it, what stands beside it, and its groups."""
         assert isinstance(operand, Value)
+        self.unboxed.discard(operand)
         maker = self.facts.maker.get(operand)
-        found: set[Operand] = set(maker.args) if isinstance(maker, Call) else set()
+        for other in maker.args if isinstance(maker, Call) else ():
+            values.note(other)
         for op in self.readers.get(operand, ()):
-            if isinstance(op, Call):
-                found.update(op.args, op.outs)
-        return found
+            for other in (*op.args, *op.outs) if isinstance(op, Call) else ():
+                values.note(other)
+        for k in self.groups_of.get(operand, ()):
+            groups.note(k)
 
     def is_python(self, operand: Operand) -> bool:
         """Is the operand a Python number, or nothing?"""
@@ -248,8 +248,8 @@ class _Unboxer:
                     continue
                 elif isinstance(op, Call) and op.name not in FILLING or not isinstance(op, Call | If | For | While):
                     return False
-            for group in self.groups_of.get(current, ()):
-                new += group
+            for k in self.groups_of.get(current, ()):
+                new += self.groups[k]
             for operand in new:
                 if isinstance(operand, Const) and type(operand.value) is not bool:
                     return False
@@ -273,7 +273,7 @@ class _Unboxer:
         """The value, and what it is handed on to, by loops, branches and tapes."""
         found = [value]
         for current in found:
-            new = {o: None for group in self.groups_of.get(current, ()) for o in group if isinstance(o, Value) and o in self.unboxed}
+            new = {o: None for k in self.groups_of.get(current, ()) for o in self.groups[k] if isinstance(o, Value) and o in self.unboxed}
             found += [o for o in new if o not in found]
         return found
 

@@ -1,0 +1,55 @@
+"""What is still to be looked at of a list, when looking goes through it again and again until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Agenda(Generic[T]):
+    """Items in order, all of them due at first. A walk gives those that are due, in order, and those that become due behind where it is.
+
+    >>> agenda = Agenda("abcd")
+    >>> [agenda.note("c") or agenda.note("a") if item == "b" else item for item in agenda.walk()]
+    ['a', None, 'c', 'd']
+    >>> list(agenda.walk()), bool(agenda)
+    (['a'], False)
+    """
+
+    items: Sequence[T]
+    places: dict[T, int] = field(init=False)
+    due: set[int] = field(init=False)
+    ahead: list[int] = field(default_factory=list)  #: due in the walk that is under way, as a heap
+    place: int | None = None  #: where that is
+
+    def __post_init__(self) -> None:
+        self.places = {item: k for k, item in enumerate(self.items)}
+        self.due = set(range(len(self.items)))
+
+    def __bool__(self) -> bool:
+        return bool(self.due)
+
+    def note(self, item: object) -> None:
+        """An item is due; what is no item is let pass."""
+        place = self.places.get(item)  # type: ignore[arg-type]
+        if place is not None and place not in self.due:
+            self.due.add(place)
+            if self.place is not None and place > self.place:
+                heappush(self.ahead, place)
+
+    def walk(self) -> Iterator[T]:
+        """What is due, in order."""
+        self.ahead, self.place = sorted(self.due), -1
+        while self.ahead:
+            self.place = heappop(self.ahead)
+            self.due.discard(self.place)
+            yield self.items[self.place]
+        self.place = None
+
+
+__all__ = ["Agenda"]
