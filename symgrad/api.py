@@ -47,6 +47,7 @@ from symgrad.parameters import (
     resolve_wrt,
 )
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
+from symgrad.pipeline.readings import Readings
 from symgrad.rules import constant, custom_vjp, elementwise, rule
 from symgrad.runtime.locks import LOCK
 from symgrad.saving import is_saved_module
@@ -117,13 +118,13 @@ class Derived:
         setattr(cls, "__call__", watched(guard))  # noqa: B010  # for mypy, a method is not assigned to
 
     def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
-              notes: Notes | None = None, read: Callable[[str], Any] | None = None) -> Compiled:  # fmt: skip
+              notes: Notes | None = None, read: Callable[[str], Any] | None = None,
+              readings: Readings | None = None) -> Compiled:  # fmt: skip
         wanted = self._options
         jit = available(wanted.jit)
         if wanted.what == "primal":
-            return compile_gradient(
-                function, signature, Request((), no_grad=wanted.no_grad, pins=pins, read=read, jit=jit, primal=True), notes
-            )
+            request = Request((), no_grad=wanted.no_grad, pins=pins, read=read, jit=jit, primal=True)
+            return compile_gradient(function, signature, request, notes, readings)
         names = self._positional_floats(signature) if wanted.what == "vjp" and wanted.wrt is None else resolve_wrt(wanted, function)
         check_wrt(function, names, signature)
         single = not isinstance(wanted.wrt, tuple) and not (wanted.what == "vjp" and wanted.wrt is None)
@@ -131,7 +132,7 @@ class Derived:
         request = Request(names, "single" if single else "tuple", wanted.what == "value_and_grad", wanted.has_aux, wanted.what == "vjp",
                           unused, wanted.strict, wanted.no_grad, pins=pins, read=read, jit=jit)  # fmt: skip
         inner: Any = self._of._table.entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
-        return compile_gradient(inner, signature, request, notes)
+        return compile_gradient(inner, signature, request, notes, readings)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:
         parameters = self._table.parameters.parameters

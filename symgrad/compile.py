@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from symgrad.codegen.texts import Kernel, Pair
-from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax
-from symgrad.frontend.lower import Lowered, lower
+from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
+from symgrad.frontend.lower import Lowered, arrays_of_objects, lower
 from symgrad.frontend.source import Source, read
 from symgrad.ir.show import reachable
 from symgrad.jit import Pending
@@ -24,6 +24,7 @@ from symgrad.notes import Notes
 from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
+from symgrad.pipeline.readings import Reading, Readings
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.depth import deep_calls
@@ -35,18 +36,38 @@ from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
 
 
-def lowered_for(function: types.FunctionType, signature: Signature, request: Request,
-                notes: Notes | None = None) -> tuple[Source, Lowered]:  # fmt: skip
-    """Lower a function; one that we wrote is taken from its IR, not read back from its text."""
+def lowered_for(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
+                readings: Readings | None = None) -> tuple[Source, Lowered, Reading | None]:  # fmt: skip
+    """Lower a function; one that we wrote is taken from its IR, not read back from its text, and what was read before from ``readings``.
+
+    Raises Related where it is known that other code is better.
+    """
     own = getattr(function, PROGRAM, None)
     source = read(function if own is None else inspect.unwrap(function))
     if own is not None:
         lowered: Lowered = own()
         for func in reachable(lowered.func):
             func.notes = notes
-        return source, lowered
-    return source, lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
-                         pins=dict(request.pins), notes=notes)  # fmt: skip
+        return source, lowered, None
+    asked = signature, request.pins, request.no_grad, arrays_of_objects(signature, request.wrt)
+    known = None if readings is None or notes is not None else readings.get(asked)
+    if isinstance(known, SymgradError):
+        raise anew(known)
+    if known is not None and (pins := known.better(request.read)):
+        raise Related(pins)
+    if known is not None and (again := known.again()) is not None:
+        return source, again, known
+    try:
+        lowered = lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+                        pins=dict(request.pins), notes=notes)  # fmt: skip
+    except SymgradError as refusal:
+        if readings is not None:
+            readings[asked] = anew(refusal)
+        raise
+    if readings is None or notes is not None:
+        return source, lowered, None
+    made = readings[asked] = Reading(dict(lowered.objects))
+    return source, lowered, made
 
 
 def import_stages(function: types.FunctionType, jit: bool | str) -> None:
@@ -76,14 +97,15 @@ FAULTS = (AssertionError, LookupError, AttributeError, TypeError, ValueError, Ru
 
 
 @collector_paused()
-def compile_gradient(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
+def compile_gradient(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
+                     readings: Readings | None = None) -> Compiled:  # fmt: skip
     """Generate, load and return the derivative of a function for one signature; a fault of ours is refused as such.
 
-    ``notes`` collects what the stages tell of their decisions.
+    ``notes`` collects what the stages tell of their decisions, ``readings`` what the function was read as.
     """
     try:
         with deep_calls():
-            return generated(function, signature, request, notes)
+            return generated(function, signature, request, notes, readings)
     except SymgradError:
         raise
     except RecursionError:
@@ -96,10 +118,11 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
         raise InvalidIR(what, source.loc(source.node)) from fault
 
 
-def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None) -> Compiled:
+def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None,
+              readings: Readings | None) -> Compiled:  # fmt: skip
     """Read the function, run the stages, and load what they make."""
-    source, lowered = lowered_for(function, signature, request, notes)
-    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM))
+    source, lowered, reading = lowered_for(function, signature, request, notes, readings)
+    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading)
     shelf = shelf_of(job, request.read is not None) if request.jit and notes is None else None
     comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
     found = None if shelf is None else shelf.numpy(request.read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -20,6 +20,46 @@ from symgrad.text import root_of, value_of
 from symgrad.verification.first_call import FirstCall
 
 
+@dataclass(frozen=True, slots=True)
+class World:
+    """What was read from outside when a function was read, as it was."""
+
+    relied: tuple[Relied, ...]
+    captured: tuple[tuple[str, Abstract], ...]
+    related: tuple[tuple[str, str, bool], ...]
+    apart: tuple[tuple[str, str], ...]
+    objects: Mapping[str, Any]
+
+    def is_as_it_was(self, function: types.FunctionType, arguments: Mapping[str, Any] | None, names: Collection[str]) -> bool:
+        """Is it still so? Without arguments, what is read from those, which have these names, is not looked at."""
+        return (
+            all(
+                self.relies(function, relied, arguments or {})
+                for relied in self.relied
+                if arguments is not None or root_of(relied.text) not in names
+            )
+            and all(
+                alike(read_captured(function, expression, self.objects, arguments or {}, item), item)
+                for expression, item in self.captured
+                if arguments is not None or root_of(expression) in self.objects or root_of(expression) not in names
+            )
+            and all(self.as_related(function, *pair, arguments or {}) for pair in self.related)
+            and all(self.as_related(function, text, path, False, {}) for text, path in self.apart if root_of(path) not in names)
+        )
+
+    def relies(self, function: types.FunctionType, relied: Relied, arguments: Mapping[str, Any]) -> bool:
+        """Is what the code contains of something outside still so?"""
+        try:
+            return relied.holds(evaluated(function, relied.text, self.objects, arguments))
+        except Exception:
+            return False
+
+    def as_related(self, function: types.FunctionType, one: str, other: str, same: bool, arguments: Mapping[str, Any]) -> bool:
+        """Are two things that are read from outside one object if they were?"""
+        first, second = (evaluated(function, text, self.objects, arguments) for text in (one, other))
+        return (first is second) == same
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One signature and the code for it."""
@@ -28,6 +68,7 @@ class Entry:
     compiled: Compiled
     examples: tuple[str, ...] | None = None  #: texts of the arguments of the first call, for the self-check of a saved module
     first: FirstCall | None = None  #: of code that is compared with the user's function when it is first called
+    trail: Any = None  #: what was tried until there was this code, which is of use while the code is
 
     @property
     def awaited(self) -> bool:
@@ -36,24 +77,15 @@ class Entry:
 
     def still_holds(self, function: types.FunctionType, arguments: Mapping[str, Any] | None) -> bool:
         """Is what the code reads from outside of the types it was made for? Without arguments, those are not looked at."""
-        return (
-            all(
-                self.relies(function, relied, arguments or {})
-                for relied in self.compiled.relied
-                if arguments is not None or root_of(relied.text) not in self.signature.names
-            )
-            and all(
-                alike(read_captured(function, expression, self.compiled.objects, arguments or {}, item), item)
-                for expression, item in self.compiled.captured
-                if arguments is not None or root_of(expression) in self.compiled.objects or root_of(expression) not in self.signature.names
-            )
-            and all(self.as_related(function, *pair, arguments or {}) for pair in self.compiled.related)
-            and all(
-                self.as_related(function, text, path, False, {})
-                for text, path in self.compiled.apart
-                if root_of(path) not in self.signature.names
-            )
-            and (arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins))
+        return self.world.is_as_it_was(function, arguments, self.signature.names) and (
+            arguments is None or all(self.pinned(function, text, value, arguments) for text, value in self.compiled.pins)
+        )
+
+    @property
+    def world(self) -> World:
+        """What the code reads from outside."""
+        return World(
+            self.compiled.relied, self.compiled.captured, self.compiled.related, self.compiled.apart, self.compiled.objects
         )
 
     def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
@@ -63,18 +95,6 @@ class Entry:
         except Exception:
             return False
         return type(now) is type(value) and bool(now == value)
-
-    def relies(self, function: types.FunctionType, relied: Relied, arguments: Mapping[str, Any]) -> bool:
-        """Is what the code contains of something outside still so?"""
-        try:
-            return relied.holds(evaluated(function, relied.text, self.compiled.objects, arguments))
-        except Exception:
-            return False
-
-    def as_related(self, function: types.FunctionType, one: str, other: str, same: bool, arguments: Mapping[str, Any]) -> bool:
-        """Are two things that are read from outside one object if they were?"""
-        first, second = (evaluated(function, text, self.compiled.objects, arguments) for text in (one, other))
-        return (first is second) == same
 
     def writes(self, path: str) -> bool:
         """Does the function write to the array that this expression over its parameters reaches?"""

@@ -17,6 +17,7 @@ from typing import Any
 from symgrad.abstraction import abstract, laid_out
 from symgrad.dispatch.entry import Entry, evaluated, refuse_overlap, refuse_shared
 from symgrad.dispatch.guard import MISSING, Users, write_guard
+from symgrad.dispatch.trail import Trail, forget_trails, trail_of
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
 from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
@@ -234,23 +235,26 @@ class Table:
         entry = self.known(laid, arguments)
         if entry is not None:
             return entry
+        trail = trail_of(self.function, signature, arguments)
         try:
-            return self.compile(signature, arguments)
+            return self.compile(signature, arguments, (), trail)
         except MAY_FOLLOW as refusal:
             if not isinstance(refusal, UnsureAlias) or laid == signature:
-                return self.sized(signature, arguments, refusal)
+                return self.sized(signature, arguments, refusal, trail)
+            if not refusal.laid:
+                return self.sized(laid, arguments, refusal, trail)
         try:
-            return self.compile(laid, arguments)
+            return self.compile(laid, arguments, (), trail)
         except MAY_FOLLOW as refusal:
-            return self.sized(laid, arguments, refusal)
+            return self.sized(laid, arguments, refusal, trail)
 
-    def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError) -> Entry:
+    def sized(self, signature: Signature, arguments: Mapping[str, Any], refusal: SymgradError, trail: Trail) -> Entry:
         """A function that cannot be followed for any sizes, for these: loops can then be written out, lists have known lengths."""
         pins = sizes(self.function, signature, arguments)
         if pins is None:
             raise refusal
         try:
-            return self.compile(signature, arguments, pins)
+            return self.compile(signature, arguments, pins, trail)
         except SymgradError:
             raise refusal from None
 
@@ -272,13 +276,13 @@ class Table:
             entries = [e for e in entries if not any(is_relation(text) for text, _ in e.compiled.pins)]
         return next((e for e in entries if e.still_holds(self.function, arguments)), None)
 
-    def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins) -> Compiled:
+    def made(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins, trail: Trail | None) -> Compiled:
         """Compile; an integer that must be known (an axis, say) is made part of the signature with its value."""
         seek = arguments is not None
         while True:
             read = partial(evaluated, self.function, objects={}, arguments=arguments or {}) if seek else None
             try:
-                return self.make(self.function, signature, pins, read=read)
+                return self.make(self.function, signature, pins, read=read, readings=None if trail is None else trail.readings)
             except Related as found:
                 pins, seek = pins + found.pins, False
             except UnsupportedArgument as refusal:
@@ -288,15 +292,17 @@ class Table:
                     raise
                 pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in wanted.items() if text)
 
-    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = ()) -> Entry:
+    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None) -> Entry:
         """Make the code for a signature, once however many threads ask, and a new guard that knows it."""
         with LOCK:
             entry = self.known(signature, arguments) if arguments is not None or not pins else None
             if entry is not None:
                 return entry
             examples = None if arguments is None else examples_of(self.function, arguments)
-            compiled = self.made(signature, arguments, pins)
-            entry = Entry(signature, compiled, examples, self.first_call(signature, compiled))
+            compiled = self.made(signature, arguments, pins, trail)
+            entry = Entry(signature, compiled, examples, self.first_call(signature, compiled), trail)
+            if trail is not None:
+                trail.keep(entry)
             entries = {s: list(kept) for s, kept in self.entries.items()}
             entries.setdefault(signature, []).append(entry)
             while sum(map(len, entries.values())) > KEPT:
@@ -330,6 +336,7 @@ TABLES: weakref.WeakSet[Table] = weakref.WeakSet()
 def forget_all() -> None:
     """Compile everything anew when next called: the vocabulary has changed."""
     with LOCK:
+        forget_trails()
         for table in list(TABLES):
             table.reset()
 

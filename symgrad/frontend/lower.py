@@ -228,13 +228,13 @@ class Attempt:
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
     relations: dict[str, Extent] = field(init=False)
-    owned: set[str] = field(init=False)  #: the paths of arrays that objects among the arguments hold, and no gradient is asked for
+    owned: frozenset[str] = field(init=False)  #: the paths of arrays that objects among the arguments hold, and no gradient is asked for
 
     def __post_init__(self) -> None:
         self.relations = related_extents(self.pins, self.signature)
-        self.owned = {path for name, item in self.signature.params for path in owned_arrays(name, item, name in self.wrt)}
         trees = [held for held in self.known if isinstance(held.abstract, Tree)]
-        self.owned |= {path for held in trees for path in owned_arrays(held.text, held.abstract, False, inside=True)}
+        outside = (path for held in trees for path in owned_arrays(held.text, held.abstract, False, inside=True))
+        self.owned = arrays_of_objects(self.signature, self.wrt).union(outside)
 
     def lowered(self) -> Lowered:
         node = self.source.node
@@ -546,6 +546,11 @@ class Attempt:
             return Result("{}", 1)
 
 
+def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
+    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
+    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, name in wrt))
+
+
 def owned_arrays(path: str, item: Abstract, active: bool, inside: bool = False) -> Iterator[str]:
     """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
     if isinstance(item, Array) and inside and not (active and is_float(item)):
@@ -573,4 +578,4 @@ def raises(block: Block) -> bool:
     return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
 
 
-__all__ = ["Lowered", "lower"]
+__all__ = ["Lowered", "arrays_of_objects", "lower"]

@@ -30,6 +30,7 @@ from symgrad.frontend.lower import Lowered
 from symgrad.frontend.results import Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
+from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
@@ -109,10 +110,7 @@ def derivation(job: Job, read: Read) -> Derivation:
     if job.request.primal:
         return function_itself(job, read)
     job.check_output()
-    job.stage("lowered", job.lowered.func)
-    primal = simplify(observed(job.lowered.func) if job.lowered.fresh else job.lowered.func)
-    seek_relations(job, primal, read)
-    primal = job.stage("simplified", primal)
+    primal = simplified(job, job.lowered.func, read)
     active = list(range(job.output.count))
     wrt = job.wanted()
     check(primal, wrt, active, {Same(item.value): path for path, item in job.signature.leaves() if isinstance(item, Static)})
@@ -122,6 +120,23 @@ def derivation(job: Job, read: Read) -> Derivation:
         job.stage("simplified", primal)
     make = partial(pullback if job.request.pullback else whole_gradient, wrt=wrt, active=active)
     return of_best_form(job, primal, make)
+
+
+def simplified(job: Job, func: Func, read: Read) -> Func:
+    """What was lowered after the first passes, which another derivative may have run already."""
+    reading = job.reading
+    if reading is not None and reading.func is not None and reading.simplified is not None:
+        job.stages |= {"lowered": reading.func, "simplified": reading.simplified}
+        job.relations = reading.related
+        return clone(reading.simplified)
+    alone = len(reachable(func)) == 1  # copies share the functions that they call
+    job.stage("lowered", func)
+    func = simplify(observed(func) if job.lowered.fresh else func)
+    seek_relations(job, func, read)
+    func = job.stage("simplified", func)
+    if reading is not None and alone:
+        reading.lowered, reading.func, reading.simplified = job.lowered, job.stages["lowered"], job.stages["simplified"]
+    return func
 
 
 def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
@@ -182,6 +197,8 @@ def seek_relations(job: Job, func: Func, read: Read) -> None:
         return
     words = {symbol: text for text, symbol in extent_words(job.signature).items()}
     job.relations = tuple(relations(func, words))
+    if job.reading is not None:
+        job.reading.related = job.relations
     pins = tuple((text, 0) for text in job.relations if read(text) == 0)
     if pins:
         raise Related(pins)
@@ -263,11 +280,7 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
 
 def function_itself(job: Job, read: Read) -> Derivation:
     """The function as it was read, without a derivative; it leaves its arguments alone."""
-    job.stage("lowered", job.lowered.func)
-    func = clone(job.lowered.func)
-    func = simplify(observed(func) if job.lowered.fresh else func)
-    seek_relations(job, func, read)
-    return of_best_form(job, job.stage("simplified", func), itself)
+    return of_best_form(job, simplified(job, clone(job.lowered.func), read), itself)
 
 
 def itself(job: Job, func: Func) -> Derivation:

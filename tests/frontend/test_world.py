@@ -304,9 +304,33 @@ def tried(kind: str, reads: tuple[str, ...], jit: Any) -> None:
             check(f"{kind}: {body}: after {change}", now(module.f), answer(derived), refusable)
 
 
+def tried_on_several(kind: str, reads: tuple[str, ...]) -> None:
+    """A derivative of the same function is made after each change, beside the first one: what was read for that may not hold any more."""
+    thing = THINGS[kind]
+    for body in reads:
+        module = module_of(thing, body, f"world_{next(NUMBER)}")
+        kept = []
+        for change in ("pass", *thing.changes):
+            apply(module, change)
+            refusable = any(word in change for word in REFUSABLE)
+            kept.append(symgrad.value_and_grad(module.f, allow_unused=True))
+            check(f"{kind}: {body}: made after {change}", now(module.f), answer(kept[-1]), refusable)
+
+
 @pytest.mark.parametrize("kind", THINGS)
 def test_code_follows_what_is_outside(kind: str) -> None:
     tried(kind, THINGS[kind].reads[::2], False)
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_derivatives_made_later_follow_what_is_outside(kind: str) -> None:
+    tried_on_several(kind, THINGS[kind].reads[1::3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", THINGS)
+def test_derivatives_made_later_follow_what_is_outside_however_it_is_read(kind: str) -> None:
+    tried_on_several(kind, THINGS[kind].reads)
 
 
 @pytest.mark.slow
