@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from symgrad.codegen.comments import Mark
@@ -271,9 +271,7 @@ class Writer:
     def copies(self, pairs: list[tuple[Value, Operand]]) -> list[ast.stmt]:
         """Assignments that happen at once: in an order that does no harm, or as one of tuples."""
         pending: list[tuple[str, Operand, set[str]]] = []
-        self.unset |= {
-            self.name_of[o]: None for t, o in pairs if isinstance(o, Value) and o in self.passed and self.name_of[o] != self.name_of[t]
-        }
+        self.hand_on(o for t, o in pairs if o in self.layout.nested or isinstance(o, Value) and self.name_of[o] != self.name_of[t])
         for target, operand in pairs:
             if is_undefined(operand):
                 continue
@@ -292,6 +290,11 @@ class Writer:
             made.append(assign(ast.Name(free[0]), self.expression(free[1])))
         return made
 
+    def hand_on(self, operands: Iterable[Operand]) -> None:
+        """Note the names that are read, though nothing may be bound to them, where operands get other names."""
+        doubtful: list[Operand] = [o for o in operands if o in self.passed]
+        self.unset |= {self.name_of[value]: None for value in self.layout.leaves(doubtful) if value in self.passed}
+
     # ------------------------------------------------------------------ statements
 
     def statement(self, op: Op) -> list[ast.stmt]:
@@ -300,6 +303,7 @@ class Writer:
             case Call():
                 return self.call(op)
             case If() if op in self.layout.choices:
+                self.hand_on(y for block in op.blocks for y in block.yields)
                 return [assign(self.target(op.outs), self.choice(op))]
             case If():
                 return self.print_if(op)

@@ -290,8 +290,36 @@ def in_rounds(build: Builder, twice: Value, a: Value, hint: str) -> Value:
     return loop.outs[0]
 
 
+def in_choices(build: Builder, twice: Value, a: Value, hint: str, times: int = 1) -> Value:
+    """A number that is bound where ``a`` is more than 1, and chosen by an expression where it is less."""
+    outer = If([Value(FLOAT, "y")], build.loc, build.call("greater", twice, Const(0.0)))
+    with build.inside(outer.then):
+        inner = If([Value(FLOAT, hint)], build.loc, build.call("greater", a, Const(1.0)))
+        with build.inside(inner.then):
+            inner.then.yields = [build.call("multiply", twice, Const(3.0), hint=hint)]
+        inner.orelse.yields = [UNDEF]
+        build.append(inner)
+        choice = If([Value(FLOAT)], build.loc, build.call("less", a, Const(0.7)))
+        choice.then.yields = [inner.outs[0]]
+        with build.inside(choice.orelse):
+            choice.orelse.yields = [build.call("multiply", twice, Const(3.0))]
+        build.append(choice)
+        outer.then.yields = [choice.outs[0]] * times
+    outer.orelse.yields = [Const(0.0)] * times
+    outer.outs += [Value(FLOAT, "other")] * (times - 1)
+    build.append(outer)
+    return outer.outs[-1]
+
+
+def in_statements(build: Builder, twice: Value, a: Value, hint: str) -> Value:
+    """The same, by an expression with a name of its own."""
+    return in_choices(build, twice, a, hint, 2)
+
+
 @pytest.mark.parametrize("hint", ["a", "z", "t"])
-@pytest.mark.parametrize(("bind", "kernel"), [(in_branches, False), (in_rounds, False), (in_rounds, True)])
+@pytest.mark.parametrize(
+    ("bind", "kernel"), [(in_branches, False), (in_choices, False), (in_statements, False), (in_rounds, False), (in_rounds, True)]
+)
 def test_parameters_stay_bound_where_a_name_without_a_value_is_copied(bind: Callable[..., Value], kernel: bool, hint: str) -> None:
     """A parameter is read first and free afterwards, so that what may have no value takes its name."""
     z, a = Value(FLOAT, "z"), Value(FLOAT, "a")
