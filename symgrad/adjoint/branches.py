@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, loosened
+from symgrad.adjoint.implied import implied
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
-from symgrad.adjoint.unread import common
+from symgrad.adjoint.unread import Mask, common
 from symgrad.ir.core import UNDEF, Block, Call, Func, If, Op, Operand, Value, uses
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Box, Scalar, Tape, join
@@ -26,7 +27,7 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
             for k, grad in grads:
                 target = block.yields[k]
                 if isinstance(target, Value) and target in sweep.active:
-                    sweep.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, grad.mask, grad.loose))
+                    sweep.ledger.contribute(inner, target, Cotangent(grad.value, grad.owned, in_doubt(sweep, inner, grad.mask), grad.loose))
             sweep.mark(inner, 0, len(block.ops))
             sweep.block(inner)
         sides.append(inner)
@@ -36,6 +37,19 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
         joined(sweep, scope, value, sides, made)
     separate(sweep, scope, made, sides)
     sweep.builder.append(made)
+
+
+def in_doubt(sweep: Sweep, scope: Scope, mask: Mask) -> Mask:
+    """The conditions of a mask that the branches around do not say to hold."""
+    if not mask:
+        return ()
+    taken: list[tuple[Operand, bool]] = []
+    around: Scope | None = scope
+    while around is not None:
+        taken += [] if around.side is None else [(around.side[0], around.side[1] == 0)]
+        around = around.parent
+    known = implied(sweep.producers, reversed(taken))
+    return tuple((condition, side) for condition, side in mask if known.outcome(condition) is not side)
 
 
 def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:

@@ -42,10 +42,12 @@ def positive(builder: Builder, weights: Operand) -> Mask:
 
 
 def through(builder: Builder, mask: Mask, like: Operand, move: Callable[[Operand], Operand]) -> Mask:
-    """The mask of what ``move`` makes of a cotangent in the form of ``like``."""
+    """The mask of what ``move`` makes of a cotangent in the form of ``like``; one that is zero as a whole stays so."""
     if not mask or not isinstance(like.type, Array | Scalar):
         return ()
-    return positive(builder, move(ones(builder, mask, like)))
+    whole = tuple((condition, side) for condition, side in mask if isinstance(condition.type, Scalar))
+    parts = tuple(entry for entry in mask if entry not in whole)
+    return (*whole, *(positive(builder, move(ones(builder, parts, like))) if parts else ()))
 
 
 def fitting(builder: Builder, mask: Mask, like: Operand, target: Value) -> Mask:

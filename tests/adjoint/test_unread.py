@@ -5,6 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+import symgrad
+from symgrad.testing import check_grads
 from tests.against_numpy import function_of, judged
 
 STEEP = """np.sqrt(x)|1 / x|x / x|np.log(x)|x**0.5|np.arcsin(1 - x)|x / (x * s)|np.power(x, -0.5)|s / x|np.hypot(x, 0.0 * x)|np.cbrt(x) * x
@@ -48,6 +50,36 @@ def test_sums_of_which_none_is_chosen(steep: str, total: str, jit: bool) -> None
     chosen = "np.reshape(c, (2, 1))" if "cumsum" in total else chosen
     source = f"import numpy as np\ndef f(x, c, s, v, x0):\n    y = {steep}\n    return np.sum(np.where({chosen}, {total.replace('@', 'y')} * s, 0.5))\n"
     held(source, arguments(ROWS, np.array([True, False])), jit)
+
+
+@pytest.mark.sweep(29)
+@pytest.mark.parametrize(("steep", "move", "jit"), [(s, m, k % 9 == 4) for k, (s, m) in enumerate(product(STEEP, MOVES))])
+def test_branches_that_are_not_taken(steep: str, move: str, jit: bool) -> None:
+    """What is stored cannot be reversed on one side alone."""
+    moved = move.replace("@", "y")
+    lines = [f"y = {steep}", f"m = np.zeros(np.shape({moved}))", f"m[...] = {moved}", "r = 0.5 * s", "if s > 3:", "    r += np.sum(m * s)"]
+    source = "import numpy as np\ndef f(x, c, s, v, x0):\n    " + "\n    ".join(lines) + "\n    return r\n"
+    held(source, arguments(X, X > 0), jit)
+
+
+def test_nothing_is_chosen_where_the_branches_around_say_which() -> None:
+    """The division stands in the way that raised nothing: there its cotangent is that of the result."""
+
+    def divided(y: np.ndarray, z: np.ndarray) -> float:
+        w = 0.7 * z
+        try:
+            if np.sum(w) >= 3.6:
+                raise ValueError
+            z /= 1.2 + y.reshape(-1, 1) ** 2
+        except ValueError:
+            w = 2.0 * w
+        return np.sum(w**2) + np.sum(z**2)
+
+    derived = symgrad.grad(divided, argnums=(0, 1))
+    for size in (0.2, 2.0):
+        given = np.linspace(0.5, 1.5, 4), np.full((4, 3), size)
+        check_grads(divided, given, wrt=(0, 1))
+        assert "where" not in derived.source(*given)
 
 
 @pytest.mark.parametrize("jit", (False, True), ids=("numpy", "kernel"))

@@ -1,0 +1,69 @@
+"""What the branches that were taken say of other bools, by the values that these are made of.
+
+Behind ``stopped = failed or late`` a block for which neither holds is one for which ``stopped`` does not, though no test says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from symgrad.ir.core import Call, Const, If, Op, Operand, Value
+
+#: rows that join two bools, and the bool that either of them decides the result with
+JOINING = {"both": False, "logical_and": False, "either": True, "logical_or": True}
+
+
+@dataclass(slots=True)
+class Implied:
+    """The bools that are known in a block."""
+
+    producers: Mapping[Operand, Op]
+    known: dict[Operand, bool] = field(default_factory=dict)
+
+    def note(self, test: Operand, outcome: bool) -> None:
+        """A test had an outcome; those of the branches around it are known."""
+        test = self.reduced(test)
+        if not isinstance(test, Value):
+            return
+        self.known[test] = outcome
+        match self.producers.get(test):
+            case Call(name="not_", args=[inner]):
+                self.note(inner, not outcome)
+            case Call(name=name, args=[one, other]) if JOINING.get(name) is (not outcome):
+                self.note(one, outcome)
+                self.note(other, outcome)
+
+    def reduced(self, operand: Operand) -> Operand:
+        """What a bool is in the block: a literal, or the value that was chosen on the sides that were taken."""
+        while isinstance(operand, Value) and operand not in self.known:
+            op = self.producers.get(operand)
+            match op:
+                case If() if (outcome := self.outcome(op.test)) is not None:
+                    operand = op.blocks[not outcome].yields[op.outs.index(operand)]
+                case Call(name="not_", args=[inner]) if (outcome := self.outcome(inner)) is not None:
+                    return Const(not outcome)
+                case Call(name=name, args=[_, _]) if name in JOINING:
+                    sides = [self.outcome(side) for side in op.args]
+                    if JOINING[name] in sides:
+                        return Const(JOINING[name])
+                    return operand if None in sides else Const(not JOINING[name])
+                case _:
+                    return operand
+        return Const(self.known[operand]) if operand in self.known else operand
+
+    def outcome(self, operand: Operand) -> bool | None:
+        """Is a bool true in the block?  None if that is not known."""
+        found = self.reduced(operand)
+        return found.value if isinstance(found, Const) and isinstance(found.value, bool) else None
+
+
+def implied(producers: Mapping[Operand, Op], taken: Iterable[tuple[Operand, bool]]) -> Implied:
+    """What follows from tests and their outcomes, the outermost first."""
+    made = Implied(producers)
+    for test, outcome in taken:
+        made.note(test, outcome)
+    return made
+
+
+__all__ = ["Implied", "implied"]
