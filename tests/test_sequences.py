@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from of_any_length import LONG
+from of_any_length import LONG, TYPICAL
 from plainly import verdict
 from sequences import KINDS, OPERATIONS, arguments, program
 
@@ -64,6 +64,31 @@ def test_one_text_serves_all_lengths(function: Any, data: Any, random: np.random
         assert np.isclose(dot(ours, directions), (ends[0] - ends[1]) / 2e-6, rtol=1e-5)
     assert sum(map(len, derived._table.entries.values())) == 1
     assert not re.search(r"\[\d\d", derived.source(*given))
+
+
+#: what has one text for each length: what is known item by item there
+AS_LONG_AS_DATA = {"hmm_posterior", "penalty", "shrunk", "tallied", "accounts", "against_globals", "doubled_in_place"}
+#: keys that are computed, and rows of a list of lists that are changed
+NOT_FOLLOWED = {"remembered", "warped"}
+
+
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize(("function", "data"), TYPICAL, ids=[function.__name__ for function, _ in TYPICAL])
+def test_a_typical_program_is_right_at_any_length(function: Any, data: Any, random: np.random.Generator) -> None:
+    derived = symgrad.grad(function, (0, 1))
+    texts = set()
+    for count in (FEW + 1, 15, 30):
+        given = data(random, count)
+        if function.__name__ in NOT_FOLLOWED:
+            with pytest.raises(symgrad.SymgradError):
+                derived(*given)
+            continue
+        ours = derived(*copy.deepcopy(given))
+        directions = random_like(given, random)
+        ends = [function(*moved(copy.deepcopy(given), directions, step)) for step in (1e-6, -1e-6)]
+        assert np.isclose(dot(ours, directions), (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-8)
+        texts.add(derived.source(*given))
+    assert len(texts) == (0 if function.__name__ in NOT_FOLLOWED else 3 if function.__name__ in AS_LONG_AS_DATA else 1)
 
 
 def test_items_that_differ_have_code_of_their_own(random: np.random.Generator) -> None:
