@@ -84,9 +84,7 @@ class Entry:
     @property
     def world(self) -> World:
         """What the code reads from outside."""
-        return World(
-            self.compiled.relied, self.compiled.captured, self.compiled.related, self.compiled.apart, self.compiled.objects
-        )
+        return World(self.compiled.relied, self.compiled.captured, self.compiled.related, self.compiled.apart, self.compiled.objects)
 
     def pinned(self, function: types.FunctionType, text: str, value: Any, arguments: Mapping[str, Any]) -> bool:
         """Is an integer what it was when it became part of the code?"""

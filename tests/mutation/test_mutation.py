@@ -118,7 +118,9 @@ def test_a_line_in_which_a_fault_makes_no_difference_stands_in_its_function() ->
     trees = {module: ast.parse((PACKAGE / module).read_text()) for module, *_ in EQUIVALENT}
     for module, name, kind, text in EQUIVALENT:
         lines = (PACKAGE / module).read_text().splitlines()
-        places = [range(f.lineno - 1, f.end_lineno or 0) for f in ast.walk(trees[module]) if isinstance(f, ast.FunctionDef) and f.name == name]
+        places = [
+            range(f.lineno - 1, f.end_lineno or 0) for f in ast.walk(trees[module]) if isinstance(f, ast.FunctionDef) and f.name == name
+        ]
 
         assert kind in EDITS
         assert any(lines[k].strip() == text for place in places for k in place), f"{module} {name}: {text}"
