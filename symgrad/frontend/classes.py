@@ -20,7 +20,7 @@ from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_making, check_named_tuple
-from symgrad.frontend.reading import LIBRARIES, attribute_text, from_class, generated, owner_name, rely_on_entry
+from symgrad.frontend.reading import LIBRARIES, abstract_methods, attribute_text, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.scopes import parameters
 from symgrad.text import item
 
@@ -48,8 +48,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         return opaque(ctx, cls, name, args, kwargs, node)
     if not is_exception:
         check_making(ctx, cls)
-    if left_out := sorted(abstract := getattr(cls, "__abstractmethods__", ())):
-        ctx.rely(attribute_text(ctx, cls, "__abstractmethods__"), abstract)
+    if left_out := abstract_methods(ctx, cls):
         word = "method" if len(left_out) == 1 else "methods"
         fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))

@@ -7,13 +7,13 @@ import itertools
 from typing import Any
 
 from symgrad.frontend.activation import holds_function
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Num, Obj, Static, is_long
 from symgrad.frontend.context import Frame, Going, Lowering
 from symgrad.frontend.dicts import new_set
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
-from symgrad.frontend.live import is_of_any_length, rounds_from
+from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary, truth
 from symgrad.frontend.stepping import begin
@@ -125,7 +125,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
         guess = [*guess_names(ctx, [generator.target]), key]
         if isinstance(items, list):
             for place in itertools.count():
-                if is_of_any_length(ctx, over):
+                if is_long(over, ctx.state):
                     rounds_from(ctx, over, place, loop_key(ctx, generator.iter), guess, each, generator.iter)
                     return
                 now = items_now(ctx, over, items, generator.iter)

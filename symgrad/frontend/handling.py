@@ -8,7 +8,7 @@ paths on which an exception is pending, and on those on which none is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -529,12 +529,18 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     cls = class_in(kind)
     if cls is None or not issubclass(cls, BaseException):
         if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
-            if node.cause is not None and isinstance(kind, Obj):
-                ctx.change(kind.key, tuple({**dict(ctx.state.entries(kind.key)), **cause_of(ctx, node.cause)}.items()))
+            if node.cause is not None:
+                set_cause(ctx, kind, cause_of(ctx, node.cause))
             raise_kind(ctx, *taken)
             return
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
     raise_class(ctx, cls, args, node, None if node.cause is None else cause_of(ctx, node.cause))
+
+
+def set_cause(ctx: Lowering, exception: Binding, cause: Mapping[str, Binding]) -> None:
+    """Let an exception that is an object hold what it was raised from."""
+    if isinstance(exception, Obj):
+        ctx.change(exception.key, tuple({**dict(ctx.state.entries(exception.key)), **cause}.items()))
 
 
 def cause_of(ctx: Lowering, node: ast.expr) -> dict[str, Binding]:
@@ -572,8 +578,8 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
         ctx.state.dead = True
         return
     made = construct(ctx, cls, cls.__name__, args, {}, node)
-    if cause and isinstance(made, Obj):
-        ctx.change(made.key, tuple({**dict(ctx.state.entries(made.key)), **cause}.items()))
+    if cause:
+        set_cause(ctx, made, cause)
     raise_here(ctx, kind_of(ctx, raisable), made, Tup(tuple(args)))
 
 

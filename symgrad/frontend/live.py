@@ -6,16 +6,11 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Name, Num, Obj, Ref
+from symgrad.frontend.bindings import Binding, Name, Num
 from symgrad.frontend.context import Loop, Lowering
 from symgrad.frontend.flow import conditional
 from symgrad.frontend.iterate import Items, items_of
 from symgrad.ir.core import ONE, Const, Operand
-
-
-def is_of_any_length(ctx: Lowering, over: Binding) -> bool:
-    """Has a list, whose items were known one by one, become one of any length?"""
-    return isinstance(over, Obj) and over.key.kind == "list" and isinstance(ctx.state.heap[over.key], Ref)
 
 
 def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None],
@@ -45,4 +40,4 @@ def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Itera
     return made
 
 
-__all__ = ["is_of_any_length", "rounds_from"]
+__all__ = ["rounds_from"]

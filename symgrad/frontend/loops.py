@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long
 from symgrad.frontend.context import BREAK, NEXT, RETURN, Going, Loop, Lowering, Raised
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.generators import each_value
@@ -24,7 +24,7 @@ from symgrad.frontend.iterate import (
     lengths_compared,
     shape_of_object,
 )
-from symgrad.frontend.live import is_of_any_length, rounds_from
+from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operators import truth
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
@@ -143,7 +143,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
         return True
 
     def others(place: int) -> Loop | None:
-        if not (is_live and is_of_any_length(ctx, iterable)):
+        if not (is_live and is_long(iterable, ctx.state)):
             return None
 
         def body(item: Binding) -> None:

@@ -38,9 +38,9 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class, never_equal
 from symgrad.frontend.flow import branch, choose
+from symgrad.frontend.handed import made_by
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.opaque import made_by
 from symgrad.frontend.operands import is_range, static_key, with_items
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown

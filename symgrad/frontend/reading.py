@@ -159,6 +159,14 @@ def makes_manager(value: Any) -> bool:
 # ------------------------------------------------------------------ modules
 
 
+def abstract_methods(ctx: Lowering, cls: type) -> list[str]:
+    """The methods that a class leaves to those derived from it, in the order of their names."""
+    names: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
+    if names:
+        ctx.rely(attribute_text(ctx, cls, "__abstractmethods__"), names)
+    return sorted(names)
+
+
 def module_named(ctx: Lowering, name: str) -> Any:
     """The module of a name, imported if need be; raises ``ImportError``."""
     modules = f"{owner_name(ctx, sys)}.modules"
@@ -186,7 +194,7 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 
 __all__ = [
-    "LIBRARIES", "attribute_text", "entry_of_class", "from_class", "generated", "global_text", "has_attribute", "is_of_library",
-    "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name", "read_attribute", "read_name",
-    "rely_on_entry", "users_bases",
+    "LIBRARIES", "abstract_methods", "attribute_text", "entry_of_class", "from_class", "generated", "global_text", "has_attribute",
+    "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name", "read_attribute",
+    "read_name", "rely_on_entry", "users_bases",
 ]  # fmt: skip

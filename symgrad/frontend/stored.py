@@ -39,7 +39,8 @@ from symgrad.frontend.bindings import (
     View,
 )
 from symgrad.frontend.context import Lowering, StoredOutside, spelled
-from symgrad.frontend.opaque import as_given, opaque_operand
+from symgrad.frontend.handed import as_given
+from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar

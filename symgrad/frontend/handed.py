@@ -1,0 +1,56 @@
+"""Values as Python holds them, where they are shown or handed on: what is a list in the IR is made a tuple again where it is one."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Tup
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import owner_name
+from symgrad.ir.core import Const, Operand
+from symgrad.ir.types import List
+from symgrad.runtime.support import with_tuples
+
+
+def with_tuples_in(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    """A value of the class that it has in the user's program: in the IR a tuple is a list, here it is made a tuple again."""
+    match binding:
+        case Tup(items, kind):
+            inside = [Num(with_tuples_in(ctx, item, node)) for item in items]
+            if kind is not None:
+                return made_by(ctx, kind, owner_name(ctx, kind), [item.operand for item in inside])
+            return made_by(ctx, tuple, "tuple", [ctx.list_of(inside, node)])
+        case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
+            return ctx.list_of([Num(with_tuples_in(ctx, item, node)) for _, item in ctx.state.entries(key)], node)
+        case Obj(key) if key.kind == "list":
+            return as_given(ctx, ctx.read(binding, node), key.cls is tuple, node)
+        case Ref() if isinstance(ctx.type_of(binding), List):
+            return as_given(ctx, ctx.read(binding, node), False, node)
+    return ctx.read(binding, node)
+
+
+def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> Operand:
+    """A list of any length with tuples in it where the user's program has tuples."""
+    kinds: list[str] = []
+    type_ = operand.type
+    while isinstance(type_, List):
+        kinds.append("tuple" if is_tuple and not kinds else type_.of)
+        if type_.named is not None:
+            what = f"a {type_.named.__name__} in a list of any length is shown, or given to a function that cannot be seen into"
+            raise UnsupportedSyntax(what, ctx.loc(node), "show or give what it holds")
+        type_ = type_.item
+    if "either" in kinds:
+        raise UnsupportedSyntax("what is in this list is a list on some paths and a tuple on others", ctx.loc(node))
+    if "tuple" not in kinds:
+        return operand
+    return made_by(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])
+
+
+def made_by(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Operand:
+    """An instance of a class, made for a call that cannot be seen into or for the text of it."""
+    return ctx.call("opaque_pure", Const(kind, name), *operands, names=())
+
+
+__all__ = ["as_given", "made_by", "with_tuples_in"]
