@@ -1,7 +1,8 @@
-"""Faults put into generated code, a text of which is replaced before it is loaded; functions made anew, and counted while they run."""
+"""Faults put into generated code, a text of which is replaced before it is loaded, or before it is run as a tree; functions made anew, and counted while they run."""
 
 from __future__ import annotations
 
+import ast
 import sys
 import types
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ def runs_of(function: Any) -> Iterator[list[int]]:
 def planted(old: str, new: str) -> Iterator[list[str]]:
     """Meanwhile generated NumPy code and kernels say ``new`` where they would say ``old``; gives the texts that were changed."""
     changed: list[str] = []
-    load, load_kernel = loader.load, jit.load_kernel
+    load, load_tree, load_kernel = loader.load, loader.load_tree, jit.load_kernel
 
     def other(text: str) -> str:
         if old in text:
@@ -51,10 +52,14 @@ def planted(old: str, new: str) -> Iterator[list[str]]:
     def load_other(text: str, name: str, namespace: Any) -> Any:
         return load(other(text), name, namespace)
 
+    def load_other_tree(tree: ast.Module, name: str, namespace: Any) -> Any:
+        return load_tree(ast.parse(other(ast.unparse(tree))), name, namespace)
+
     def load_other_kernel(text: str, name: str) -> Any:
         return load_kernel(other(text), name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "load", load_other)
+        patch.setattr(loading, "load_tree", load_other_tree)
         patch.setattr(jit, "load_kernel", load_other_kernel)
         yield changed

@@ -10,8 +10,11 @@ from symgrad.ops.declare import ROWS, Row
 BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
 
 
-def collect(func: Func, names: Names) -> set[str]:
-    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind."""
+def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
+    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind.
+
+    ``texts`` collects those of the ops.
+    """
     for name in ("np", "math", *BUILTINS):
         if name in names.hidden:
             names.use(name)
@@ -19,7 +22,7 @@ def collect(func: Func, names: Names) -> set[str]:
     seen: set[tuple[str, str]] = set()
     for op in walk(func.body):
         if isinstance(op, Call):
-            text = text_of(op)
+            text = texts[op] = text_of(op)
             if (op.name, text) not in seen:
                 seen.add((op.name, text))
                 inner |= bound_inside(text)

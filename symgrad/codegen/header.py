@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from string import Formatter
 from typing import Any
 
@@ -36,6 +37,7 @@ class Header:
     comments: bool = True
     objects: Mapping[str, Any] = field(default_factory=dict)  #: names that the texts use for objects of the user's
     fast: bool = False  #: is the text to be run rather than read?
+    once: bool = False  #: is it run once, and never read?
     kernel: bool = False  #: is it for numba to compile?
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
@@ -62,10 +64,19 @@ def plain_header(func: Func, taken: set[str]) -> Header:
 
 def outer_names(header: Header) -> set[str]:
     """Names that the header's texts use: of the signature, of what is bound on entry, of the result."""
-    texts = [f"lambda {header.signature}: 0", result_text(header.result, places_in(header.result))]
-    nodes = [node for text in texts if text for node in ast.walk(ast.parse(text, mode="eval"))]
-    made = {node.arg for node in nodes if isinstance(node, ast.arg)}.union(*(names_in(path) for path in header.bind.values() if path))
-    return made | {node.id for node in nodes if isinstance(node, ast.Name)}
+    result = result_text(header.result, places_in(header.result))
+    paths = (names_in(path) for path in header.bind.values() if path)
+    return set().union(*names_of(f"lambda {header.signature}: 0"), *(names_of(result) if result else ()), *paths)
+
+
+@lru_cache(maxsize=256)  # the function itself has the signature of its gradient
+def names_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The parameters in an expression, and its other names."""
+    nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    return (
+        frozenset(node.arg for node in nodes if isinstance(node, ast.arg)),
+        frozenset(node.id for node in nodes if isinstance(node, ast.Name)),
+    )
 
 
 def places_in(template: str) -> int:

@@ -404,16 +404,23 @@ def is_drop(op: Op) -> bool:
     return isinstance(op, Call) and isinstance(op.outs[0].type, Scalar) and any(isinstance(a.type, Array) for a in op.args)
 
 
-def plan(func: Func, nest_results: bool = True, ordered: bool = True) -> Layout:
-    """Decide for a whole function what is nested; its results only where each is printed once.
+def statements_alone(func: Func, texts: dict[Call, str]) -> Layout:
+    """The layout in which each op has a statement of its own."""
+    layout = Layout(memory_of(Block()), uses(func.body), texts=texts)
+    layout.producer = {out: op for op in walk(func.body) for out in op.outs}
+    return layout
+
+
+def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered: bool = True) -> Layout:
+    """Decide for a whole function what is nested; its results only where each is printed once. ``texts`` are known ones of ops.
 
     ``ordered``: of two exceptions the one that the user's function raises first is raised.
     """
-    layout = Layout(memory_of(func.body), uses(func.body))
+    layout = Layout(memory_of(func.body), uses(func.body), texts=texts)
     Planner(layout, raised_in(func.body) if ordered else {}).block(
         func.body, set(values(func.body.yields)) if nest_results else set(), 0, func.split
     )
     return layout
 
 
-__all__ = ["Layout", "plan"]
+__all__ = ["Layout", "plan", "statements_alone"]

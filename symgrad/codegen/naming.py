@@ -6,6 +6,7 @@ assignment, where lifetimes allow; at last each class takes the user's name if t
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -215,6 +216,22 @@ def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: 
     return {value: name_of[root] for value, root in roots.items()}
 
 
+def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
+    """A variable for each value, shared only where it must be, by a name that says nothing: for what is never read."""
+    made = Classes()
+    for a, b in forced(func.body, layout):
+        a, b = made.find(a), made.find(b)
+        if a is not b:
+            made.parent[b] = a
+    name_of = {made.find(value): name for value, name in fixed.items()}
+    free = (name for k in itertools.count() if (name := f"v{k}") not in reserved and name not in fixed.values())
+    for value in variables(func.body, layout):
+        root = made.find(value)
+        if root not in name_of:
+            name_of[root] = next(free)
+    return {value: name_of[made.find(value)] for value in variables(func.body, layout)}
+
+
 def preferred(made: Classes, root: Value, otherwise: str) -> str:
     """The name a class would like: its own, or that of a class it is assigned to or from."""
     if made.hints[root]:
@@ -226,4 +243,4 @@ def preferred(made: Classes, root: Value, otherwise: str) -> str:
     return otherwise
 
 
-__all__ = ["assign_names"]
+__all__ = ["assign_names", "distinct_names"]

@@ -7,15 +7,17 @@ them; here the functions of a program are put together and printed, with the nam
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from typing import Any
 
 from symgrad.codegen.comments import Mark, annotate
 from symgrad.codegen.expressions import Names
 from symgrad.codegen.globals import collect
 from symgrad.codegen.header import Header, outer_names, plain_header
-from symgrad.codegen.seam import nodes, to_text
+from symgrad.codegen.seam import nodes, to_run, to_text
 from symgrad.codegen.texts import Emitted
 from symgrad.codegen.writer import Writer
-from symgrad.ir.core import Apply, Func, walk
+from symgrad.ir.core import Apply, Call, Func, walk
 from symgrad.runtime.find import find
 
 
@@ -34,24 +36,34 @@ def emit(func: Func, header: Header) -> Emitted:
         return float(x)
     <BLANKLINE>
     """
+    marks: dict[ast.stmt, Mark] = {}
+    definitions, names = written(func, header, marks)
+    text, read = to_text(ast.Module(definitions, []))
+    text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None, func.notes)
+    mentioned = {node.id for node in nodes(read) if isinstance(node, ast.Name)}
+    return Emitted(text, {k: v for k, v in names.namespace.items() if k in mentioned}, line_map)
+
+
+def emit_to_run(func: Func, header: Header) -> tuple[ast.Module, dict[str, Any]]:
+    """A function as a tree that is compiled and never printed, and the names that it needs."""
+    definitions, names = written(func, replace(header, once=True), {})
+    return to_run(ast.Module(definitions, [])), names.namespace
+
+
+def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[list[ast.stmt], Names]:
+    """The definitions of a function and of those it calls, with the names that they take from their module."""
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0]}
     for other in funcs:
         if other is not func:
-            headers[other] = plain_header(other, taken | set(header.objects))
+            headers[other] = replace(plain_header(other, taken | set(header.objects)), once=header.once)
             taken.add(headers[other].name)
     hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
     names = Names(hidden - set(header.objects), find, dict(header.objects))
-    inner = {other: collect(other, names) for other in funcs}
-    marks: dict[ast.stmt, Mark] = {}
-    definitions: list[ast.stmt] = []
-    for other in funcs:
-        definitions.append(Writer(other, headers[other], names, headers, marks, inner[other]).function())
-    text, read = to_text(ast.Module(definitions, []))
-    text, line_map = annotate(text, definitions, read.body, marks, header.lines if header.comments else None, func.notes)
-    mentioned = {node.id for node in nodes(read) if isinstance(node, ast.Name)}
-    return Emitted(text, {k: v for k, v in names.namespace.items() if k in mentioned}, line_map)
+    texts: dict[Call, str] = {}
+    inner = {other: collect(other, names, texts) for other in funcs}
+    return [Writer(other, headers[other], names, headers, marks, inner[other], texts).function() for other in funcs], names
 
 
 def called(func: Func) -> list[Func]:
@@ -66,4 +78,4 @@ def called(func: Func) -> list[Func]:
     return list(found)[::-1]
 
 
-__all__ = ["emit"]
+__all__ = ["emit", "emit_to_run"]

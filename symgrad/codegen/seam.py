@@ -139,6 +139,54 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
     return text, read
 
 
+def to_run(tree: ast.Module) -> ast.Module:
+    """The module as Python compiles it, for what is never printed.
+
+    >>> space = {}
+    >>> a, b = ast.Name("a"), ast.Name("b")
+    >>> swapped = ast.Assign([ast.Tuple([a, b])], ast.Tuple([b, a]))
+    >>> start = ast.Assign([ast.Tuple([a, b])], ast.Tuple([ast.Constant(-1), ast.Constant(2)]))
+    >>> exec(compile(to_run(ast.Module([start, swapped], [])), "text", "exec"), space)
+    >>> space["a"], space["b"]
+    (2, -1)
+    """
+    made: ast.Module = in_place(tree, LOAD)
+    return made
+
+
+LOAD, STORE, DELETE = ast.Load(), ast.Store(), ast.Del()
+#: fields that hold what is assigned to
+TARGETS = frozenset({"target", "targets", "optional_vars"})
+
+
+def in_place(node: Any, context: ast.expr_context) -> Any:
+    """A copy as by ``unshared``, whose nodes say where they stand and whether they are read or assigned to."""
+    kind: Any = type(node)
+    if kind is list:
+        return [in_place(item, context) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    if kind is ast.Constant:
+        node = unshared(node)
+        kind = type(node)
+    made = kind.__new__(kind)
+    if kind._attributes:
+        made.lineno, made.col_offset = 1, 0
+    if "ctx" in kind._fields:
+        made.ctx = context
+    for name in FIELDS[kind]:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST | list):
+            if name in TARGETS:
+                value = in_place(value, DELETE if kind is ast.Delete else STORE)
+            else:
+                value = in_place(value, context if kind in (ast.Tuple, ast.List, ast.Starred) else LOAD)
+        setattr(made, name, value)
+    if kind is ast.Constant:
+        made.kind = None
+    return made
+
+
 def alike(a: Any, b: Any) -> bool:
     """Are two trees the same program?  Contexts and positions do not count."""
     kind: Any = type(a)

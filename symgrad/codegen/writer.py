@@ -11,10 +11,10 @@ from symgrad.codegen.comments import Mark
 from symgrad.codegen.elements import with_memory
 from symgrad.codegen.expressions import Names, constant, has_path, path_tree, same_operand, spell
 from symgrad.codegen.globals import BUILTINS
-from symgrad.codegen.header import Header, result_text
+from symgrad.codegen.header import Header, names_of, result_text
 from symgrad.codegen.kernels import compiled_sooner
-from symgrad.codegen.layout import Layout, is_pop, plan
-from symgrad.codegen.naming import assign_names
+from symgrad.codegen.layout import Layout, is_pop, plan, statements_alone
+from symgrad.codegen.naming import assign_names, distinct_names
 from symgrad.codegen.trees import as_statement, assign, method, negated, replaced, subtracted, tuple_of
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type
@@ -36,6 +36,7 @@ class Writer:
     headers: dict[Func, Header]
     marks: dict[ast.stmt, Mark]
     inner: set[str]  #: names that rows' texts bind
+    texts: dict[Call, str]  #: of the ops' rows
     layout: Layout = field(init=False)
     name_of: dict[Value, str] = field(init=False)
     template: ast.expr | None = field(init=False)
@@ -53,10 +54,10 @@ class Writer:
             text = result_text(header.result, len(func.body.yields))
             self.template = ast.parse(text, mode="eval").body
             once = all(text.count(f"__result_{k}__") == 1 for k in range(len(func.body.yields)))
-        self.layout = plan(func, nest_results=once, ordered=not header.kernel)
+        self.layout = statements_alone(func, self.texts) if header.once else plan(func, self.texts, once, not header.kernel)
         self.unbound = Unbound.of(func.body).sides
         self.passed = set(begin_unbound(func) if header.kernel else self.unbound)
-        own = parameters(ast.parse(f"lambda {header.signature}: 0", mode="eval"))
+        own, _ = names_of(f"lambda {header.signature}: 0")
         fixed: dict[Value, str] = {}
         for value in func.params:
             bound = header.bind.get(value, value.name or "")
@@ -65,7 +66,10 @@ class Writer:
         if any("getattr(" in path for path in header.bind.values()):
             self.names.use("getattr")
         reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
-        self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again)
+        if header.once:
+            self.name_of = distinct_names(func, self.layout, fixed, reserved)
+        else:
+            self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again)
 
     # ------------------------------------------------------------------ the function
 

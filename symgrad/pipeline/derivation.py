@@ -5,6 +5,7 @@ Everything that rewrites IR is imported here and not before, so that what is fou
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ from symgrad.passes.paired import paired
 from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
 from symgrad.passes.unbox import may_start_again
-from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, saved, seeds_of
+from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.stages import OPTIMISE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
@@ -93,11 +94,10 @@ class Derivation:
         )
         return self.kernels(job, surface)
 
-    def primal(self) -> tuple[Emitted, str]:
-        """The text of the function itself, to be run once, and its name."""
+    def primal(self) -> tuple[ast.Module, dict[str, Any], str]:
+        """The function itself, to be run once: a tree, what that names, and its own name."""
         job, name = self.job, f"{self.name}_primal"
-        result = numbered(job.lowered.result, itertools.count())
-        return emitted_for(job, job.stages["simplified"], name, result, "The function itself.", once=True), name
+        return *run_once(job, job.stages["simplified"], name, numbered(job.lowered.result, itertools.count())), name
 
     def saved(self, examples: Any, kernel: bool) -> str:
         """The text of a module of its own, with the kernels if it is to have them."""

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.codegen.header import Header
-from symgrad.codegen.python import emit
+from symgrad.codegen.python import emit, emit_to_run
 from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError
@@ -49,11 +49,23 @@ def printed(func: Func, job: Job) -> Func:
     return simplify(func, LOWER_HALVES if job.request.pullback else LOWER)
 
 
-def emitted_for(job: Job, func: Func, name: str, result: str, doc: str, once: bool = False) -> Emitted:
-    """Emit a function that takes the user's own parameters; one that is run ``once`` as it is, without comments."""
+def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
+    """Emit a function that takes the user's own parameters."""
+    func = printed(func, job)
+    fast = job.outside is None and job.request.optimize == "speed" and not holds_complex(func)
+    return emit(func, replace(header_for(job, func, name, result, doc), fast=fast))
+
+
+def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, dict[str, Any]]:
+    """A function that takes the user's own parameters, as it is, to be run and not to be read."""
+    func = clone(func)
+    return emit_to_run(func, header_for(job, func, name, result, ""))
+
+
+def header_for(job: Job, func: Func, name: str, result: str, doc: str) -> Header:
+    """The outside of a function that takes the user's own parameters, which give their names to those of ``func``."""
     words: Mapping[str, str] = {} if job.outside is None else job.outside.words
     names = {*job.signature.names, *words.values()}
-    func = clone(func) if once else printed(func, job)
     bind: dict[Value, str] = {}
     converted = dict(job.signature.converted)
     for value, (_, expression) in zip(func.params, job.lowered.inputs, strict=False):
@@ -62,21 +74,7 @@ def emitted_for(job: Job, func: Func, name: str, result: str, doc: str, once: bo
         if text in names:
             value.name = text
     again = f"{name}_plain({passed_text(job)})"
-    return emit(
-        func,
-        Header(
-            name,
-            parameter_text(job),
-            bind,
-            result,
-            doc,
-            lines_of(job),
-            comments=not once,
-            objects=job.lowered.objects,
-            fast=not once and job.outside is None and job.request.optimize == "speed" and not holds_complex(func),
-            again=again,
-        ),
-    )
+    return Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again)
 
 
 def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,

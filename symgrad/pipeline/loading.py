@@ -17,7 +17,7 @@ from symgrad.kinds import row_of
 from symgrad.location import Loc
 from symgrad.pipeline.job import Job
 from symgrad.runtime import support
-from symgrad.runtime.load import collector_paused, load
+from symgrad.runtime.load import collector_paused, load, load_tree
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Comparable, Compiled
 
@@ -56,8 +56,8 @@ class Later:
         """The function itself as it was read, loaded."""
         made = self()
         with collector_paused():
-            emitted, name = made.primal()
-            return load(emitted.text, name, {**own_namespace(made.job, emitted), **made.job.lowered.objects})
+            tree, namespace, name = made.primal()
+            return load_tree(tree, name, {**own_namespace(made.job, namespace), **made.job.lowered.objects})
 
     def program(self) -> Lowered:
         """The derivative as if it had just been lowered."""
@@ -69,7 +69,7 @@ class Later:
 def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comparable | None = None) -> Compiled:
     """Load the text and say what it depends on."""
     lowered = job.lowered
-    namespace = {**own_namespace(job, emitted), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
+    namespace = {**own_namespace(job, emitted.namespace), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
     function = load(emitted.text, name, namespace)
     if lowered.caught:
         function = refusing(function, lowered.caught)
@@ -80,10 +80,10 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
                     related=lowered.related, comparable=comparable)  # fmt: skip
 
 
-def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
+def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:
     """What the text names, where what is no plain array or number is refused with the place of the function."""
-    if "check_result" not in emitted.namespace and "check_real" not in emitted.namespace:
-        return emitted.namespace
+    if "check_result" not in namespace and "check_real" not in namespace:
+        return namespace
 
     def check_result(x: Any, one: bool = True) -> None:
         try:
@@ -99,7 +99,7 @@ def own_namespace(job: Job, emitted: Emitted) -> dict[str, Any]:
             row = row_of(x)
             raise BadArgument(str(error), job.result_loc(), None if row is None else f"use {row.means}, x being the value") from None
 
-    return {**emitted.namespace, "check_result": check_result, "check_real": check_real}
+    return {**namespace, "check_result": check_result, "check_real": check_real}
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
@@ -108,7 +108,7 @@ def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:
     @functools.cache
     def made() -> Callable[..., Any]:
         emitted = later.readable()
-        return load(emitted.text, name, {**own_namespace(job, emitted), **job.lowered.objects})
+        return load(emitted.text, name, {**own_namespace(job, emitted.namespace), **job.lowered.objects})
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return made()(*args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import hashlib
 import linecache
@@ -21,6 +22,14 @@ def load(text: str, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
     space = {"__name__": "symgrad.generated", **namespace}
     exec(compile(text, filename, "exec"), space)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    made: Callable[..., Any] = space[name]
+    return made
+
+
+def load_tree(tree: ast.Module, name: str, namespace: dict[str, Any]) -> Callable[..., Any]:
+    """The function of that name of a tree, with the namespace as its globals; tracebacks show no lines of it."""
+    space = {"__name__": "symgrad.generated", **namespace}
+    exec(compile(tree, f"<symgrad {name}>", "exec"), space)
     made: Callable[..., Any] = space[name]
     return made
 
