@@ -103,7 +103,7 @@ class Pending:
             if not is_refusal(fault):
                 raise
             return CompilerFailed(f"numba cannot compile it ({first_line(fault)})")
-        return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct)
+        return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct, plain=self.numpy.function)
 
     def give_up(self, raised: type[Exception]) -> None:
         """Run the NumPy code from here on: the kernel raises where that does not."""

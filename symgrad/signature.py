@@ -300,6 +300,7 @@ class Compiled:
     readable: Callable[[], str] | None = None
     pending: Pending | None = None  #: what is to stand in its place once it is called
     direct: Direct | None = None
+    plain: Callable[..., Any] | None = None  #: of a kernel: the NumPy code that computes the same
     relied: tuple[Relied, ...] = ()
     inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
     identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one

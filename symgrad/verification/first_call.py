@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -42,6 +43,8 @@ OF_THE_MACHINE = (RecursionError, MemoryError, Warning, FloatingPointError)
 FAULTS = (TypeError, AttributeError, LookupError, NameError, AssertionError)
 #: calls that raise on both sides are compared anew, this often
 ATTEMPTS = 8
+#: whose two results are compared, as a mismatch says it
+OWN = ("the code for", "the function itself")
 
 
 def verified(wanted: Verify) -> Verify:
@@ -131,9 +134,11 @@ class Comparison:
         plain, changed = self.plain_arguments(), False
         if plain is not self.bound and not self.stores:
             snapshot = self.snapshot(plain)
+        started = time.perf_counter()
         try:
             theirs = outcome(lambda: self.plainly(plain))
         finally:
+            seconds = time.perf_counter() - started
             if not self.stores:  # what was returned may be an argument, so that copies are left as they are now
                 changed = snapshot.put_back() if plain is self.bound else snapshot.changed()
         if isinstance(theirs, Mismatch):
@@ -148,6 +153,8 @@ class Comparison:
             if isinstance(ours, FAULTS) and not isinstance(theirs, Exception) and not self.is_cut():
                 raise self.told(ours, theirs, "")
             return False, again
+        if seconds < QUICK and not isinstance(theirs, Exception):
+            self.compare_kernel(ours, theirs)
         if self.slopes and not isinstance(theirs, Exception):
             self.compare_slopes(ours, theirs)
         return True, lambda: ours
@@ -202,7 +209,8 @@ class Comparison:
         duplicate = Duplicate(lambda leaf: None if isinstance(leaf, np.ndarray) else leaf)
         return {name: duplicate.of(value) for name, value in bound.arguments.items()}
 
-    def compare(self, ours: Any, theirs: Any, run: Callable[[BoundArguments], Any], verb: str = "gives") -> None:
+    def compare(self, ours: Any, theirs: Any, run: Callable[[BoundArguments], Any], verb: str = "gives",
+                whose: tuple[str, str] = OWN) -> None:  # fmt: skip
         """Raise Mismatch if two results of ``run``, or exceptions, differ by more than rounding explains."""
         if ours is NOTHING or self.comparable is not None and self.comparable.custom:
             return
@@ -219,7 +227,7 @@ class Comparison:
         try:
             found = [gap for gap in gaps(ours, theirs) if not allowed.admits(gap)]
         except OtherForm as form:
-            raise self.told(ours, theirs, f": {form}", verb) from None
+            raise self.told(ours, theirs, f": {form}", verb, whose) from None
         if not found:
             return
         width = min(width, self.narrowest())
@@ -227,7 +235,7 @@ class Comparison:
         allowed = allowed_for(width, count, largest(list(self.bound.arguments.values())))
         found = [gap for gap in found if not allowed.admits(gap)]
         if found and not explains(lambda change: run(self.copies(change)), found, allowed, width):
-            raise self.told(ours, theirs, "", verb)
+            raise self.told(ours, theirs, "", verb, whose)
 
     def precision(self, ours: Any, theirs: Any) -> tuple[int, Any]:
         """The narrowest float among arguments and results, and what rounding explains of it."""
@@ -247,10 +255,11 @@ class Comparison:
         ends = {isinstance(result, Exception) for result in results(lambda change: self.plainly(self.copies(change)), width)}
         return len(ends) > 1
 
-    def told(self, ours: Any, theirs: Any, how: str, verb: str = "gives") -> Mismatch:
+    def told(self, ours: Any, theirs: Any, how: str, verb: str = "gives", whose: tuple[str, str] = OWN) -> Mismatch:
         """The error for two results."""
         ends, other = ("raises" if isinstance(result, Exception) else verb for result in (ours, theirs))
-        what = f"the code for {self.user.__qualname__} {ends} {shown(ours)}, and the function itself {other} {shown(theirs)}{how}"
+        one, another = whose
+        what = f"{one} {self.user.__qualname__} {ends} {shown(ours)}, and {another} {other} {shown(theirs)}{how}"
         return mismatch(self.user, what, ours, theirs, self.program, self.signature, self.bound.arguments, self.others())
 
     def others(self) -> Iterable[types.FunctionType]:
@@ -258,6 +267,20 @@ class Comparison:
         return (relied.value for relied in self.compiled.relied if isinstance(relied.value, types.FunctionType))
 
     # -------------------------------------------------------------- gradients
+
+    def compare_kernel(self, ours: Any, theirs: Any) -> None:
+        """Raise Mismatch if a kernel gives another gradient than the NumPy code of the same derivative; the seed is the value."""
+        gradients, plain = self.parts.gradients, self.compiled.plain
+        if gradients is None or plain is None:
+            return
+        seed = self.parts.differentiated(theirs)
+
+        def of_numpy(bound: BoundArguments) -> Any:
+            return gradients(quietly(plain, bound), seed)
+
+        found = outcome(lambda: of_numpy(self.bound))
+        if not isinstance(found, Exception):
+            self.compare(gradients(ours, seed), found, of_numpy, "gives the gradient", ("the kernel of", "its NumPy code"))
 
     def is_cut(self) -> bool:
         """Does the user say what derivatives are?"""
@@ -287,6 +310,8 @@ class Comparison:
             raise mismatch(self.user, what, slope, differences, self.program, self.signature, self.bound.arguments, self.others())
 
 
+#: how long a function may run, in seconds, of which a kernel is compared with NumPy code: less than a tenth of what compiling takes
+QUICK = 0.005
 #: stands for a result that generated code does not compute
 NOTHING = object()
 #: the bytes of floating numbers that are narrower than Python's

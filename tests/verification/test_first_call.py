@@ -58,6 +58,15 @@ def test_a_fault_in_a_kernel_is_a_mismatch(kind: str) -> None:
     assert changed
 
 
+@pytest.mark.parametrize("kind", ["grad", "value_and_grad", "vjp"])
+def test_a_fault_in_a_kernel_s_gradient_alone_is_a_mismatch(kind: str) -> None:
+    pytest.importorskip("numba")
+    with planted("vector_cos(", "2.0 * vector_cos(") as changed, pytest.raises(Mismatch, match="and its NumPy code gives the gradient"):
+        call(kind, wave, X, jit=True)
+
+    assert changed
+
+
 def test_each_further_call_raises_until_verification_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     with planted("np.sin", "np.arctan"):
         derived = symgrad.value_and_grad(anew(wave))
