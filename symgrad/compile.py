@@ -15,7 +15,8 @@ from typing import Any
 
 from symgrad.codegen.texts import Kernel, Pair
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
-from symgrad.frontend.lower import Lowered, arrays_of_objects, lower
+from symgrad.frontend.distinct import arrays_of_objects
+from symgrad.frontend.lower import Lowered, lower
 from symgrad.frontend.source import Source, read
 from symgrad.ir.show import reachable
 from symgrad.jit import Pending

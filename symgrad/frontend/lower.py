@@ -11,9 +11,8 @@ import builtins as python_builtins
 import collections
 import enum
 import types
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 from symgrad.abstraction import laid_out_as, mutable_parts
@@ -55,9 +54,9 @@ from symgrad.frontend.context import (
     Recapture,
     StoredOutside,
     Unresolved,
-    is_float,
 )
 from symgrad.frontend.declared import call_itself, is_declared
+from symgrad.frontend.distinct import arrays_of_objects, owned_arrays, related_outside, told_apart
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import constant_text
 from symgrad.frontend.overriding import check_container, check_named_tuple
@@ -223,7 +222,7 @@ class Attempt:
     unsure: bool = False  #: it mattered which of several arrays is written to
     inputs: list[tuple[Value, str]] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
-    joined: list[tuple[str, str]] = field(default_factory=list)  #: what is read from outside that another expression reads too
+    joined: dict[str, str] = field(default_factory=dict)  #: what is read from outside that another expression reads too
     objects: dict[str, Obj] = field(default_factory=dict)  #: lists, dicts and instances among the arguments, by path
     aliases: dict[str, str] = field(default_factory=dict)
     paths: dict[Value, list[str]] = field(default_factory=dict)  #: of the parts of the items of long lists
@@ -284,12 +283,12 @@ class Attempt:
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         mutated = self.written_to(ctx, func, node)
-        related = self.related_outside(ctx, {*mutated, *ctx.stored, *ctx.identities})
+        related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities})
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
-                       aliases=self.aliases, apart=self.apart(ctx),
+                       aliases=self.aliases, apart=told_apart(ctx, self.known, self.joined, self.signature),
                        related=related, keeps=tuple(ctx.keeps))  # fmt: skip
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
@@ -452,7 +451,7 @@ class Attempt:
         ctx.captured[found.text] = found
         if Same(found.seen) in ctx.followed:
             path, ctx.arrays[found.text] = ctx.followed[Same(found.seen)]
-            self.joined.append((found.text, path))
+            self.joined[found.text] = path
             return
         if isinstance(found.abstract, Tree | Many):
             made = self.argument(ctx, "held", found.text, found.abstract)
@@ -492,28 +491,6 @@ class Attempt:
         """The expression that reads a copy of an array, as the program takes it."""
         return array_copy_of(path + dict(self.signature.converted).get(path, ""))
 
-    def related_outside(self, ctx: Lowering, changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
-        """Pairs of what is read from outside that are one object, and pairs that must be two because one of them is changed."""
-        found = [(text, path, True) for text, path in self.joined]
-        own = [held for held in self.known if held.text not in dict(self.joined)]
-        leaves = [leaf for held in own for leaf in leaves_of(held.text, held.abstract) if isinstance(leaf[1], Array | List)]
-        for (one, first), (other, second) in combinations(leaves, 2):
-            if type(first) is type(second) and (one in changed or other in changed):
-                found.append((one, other, False))
-        return tuple(found)
-
-    def apart(self, ctx: Lowering) -> tuple[tuple[str, str], ...]:
-        """What must not be one object: what is read from outside, and what is changed or asked for its identity by another expression."""
-        joined = dict(self.joined)
-        own = [path for held in self.known if held.text not in joined for path, _ in containers_of(held.text, held.abstract)]
-        outside = [text for text in dict.fromkeys([*own, *ctx.outside]) if text not in joined]
-        given = [path for path, _ in self.signature.containers()]
-        lists = {held.text for held in self.known if isinstance(held.abstract, List)}  # of two of which it is known
-        changed = [(text, path) for path in sorted(ctx.stored) for text in outside if path != text and not {path, text} <= lists]
-        seen = [(text, path) for text in sorted(ctx.stored) if text in own for path in given]
-        asked = [(text, path) for text in sorted(ctx.identities) if text in own for path in sorted(ctx.identities) if path not in own]
-        return tuple(dict.fromkeys([*changed, *seen, *asked]))
-
     # -------------------------------------------------------------- result
 
     def flatten(self, ctx: Lowering, binding: Binding, operands: list[Operand], node: ast.AST) -> Result:
@@ -546,20 +523,6 @@ class Attempt:
             return Result("{}", 1)
 
 
-def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
-    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
-    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, name in wrt))
-
-
-def owned_arrays(path: str, item: Abstract, active: bool, inside: bool = False) -> Iterator[str]:
-    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
-    if isinstance(item, Array) and inside and not (active and is_float(item)):
-        yield path
-    elif isinstance(item, Tree):
-        for key, inner in zip(item.names, item.items, strict=True):
-            yield from owned_arrays(part_of(path, item, key), inner, active, inside or item.form == "object")
-
-
 def relied_on(ctx: Lowering) -> tuple[Relied, ...]:
     """What the program contains of what is outside, as it was."""
     return tuple(
@@ -578,4 +541,4 @@ def raises(block: Block) -> bool:
     return any(isinstance(op, Call) and op.name in ("raise_error", "raise_again") for op in block.ops) or any(always)
 
 
-__all__ = ["Lowered", "arrays_of_objects", "lower"]
+__all__ = ["Lowered", "lower"]

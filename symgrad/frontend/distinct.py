@@ -1,0 +1,53 @@
+"""Which objects and arrays that the caller sees must be two, and which are one: what a call is asked before its code runs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import combinations
+
+from symgrad.frontend.context import Captured, Lowering, is_float
+from symgrad.ir.types import Array, List
+from symgrad.signature import Abstract, Signature, Tree, containers_of, leaves_of, part_of
+
+
+def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
+    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
+    return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, name in wrt))
+
+
+def owned_arrays(path: str, item: Abstract, active: bool, inside: bool = False) -> Iterator[str]:
+    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
+    if isinstance(item, Array) and inside and not (active and is_float(item)):
+        yield path
+    elif isinstance(item, Tree):
+        for key, inner in zip(item.names, item.items, strict=True):
+            yield from owned_arrays(part_of(path, item, key), inner, active, inside or item.form == "object")
+
+
+def related_outside(known: Iterable[Captured], joined: Mapping[str, str], changed: Container[str]) -> tuple[tuple[str, str, bool], ...]:
+    """Pairs of what is read from outside that are one object, and pairs that must be two because one of them is changed.
+
+    ``joined`` are expressions of what another expression reads too, with that one.
+    """
+    found = [(text, path, True) for text, path in joined.items()]
+    leaves = [leaf for held in known if held.text not in joined for leaf in leaves_of(held.text, held.abstract)]
+    memory = [(text, item) for text, item in leaves if isinstance(item, Array | List)]
+    for (one, first), (other, second) in combinations(memory, 2):
+        if type(first) is type(second) and (one in changed or other in changed):
+            found.append((one, other, False))
+    return tuple(found)
+
+
+def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, str], signature: Signature) -> tuple[tuple[str, str], ...]:
+    """What must not be one object: what is read from outside, and what is changed or asked for its identity by another expression."""
+    alone = [held for held in known if held.text not in joined]
+    own = [path for held in alone for path, _ in containers_of(held.text, held.abstract)]
+    lists = {held.text for held in alone if isinstance(held.abstract, List)}  # of two of which it is known
+    outside = [text for text in dict.fromkeys([*own, *ctx.outside]) if text not in joined]
+    changed = [(text, path) for path in sorted(ctx.stored) for text in outside if path != text and not {path, text} <= lists]
+    seen = [(text, path) for text in sorted(ctx.stored) if text in own for path, _ in signature.containers()]
+    asked = [(text, path) for text in sorted(ctx.identities) if text in own for path in sorted(ctx.identities) if path not in own]
+    return tuple(dict.fromkeys([*changed, *seen, *asked]))
+
+
+__all__ = ["arrays_of_objects", "owned_arrays", "related_outside", "told_apart"]
