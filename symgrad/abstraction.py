@@ -31,15 +31,16 @@ PYTHON_NUMBERS: dict[type, Scalar] = {float: FLOAT, int: INT, bool: BOOL, comple
 # ------------------------------------------------------------------ values to types
 
 
-def abstract(arguments: Mapping[str, Any], whole: bool = False) -> Signature:
+def abstract(arguments: Mapping[str, Any], whole: bool = False, listed: bool = False) -> Signature:
     """The signature of a call, from the user's parameter names and what they are bound to.
 
-    ``whole``: with every item of long lists and tuples, however many there are.
+    ``whole``: with every item of long lists and tuples, however many there are. ``listed``: with every item of short lists of numbers,
+    which need no length otherwise.
 
     >>> str(abstract({"x": np.ones(3), "w": 2.0, "n": 4}))
     'x: f64[!x0], w: float, n: int'
     """
-    params = tuple((name, abstract_value(value, symbol_of(name), whole)) for name, value in arguments.items())
+    params = tuple((name, abstract_value(value, symbol_of(name), whole, listed)) for name, value in arguments.items())
     return Signature(params, same_objects(arguments), tuple(pair for name, value in arguments.items() for pair in conversions(name, value)))
 
 
@@ -48,8 +49,8 @@ def symbol_of(path: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in path.replace("']", "").replace("]", "")).replace("__", "_")
 
 
-def abstract_value(value: Any, symbol: str, whole: bool = True) -> Abstract:
-    """What is known of one value; ``symbol`` is the stem of the names of its extents, ``whole`` as in ``abstract``."""
+def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = False) -> Abstract:
+    """What is known of one value; ``symbol`` is the stem of the names of its extents, ``whole`` and ``listed`` as in ``abstract``."""
     kind = type(value)
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
@@ -59,9 +60,9 @@ def abstract_value(value: Any, symbol: str, whole: bool = True) -> Abstract:
     if isinstance(value, np.generic):
         name = DTYPE_NAMES.get(native(value.dtype))
         return Static((kind, Same(value)), value) if name is None else Scalar(kind_of(name), name)
-    if kind is list and is_plain_list(value):
+    if kind is list and is_plain_list(value) and not (listed and len(value) <= FEW):
         return List(PYTHON_NUMBERS[type(value[0])])
-    return _container(value, symbol, whole, frozenset())
+    return _container(value, symbol, whole, listed, frozenset())
 
 
 def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
@@ -99,7 +100,7 @@ def record_names(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*fields, *(exact(name) for name in getattr(value, "__dict__", {}) if isinstance(name, str))]))
 
 
-def _container(value: Any, symbol: str, whole: bool, above: frozenset[int]) -> Abstract:
+def _container(value: Any, symbol: str, whole: bool, listed: bool, above: frozenset[int]) -> Abstract:
     if is_closed(value):
         return Static((type(value), id(value)), value)
     if id(value) in above:
@@ -109,7 +110,7 @@ def _container(value: Any, symbol: str, whole: bool, above: frozenset[int]) -> A
     def inner(name: Any, item: Any) -> Abstract:
         stem = symbol_of(f"{symbol}_{name}")
         plain = isinstance(item, np.ndarray | np.generic) or type(item) in PYTHON_NUMBERS or type(item) is list and is_plain_list(item)
-        return abstract_value(item, stem, whole) if plain else _container(item, stem, whole, above)
+        return abstract_value(item, stem, whole, listed) if plain else _container(item, stem, whole, listed, above)
 
     kind = type(value)
     if not whole and kind in (list, tuple) and len(value) > FEW and not any(conversions("", value)):

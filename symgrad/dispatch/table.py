@@ -59,6 +59,7 @@ class Table:
     entries: dict[Signature, list[Entry]] = field(default_factory=dict)
     latest: Entry | None = None
     refused: set[Signature] = field(default_factory=set)  #: with long lists of any length, of code that needs every item
+    listed: set[Signature] = field(default_factory=set)  #: with every item of short lists of numbers, of code that needs them
     untold: list[Entry] = field(default_factory=list)  #: of which it is not told yet that gradients are zero
     code: types.CodeType = field(init=False)
     parameters: inspect.Signature = field(init=False)
@@ -70,7 +71,7 @@ class Table:
     def reset(self) -> None:
         """Forget everything: the function is new, or its code has been replaced."""
         self.code, self.parameters = self.function.__code__, inspect.signature(self.function, follow_wrapped=False)
-        self.entries, self.latest, self.untold, self.refused = {}, None, [], set()
+        self.entries, self.latest, self.untold, self.refused, self.listed = {}, None, [], set(), set()
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, []))
 
     def check_code(self) -> None:
@@ -197,7 +198,24 @@ class Table:
         self.install(write_guard(Users(self.function, self.code, self.parameters), self.find_slowly, recent[::-1]))
 
     def find(self, arguments: Mapping[str, Any]) -> Entry:
-        """The code for these arguments, compiled if need be."""
+        """The code for these arguments, compiled if need be: what is refused with lists of any length may be followed item by item."""
+        listed = abstract(arguments, whole=True, listed=True)
+        if listed not in self.listed:
+            try:
+                return self.of_any_length(arguments)
+            except MAY_FOLLOW as refusal:
+                if listed == abstract(arguments, whole=True):
+                    raise
+                try:
+                    entry = self.found(listed, arguments)
+                except SymgradError:
+                    raise refusal from None
+                self.listed.add(listed)
+                return entry
+        return self.found(listed, arguments)
+
+    def of_any_length(self, arguments: Mapping[str, Any]) -> Entry:
+        """The code for these arguments, in which lists may be of any length."""
         signature = abstract(arguments)
         if holds_many(signature):
             if signature not in self.refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import enum
 import functools
 import types
@@ -22,11 +23,13 @@ from symgrad.frontend.bindings import (
     Choice,
     External,
     Frozen,
+    HeapKey,
     Iter,
     Maybe,
     Num,
     Obj,
     OneOf,
+    Partial,
     Ref,
     Static,
     Step,
@@ -55,7 +58,7 @@ from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import Const
+from symgrad.ir.core import NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
 from symgrad.text import attribute as path
 
@@ -126,9 +129,28 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
         return Static(held[0])
+    if (made := of_container(owner, attr)) is not None:
+        return made
     if any(issubclass(cls, BaseException) for cls in possible_classes(ctx, owner, node)) and not all(map(callable, held)):
         return Num(ctx.call("opaque_attribute", ctx.read(owner, node), attribute=attr))
     return Bound(owner, attr)
+
+
+def of_container(owner: Binding, attr: str) -> Binding | None:
+    """An attribute of a value of Python's own classes that is no method: what it was made of."""
+    match owner, attr:
+        case Obj(HeapKey(exact=collections.deque, cls=cls)), "maxlen":
+            return Num(Const(cls[1])) if isinstance(cls, tuple) else ABSENT
+        case Iter(kind="range" | "slice", parts=parts), "start" | "stop" | "step":
+            part = parts[("start", "stop", "step").index(attr)]
+            return part if isinstance(part, Binding) else ABSENT if part == NONE else Num(part)
+        case Tup(kind=kind), "_fields" if kind is not None:
+            return Tup(tuple(map(Static, kind._fields)))
+        case Partial(function=function), "func":
+            return function
+        case Partial(args=args), "args":
+            return Tup(args)
+    return None
 
 
 def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: ast.AST) -> Any:

@@ -24,7 +24,7 @@ from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.keeping import run_again
-from symgrad.frontend.memory import store_result
+from symgrad.frontend.memory import items_known, store_result
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.numba_kinds import as_python, numba_kind
@@ -174,6 +174,12 @@ def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str,
     return ctx.apply(Static(held.func), [*fixed, *args], {**named, **kwargs}, node)
 
 
+def is_maker_of_tuples(value: Any) -> bool:
+    """Is it ``_make`` of a named tuple?"""
+    owner = value.__self__ if isinstance(value, types.MethodType) else None
+    return isinstance(owner, type) and issubclass(owner, tuple) and value.__func__.__name__ == "_make"
+
+
 def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a Python object known while compiling."""
     if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # what it is written to, by position
@@ -217,6 +223,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return ctx.apply(from_outside(ctx, value, node), args, kwargs, node)
     if isinstance(value, types.MethodType) and is_closed(value.__self__):
         return opaque(ctx, value, name, args, kwargs, node)
+    if is_maker_of_tuples(value) and not kwargs:
+        return construct(ctx, value.__self__, name, items_known(ctx, args[0], node), {}, node)
     if isinstance(value, types.MethodType) and followed(value.__func__):
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)

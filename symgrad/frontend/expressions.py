@@ -34,7 +34,21 @@ def tuple_(ctx: Lowering, node: ast.Tuple) -> Binding:
 
 @expression(ast.List)
 def list_(ctx: Lowering, node: ast.List) -> Binding:
+    if any(isinstance(item, ast.Starred) for item in node.elts):
+        return gathered(ctx, node)
     return ctx.new_object("list", enumerate(elements(ctx, node.elts)))
+
+
+def gathered(ctx: Lowering, node: ast.List) -> Binding:
+    """A list with stars in it: one part after the other, of which some may be of any length."""
+    made = ctx.new_object("list", ())
+    ctx.hold(made)
+    for item in node.elts:
+        if isinstance(item, ast.Starred):
+            ctx.apply_method(made, "extend", [ctx.evaluate(item.value)], item)
+        else:
+            ctx.apply_method(made, "append", [ctx.evaluate(item)], item)
+    return made
 
 
 @expression(ast.Set)

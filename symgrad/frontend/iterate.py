@@ -434,12 +434,22 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
         made = ctx.call("list_append", ctx.read(content), item_value(ctx, value, node))
         ctx.replace_version(content.location, made)
         shares(ctx, value, content)
-        if longest(owner) is not None:
-            what = "a deque with maxlen needs a length that is known: fill it where it is made"
-            raise UnsupportedSyntax(what, ctx.loc(node), "fill the deque where it is made, with as many items as maxlen")
     else:
-        ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value][-(longest(owner) or len(content) + 1) :])))
+        ctx.change(owner.key, tuple(enumerate([*(b for _, b in content), value])))
+    shorten(ctx, owner)
     return owner
+
+
+def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
+    """Let a deque with ``maxlen`` that was added to drop what is too many, at its other end."""
+    if (most := longest(owner)) is None:
+        return
+    content = ctx.state.heap[owner.key]
+    ends = (0, most) if keeps_first or not most else (-most, None)
+    if isinstance(content, Ref):
+        ctx.replace_version(content.location, ctx.call("list_slice", ctx.read(content), Const(ends[0]), Const(ends[1]), Const(None)))
+    else:
+        ctx.change(owner.key, tuple(enumerate([b for _, b in content][slice(*ends)])))
 
 
 def longest(owner: Obj) -> int | None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Callable
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, choose
-from symgrad.frontend.iterate import longest
+from symgrad.frontend.iterate import longest, shorten
+from symgrad.frontend.memory import as_list
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import held_as
 from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
 from symgrad.ir.core import ONE, ZERO, Const, Operand
-from symgrad.ops.composed.lists import place_of, place_to_remove, times_in, without
+from symgrad.ops.composed.lists import place_between, place_of, place_to_remove, rotated, times_in, without
 
 Args = list[Binding]
 
@@ -51,13 +54,17 @@ def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding
 
 @method("list", "index")
 def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    sought = one_argument(ctx, args, "index", node)
+    sought, *ends = args
     items = known_of(ctx, owner)
-    if items is None:
-        return ctx.apply(Static(place_of), [owner, sought], {}, node)
+    bounds = [known_value(end) for end in ends]
+    if items is None or not all(bounds):
+        return ctx.apply(Static(place_between if ends else place_of), [as_list(ctx, owner), *args], {}, node)
+    start, stop, _ = (
+        slice(*(value[0] for value in bounds), *(None,) * (2 - len(bounds))).indices(len(items)) if ends else (0, len(items), 1)
+    )
 
     def of(first: int) -> Binding:
-        if first == len(items):
+        if first >= stop:
             word = "deque" if longest(owner) is not None else "list"
             return definite(ctx, MISSING, node, ValueError, f"{word}.index(x): x not in {word}")
         test = held_as(ctx, items[first], sought, node)
@@ -65,7 +72,7 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
             return Num(Const(first)) if test.value else of(first + 1)
         return choose(ctx, test, node, lambda: Num(Const(first)), lambda: of(first + 1))
 
-    return of(0)
+    return of(start)
 
 
 @method("list", "count")
@@ -91,8 +98,9 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     sought = one_argument(ctx, args, "remove", node)
     items = known_of(ctx, owner)
     if items is None:
-        place = ctx.apply(Static(place_to_remove), [owner, sought], {}, node)
-        made = ctx.apply(Static(without), [owner, place], {}, node)
+        held = as_list(ctx, owner)
+        place = ctx.apply(Static(place_to_remove), [held, sought], {}, node)
+        made = ctx.apply(Static(without), [held, place], {}, node)
         return become_value(ctx, owner, ctx.read(made, node))
 
     def removed(first: int) -> Callable[[], None]:
@@ -118,8 +126,54 @@ def list_clear(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     return become_value(ctx, owner, ctx.call("list_slice", ctx.read(owner), ZERO, ZERO, Const(None)))
 
 
+@method("list", "appendleft")
+def deque_append_left(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    inserted(ctx, owner, [Num(ZERO), args[0]], node)
+    shorten(ctx, owner, keeps_first=True)
+    return Static(None)
+
+
+@method("list", "extendleft")
+def deque_extend_left(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    """Each item before those that are there, so that they stand the other way round."""
+    whole = ctx.apply(Static(list), [args[0]], {}, node)
+    ctx.apply_method(whole, "reverse", [], node)
+    ctx.apply_method(whole, "extend", [as_list(ctx, owner)], node)
+    assert isinstance(whole, Obj)
+    ctx.check_still(owner.key)
+    if isinstance(content := ctx.state.heap[owner.key], Ref):
+        ctx.replace_version(content.location, ctx.read(whole, node))
+        shares(ctx, whole, content)
+    else:
+        ctx.change(owner.key, ctx.state.heap[whole.key])
+    shorten(ctx, owner, keeps_first=True)
+    return Static(None)
+
+
+@method("list", "rotate")
+def deque_rotate(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    items, steps = known_of(ctx, owner), known_value(args[0]) if args else [1]
+    if items is not None and steps:
+        turned = collections.deque(items)
+        turned.rotate(steps[0])
+        return become(ctx, owner, list(turned))
+    if items is not None:
+        raise UnsupportedSyntax("how far a deque of known items is turned is computed", ctx.loc(node), "append what was popped")
+    made = ctx.apply(Static(rotated), [as_list(ctx, owner), *(args or [Num(ONE)])], {}, node)
+    return become_value(ctx, owner, ctx.read(made, node))
+
+
 @method("list", "insert")
 def list_insert(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
+    if (most := longest(owner)) is not None:
+        items = known_of(ctx, owner)
+        fits = Const(len(items) < most) if items is not None else ctx.call("less", ctx.call("list_len", ctx.read(owner)), Const(most))
+        if not isinstance(fits, Const) or not fits.value:
+            fail_unless(ctx, fits, IndexError, "deque already at its maximum size")
+    return inserted(ctx, owner, args, node)
+
+
+def inserted(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     items = known_of(ctx, owner)
     place = known_value(args[0])
     if items is not None and not place:

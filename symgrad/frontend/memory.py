@@ -592,7 +592,7 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
 def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: ast.AST) -> None:
     """Put other items in the place of a slice of a list of any length."""
     start, stop = (Static(None) if part is None else part for part in bounds[:2])
-    become_value(ctx, owner, ctx.apply(Static(with_part), [owner, start, stop, others], {}, node), node)
+    become_value(ctx, owner, ctx.apply(Static(with_part), [as_list(ctx, owner), start, stop, others], {}, node), node)
 
 
 def become_value(ctx: Lowering, owner: Obj, made: Binding, node: ast.AST) -> None:
@@ -602,6 +602,11 @@ def become_value(ctx: Lowering, owner: Obj, made: Binding, node: ast.AST) -> Non
     assert isinstance(content, Ref)
     ctx.replace_version(content.location, ctx.whole(made, node))
     shares(ctx, made, content)
+
+
+def as_list(ctx: Lowering, owner: Obj) -> Obj:
+    """What a list or deque of any length holds, for a composition that makes a list of it: slices of a deque are none of Python's."""
+    return owner if owner.key.exact is None else ctx.new_object("list", ctx.state.heap[owner.key])
 
 
 def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
@@ -621,7 +626,7 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     if isinstance(owner, Obj) and isinstance(ctx.state.heap[owner.key], Ref):
         index = index_of(ctx, target.slice)
         if index.spec == "i":
-            become_value(ctx, owner, ctx.apply(Static(without_item), [owner, Num(index.operands[0])], {}, target), target)
+            become_value(ctx, owner, ctx.apply(Static(without_item), [as_list(ctx, owner), Num(index.operands[0])], {}, target), target)
             return
         if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
             assert isinstance(index.bindings[0], tuple)
@@ -647,4 +652,4 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     ctx.change(owner.key, tuple(enumerate(items)))
 
 
-__all__ = ["Index", "become_value", "index_of", "key_of", "load", "np", "store_item"]
+__all__ = ["Index", "as_list", "become_value", "index_of", "key_of", "load", "np", "store_item"]

@@ -24,10 +24,10 @@ from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
-from symgrad.frontend.iterate import append, discard, indices_of, items_of, longest
-from symgrad.frontend.memory import Index, become_value, load, store_result
+from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
+from symgrad.frontend.memory import Index, as_list, become_value, load, store_result
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
-from symgrad.frontend.operands import known_value, static_binding, unwrap
+from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
@@ -296,20 +296,13 @@ def list_extend(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -
         ctx.state.pair(content.location, joined.location)
     else:
         ctx.change(owner.key, joined)
+    shorten(ctx, owner)
     return Static(None)
 
 
 def list_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     value = ctx.whole(binding, node)
     return ctx.call("list_from", value) if isinstance(value.type, Array) else value
-
-
-@method("list", "appendleft")
-def list_append_left(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    ctx.apply_method(owner, "insert", [Num(Const(0)), args[0]], node)
-    if (most := longest(owner)) is not None:
-        ctx.change(owner.key, tuple(ctx.state.entries(owner.key)[:most]))
-    return Static(None)
 
 
 @method("list", "popleft")
@@ -332,18 +325,6 @@ def list_sort(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, 
     return Static(None)
 
 
-@method("list", "rotate")
-def deque_rotate(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
-    content, steps = ctx.state.heap[owner.key], known_value(args[0]) if args else [1]
-    if isinstance(content, Ref) or not steps:
-        raise UnsupportedSyntax("a deque of unknown length cannot be turned", ctx.loc(node), "append what was popped")
-    ctx.check_still(owner.key)
-    items = deque(b for _, b in content)
-    items.rotate(steps[0])
-    ctx.change(owner.key, tuple(enumerate(items)))
-    return Static(None)
-
-
 @method("list", "pop")
 def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> Binding:
     content = ctx.state.heap[owner.key]
@@ -357,7 +338,7 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
             return item
         if place != -1:
             item = load(ctx, owner, Index("i", (ctx.read(args[0], node),), (args[0],)), node)
-            become_value(ctx, owner, ctx.apply(Static(without_popped), [owner, args[0]], {}, node), node)
+            become_value(ctx, owner, ctx.apply(Static(without_popped), [as_list(ctx, owner), args[0]], {}, node), node)
             return item
         item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(-1)))
         ctx.replace_version(content.location, ctx.call("list_drop", ctx.read(content)))

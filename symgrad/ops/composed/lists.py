@@ -17,6 +17,28 @@ def place_of(items: Any, value: Any) -> Any:
     return place
 
 
+def place_between(items: Any, value: Any, start: Any, stop: Any = 9223372036854775807) -> Any:
+    """``items.index(value, start, stop)``."""
+    first = start + len(items) if start < 0 else start
+    last = stop + len(items) if stop < 0 else stop
+    place = -1
+    for k, item in enumerate(items):
+        if k >= first and k < last and item == value:
+            place = k
+            break
+    if place < 0:
+        raise ValueError("list.index(x): x not in list")
+    return place
+
+
+def rotated(items: Any, steps: Any) -> Any:
+    """``items.rotate(steps)``."""
+    if len(items) == 0:
+        return items[:]
+    at = len(items) - steps % len(items)
+    return items[at:] + items[:at]
+
+
 def place_to_remove(items: Any, value: Any) -> Any:
     """Where the first item stands that equals a value, for ``items.remove(value)``."""
     place = -1

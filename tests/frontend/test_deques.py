@@ -1,0 +1,45 @@
+"""Deques: how they are made x methods, one after the other, of known and of any length, with ``maxlen`` and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plainly import verdict
+
+MADE = {
+    "known": "deque([a, b, a * b])", "empty": "deque()", "bounded": "deque([a, b], maxlen=2)", "bounded and empty": "deque(maxlen=3)",
+    "for nothing": "deque([a], maxlen=0)", "of any length": "deque(a * i for i in range(n))", "bounded, of any length": "deque(lst, 3)",
+}  # fmt: skip
+STEPS = {
+    "append": "d.append(b)", "appendleft": "d.appendleft(b)", "extend": "d.extend([a, b])", "extend by a list": "d.extend(lst)",
+    "extendleft": "d.extendleft([a, b])", "extendleft by a list": "d.extendleft(lst)", "rotate": "d.rotate(1)", "rotate back": "d.rotate(-2)",
+    "rotate far": "d.rotate(n)", "pop": "s += d.pop() if d else a", "popleft": "s += d.popleft() * 2 if d else b", "reverse": "d.reverse()",
+    "remove": "d.remove(b)", "insert": "d.insert(1, a)", "delete": "if len(d) > 1: del d[1]", "store": "if d: d[-1] = a * 3",
+    "sometimes": "if a > 0: d.append(b)", "in a loop": "for i in range(n):\n        d.append(a * i)", "add": "d += [b]", "index": "s += d.index(b, 0, 2) * a",
+}  # fmt: skip
+
+
+@pytest.mark.sweep(40)
+@pytest.mark.parametrize("first", STEPS)
+@pytest.mark.parametrize("made", MADE)
+def test_a_deque_does_what_pythons_does(made: str, first: str) -> None:
+    verdicts = {}
+    for second in STEPS:
+        lines = [
+            "s = 0.0",
+            f"d = {MADE[made]}",
+            STEPS[first],
+            STEPS[second],
+            "for i, v in enumerate(d):\n        s = s * 1.1 + v * (i + 1)",
+        ]
+        text = "from collections import deque\ndef f(a, b, n, lst):\n" + "".join(
+            f"    {line}\n" for line in [*lines, "return s + len(d) * a"]
+        )
+        verdicts[second] = verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6, 0.4]])
+    assert sum(v in ("right", "raises") for v in verdicts.values()) >= len(STEPS) - 3, verdicts
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_how_long_a_deque_may_be_is_known(made: str) -> None:
+    text = f"from collections import deque\ndef f(a, b, n, lst):\n    d = {MADE[made]}\n    return a * (d.maxlen or 7)\n"
+    assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6]]) == "right"
