@@ -43,6 +43,11 @@ OPERATIONS = {
     "whole_number": "int(np.float64(a) / z)",
     "extreme_of_none": "np.max(x[k + 1 :])",
     "cholesky": "np.linalg.cholesky(np.array([[1.0, 3.0 - k], [3.0 - k, 1.5]]) - 2.0 * (k > 3) * np.eye(2))",
+    "step_of_slice": "x[:: 4 - k]",
+    "step_of_list": "items[:: 4 - k]",
+    "step_of_range": "range(0, 9, 4 - k)",
+    "rounds_of_range": "sum(v * a for v in range(0, 9, 4 - k))",
+    "shift": "1 << (3 - k)",
     "singular": "np.linalg.solve(np.array([[1.0, 2.0], [2.0, 4.0 + z]]), x[:2])",
 }
 
@@ -78,6 +83,15 @@ HANDLERS = {
     "raised_from": (
         "try:\n    try:\n        {0}\n    except Exception as e:\n        raise Own(3.0 * a, 'own') from e\n"
         "except Own as own:\n    print(own, len(str(own)))\n    s += own.value"
+    ),
+    "described": (
+        "try:\n    {0}\nexcept Exception as e:\n    print(type(e).__name__, e.args, isinstance(e, ValueError), e.__class__ is IndexError)\n"
+        "    s += a * len(e.args)"
+    ),
+    "cause_is_asked_for": (
+        "try:\n    try:\n        {0}\n    except Exception as e:\n        raise Own(3.0 * a, 'own') from e\n"
+        "except Own as own:\n    s += own.value * (2.0 if isinstance(own.__cause__, ArithmeticError) else 3.0)\n"
+        "    print(type(own.__cause__).__name__, own.__cause__.args, own.__suppress_context__)"
     ),
     "on_the_way_out": (
         "try:\n    try:\n        {0}\n        s = 5.0 * a\n    finally:\n        s *= 3.0\n        print('out')\n"

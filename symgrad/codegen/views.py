@@ -115,7 +115,7 @@ class Views(BeforeLoops):
             return None
         bounds = [b for s in slices for b in (s.lower, s.upper, s.step) if b is not None]
         steady = all(isinstance(i, ast.Slice) or is_none(i) for i in items) and all(is_fixed(b, bound) for b in bounds)
-        return (node.value.id, node) if steady else None
+        return (node.value.id, node) if steady and all(s.step is None or is_step(s.step) for s in slices) else None
 
 
 def is_fixed(node: ast.expr, bound: set[str]) -> bool:
@@ -130,6 +130,11 @@ def is_fixed(node: ast.expr, bound: set[str]) -> bool:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             return is_fixed(left, bound) and is_fixed(right, bound)
     return False
+
+
+def is_step(node: ast.expr) -> bool:
+    """Is it surely no 0, for which a slice raises?"""
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def bound_by(node: ast.AST, arrays: Container[str]) -> Iterator[str]:

@@ -58,8 +58,9 @@ from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
-from symgrad.ir.core import NONE, Const
+from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.ops.trying import FAILURE
 from symgrad.text import attribute as path
 
 
@@ -78,6 +79,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         one, other = owner.then, owner.orelse
         return choose(ctx, owner.test, node, lambda: attribute_of(ctx, one, attr, node), lambda: attribute_of(ctx, other, attr, node))
     if attr == "__class__" and not isinstance(owner, External | Above):
+        if isinstance(owner, Num) and owner.operand.type == FAILURE:
+            return class_of_failure(ctx, owner)
         made = exact_class(ctx, owner, node)
         return Static(made, made.__name__)
     if attr == "__doc__" and owner == ABSENT:
@@ -131,8 +134,6 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return Static(held[0])
     if (made := of_container(owner, attr)) is not None:
         return made
-    if any(issubclass(cls, BaseException) for cls in possible_classes(ctx, owner, node)) and not all(map(callable, held)):
-        return Num(ctx.call("opaque_attribute", ctx.read(owner, node), attribute=attr))
     return Bound(owner, attr)
 
 
@@ -151,6 +152,38 @@ def of_container(owner: Binding, attr: str) -> Binding | None:
         case Partial(args=args), "args":
             return Tup(args)
     return None
+
+
+def of_failure(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """An attribute of an exception that an operation raised."""
+    if attr in UNFOLLOWED - {"__traceback__"}:
+        raise UnsupportedSyntax(f"{attr!r} of an exception is not followed", ctx.loc(node), CHAIN_HINT)
+    if callable(from_class(ctx, Exception, attr)):
+        return Bound(owner, attr)
+    return Num(ctx.call("opaque_attribute", ctx.read(owner, node), attribute=attr))
+
+
+def of_descriptor(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Binding:
+    """What an instance made in the function has in a slot, or in a place that Python itself fills, where nothing was stored there."""
+    cls, attr = owner.key.cls, held.__name__
+    if issubclass(held.__objclass__, BaseException) and attr in UNRAISED:
+        return UNRAISED[attr]
+    if isinstance(held, types.MemberDescriptorType) and not is_of_library(held.__objclass__):
+        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
+    hint = CHAIN_HINT if attr in UNFOLLOWED else None
+    raise UnsupportedSyntax(f"{attr!r} of an instance of {cls.__name__} is not followed", ctx.loc(node), hint)
+
+
+def class_of_failure(ctx: Lowering, owner: Num) -> Binding:
+    """The class of an exception that an operation raised, which shows when the program runs."""
+    return Num(ctx.call("opaque_pure", Const(type, "type"), owner.operand))
+
+
+#: what exceptions have that were not raised from others
+UNRAISED: dict[str, Binding] = {"__cause__": Static(None), "__suppress_context__": Num(FALSE)}
+#: what Python stores in an exception where it is raised
+UNFOLLOWED = frozenset({"__context__", "__traceback__", "__suppress_context__"})
+CHAIN_HINT = "raise it from the other exception, and read __cause__ of one that the function raises"
 
 
 def present_attribute(ctx: Lowering, value: Any, attr: str, called: str, node: ast.AST) -> Any:
@@ -227,8 +260,10 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             case "real" | "imag":
                 return Num(ctx.call(attr, ctx.read(owner)))
         return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
-    if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT"):
+    if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT", "__name__"):
         return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
+    if isinstance(type_, Object) and type_.is_exception:
+        return of_failure(ctx, owner, attr, node)
     if not isinstance(type_, Array):
         return Bound(owner, attr)
     match attr:
@@ -324,8 +359,9 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
                 case _ if isinstance(owner, External) and after is None:  # of a descriptor, what the instance holds there
                     return outside(ctx, read_attribute(owner.value, attr), path(owner.text, attr), attr)
-                case types.MemberDescriptorType() | types.GetSetDescriptorType() as held if isinstance(owner, Obj):
-                    return of_layout(ctx, owner, held, node)
+                case types.GetSetDescriptorType() | types.MemberDescriptorType() as held if isinstance(owner, Obj):
+                    rely_on_entry(ctx, seen, attr)
+                    return of_descriptor(ctx, owner, held, node)
                 case held:
                     return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
     else:
@@ -336,20 +372,6 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
             return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
     raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")
-
-
-#: what an exception says that was raised without a cause
-WITHOUT_CAUSE: dict[str, Binding] = {"__cause__": ABSENT, "__suppress_context__": Num(Const(False))}
-
-
-def of_layout(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Binding:
-    """What an instance made in the function has in a slot, or in a place that Python itself fills, where it holds nothing there."""
-    cls, attr = owner.key.cls, held.__name__
-    if issubclass(held.__objclass__, BaseException) and attr in WITHOUT_CAUSE:
-        return WITHOUT_CAUSE[attr]
-    if isinstance(held, types.MemberDescriptorType) and not is_of_library(held.__objclass__):
-        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
-    raise UnsupportedSyntax(f"{attr!r} of an instance of {cls.__name__} is not followed", ctx.loc(node))
 
 
 def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:

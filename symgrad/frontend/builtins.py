@@ -17,7 +17,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite, either, has_item
-from symgrad.frontend.attributes import attribute_of
+from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -37,6 +37,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance
+from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
@@ -53,6 +54,7 @@ from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, List, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
+from symgrad.ops.trying import FAILURE
 from symgrad.text import exact
 
 Args = list[Binding]
@@ -68,6 +70,10 @@ def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             hint = f"write int({words[k]})" if len(words) == len(parts) else "make it an integer with int"
             raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), hint)
     start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE), 3: tuple(parts)}[len(parts)]
+    if not isinstance(step, Const) or step.value == 0:
+        fail_unless(
+            ctx, FALSE if isinstance(step, Const) else ctx.call("not_equal", step, ZERO), ValueError, "range() arg 3 must not be zero"
+        )
     return Iter("range", (start, stop, step))
 
 
@@ -157,6 +163,8 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
 
     def is_one(held: Binding) -> Binding:
+        if isinstance(held, Num) and held.operand.type == FAILURE:
+            return Num(instance_of(ctx, held.operand, wanted))
         return Num(Const(is_instance(ctx, held, wanted, node)))
 
     return (
@@ -168,6 +176,8 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_one_of_kinds(args[0]):
         return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
+    if isinstance(args[0], Num) and args[0].operand.type == FAILURE:
+        return class_of_failure(ctx, args[0])
     made = exact_class(ctx, args[0], node)
     return Static(made, made.__name__)
 

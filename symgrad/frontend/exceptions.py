@@ -354,6 +354,15 @@ def chosen(ctx: Lowering, test: Operand, then: Callable[[], Operand], orelse: Ca
     return out
 
 
+def instance_of(ctx: Lowering, error: Operand, kinds: tuple[type, ...]) -> Operand:
+    """Is an exception of one of these classes?"""
+    tests = [ctx.call("is_instance", error, ctx.constant(kind, kind.__name__)) for kind in kinds]
+    made: Operand = tests[0]
+    for test in tests[1:]:
+        made = either(ctx, made, test)
+    return made
+
+
 # ------------------------------------------------------------------ loops
 
 
@@ -398,6 +407,6 @@ SPREAD["close"] = close
 
 __all__ = [
     "GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close",
-    "come_out", "common", "either", "end_round", "fail", "fail_unless", "is_seen", "join_pending", "kind_now", "kind_of", "name_of",
-    "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
+    "come_out", "common", "either", "end_round", "fail", "fail_unless", "instance_of", "is_seen", "join_pending", "kind_now", "kind_of",
+    "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here", "raise_where", "reopen", "sees", "taken_by",
 ]  # fmt: skip

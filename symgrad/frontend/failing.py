@@ -16,7 +16,7 @@ from symgrad.frontend.bindings import Num
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import Raisable, is_seen, kind_of, raise_here, raise_where
 from symgrad.frontend.tables import SPREAD
-from symgrad.ir.core import ZERO, Call, Const, Operand
+from symgrad.ir.core import NONE, ZERO, Call, Const, Operand
 from symgrad.ir.sums import combined, follows, sum_of
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type
 from symgrad.ops.declare import ROWS
@@ -49,6 +49,8 @@ SILENT = frozenset(
 #: rows of numbers that read or write an item of a list, and where the index stands among the operands
 ITEMS = {"list_take": 1, "list_set": 1}
 STORES = frozenset({"set_at", "add_at"})
+#: rows that raise where a step is 0, and where that stands among the operands
+STEPPED = {"list_slice": 3, "range_len": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Failure:
 
 def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
     """Look, before an operation is made, whether it raises what somebody in the program sees."""
-    if name in SILENT:
+    if name in SILENT and not (name in STEPPED and is_step_open(args[STEPPED[name]])):
         return
     types = [a.type for a in args]
     settings = {**ROWS[name].settings, **settings}
@@ -126,6 +128,8 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield Failure(Raisable((ZeroDivisionError, OverflowError)))
     elif name in ITEMS and isinstance(types[0], List):
         yield from of_item(ctx, args[0], args[ITEMS[name]])
+    elif name in STEPPED:
+        yield from of_step(ctx, args[STEPPED[name]])
     elif name == "list_drop":
         yield Failure(OUT_OF_RANGE, lambda: ctx.call("equal", ctx.call("list_len", args[0]), ZERO))
     elif name in PATHS:
@@ -202,6 +206,17 @@ def of_item(ctx: Lowering, held: Operand, index: Operand) -> Iterator[Failure]:
     yield Failure(OUT_OF_RANGE, lambda: outside(ctx, index, ctx.call("list_len", held)))
 
 
+def is_step_open(step: Operand) -> bool:
+    """Is it known only when the program runs whether a step is 0?"""
+    return not isinstance(step, Const) or step.value == 0  # None is no 0
+
+
+def of_step(ctx: Lowering, step: Operand) -> Iterator[Failure]:
+    """The step of a slice or range, which must not be 0."""
+    if is_step_open(step):
+        yield Failure(DOMAIN, lambda: ctx.call("equal", step, ZERO))
+
+
 def outside(ctx: Lowering, index: Operand, length: Operand) -> Operand:
     """Is an index out of range?"""
     value = index.value if isinstance(index, Const) else None
@@ -222,6 +237,7 @@ def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
     simple = isinstance(type_, Array) and type_.shape is not None and len(path) == 1 and not path[0][0].startswith(".")
     letters = path[0][0] if simple else ""
     places: list[tuple[int, Operand]] = []
+    opened: list[Operand] = []  #: steps
     axis = 0
     for k, letter in enumerate(letters):
         operands = op.args[at : at + OPERANDS[letter]]
@@ -230,6 +246,8 @@ def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
             simple = False
         if letter == "s" and not all(is_bound(o) for o in operands):
             simple = False
+        elif letter == "s" and operands[2] is not NONE:
+            opened.append(operands[2])
         if letter == "e":
             assert isinstance(type_, Array)
             assert type_.shape is not None
@@ -241,6 +259,8 @@ def of_path(ctx: Lowering, op: Call) -> Iterator[Failure]:
     if not simple or isinstance(type_, Array) and type_.shape is not None and axis > len(type_.shape):
         yield Failure(Raisable((IndexError, ValueError, TypeError)) if isinstance(type_, Array) else ANYTHING)
         return
+    for step in opened:
+        yield from of_step(ctx, step)
     for axis_, index in places:
         if not is_within(ctx, array, axis_, index):
             yield Failure(OUT_OF_RANGE, lambda k=axis_, i=index: outside(ctx, i, length_of(ctx, array, k)))  # type: ignore[misc]

@@ -8,7 +8,7 @@ paths on which an exception is pending, and on those on which none is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +31,7 @@ from symgrad.frontend.exceptions import (
     both,
     close,
     common,
-    either,
+    instance_of,
     is_seen,
     join_pending,
     kind_of,
@@ -213,15 +213,6 @@ def share_out(ctx: Lowering, pending: Pending, clauses: list[Clause], taken: dic
             taken[k].append(replace(pending, test=test))
             pending = replace(pending, test=both(ctx, before, partial(opposite, ctx, test)))
     left_over.append(pending)
-
-
-def instance_of(ctx: Lowering, error: Operand, kinds: tuple[type, ...]) -> Operand:
-    """Is an exception of one of these classes?"""
-    tests = [ctx.call("is_instance", error, ctx.constant(kind, kind.__name__)) for kind in kinds]
-    made: Operand = tests[0]
-    for test in tests[1:]:
-        made = either(ctx, made, test)
-    return made
 
 
 def beyond(ctx: Lowering, several: list[Pending], watcher: Watcher) -> None:
@@ -527,28 +518,32 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         return
     kind, args = raised_by(ctx, node.exc)
     cls = class_in(kind)
+    cause = None if node.cause is None else cause_of(ctx, ctx.evaluate(node.cause), node)
     if cls is None or not issubclass(cls, BaseException):
         if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
-            if node.cause is not None:
-                set_cause(ctx, kind, cause_of(ctx, node.cause))
+            raised_from(ctx, taken[1], cause, node)
             raise_kind(ctx, *taken)
             return
         raise UnsupportedSyntax("only exception classes can be raised", ctx.loc(node.exc))
-    raise_class(ctx, cls, args, node, None if node.cause is None else cause_of(ctx, node.cause))
+    raise_class(ctx, cls, args, node, cause)
 
 
-def set_cause(ctx: Lowering, exception: Binding, cause: Mapping[str, Binding]) -> None:
-    """Let an exception that is an object hold what it was raised from."""
+def cause_of(ctx: Lowering, held: Binding, node: ast.Raise) -> Binding:
+    """What an exception is raised from: an exception or None; of a class, one that is made."""
+    cls = class_in(held)
+    return held if cls is None else construct(ctx, cls, cls.__name__, [], {}, node)
+
+
+def raised_from(ctx: Lowering, exception: Binding, cause: Binding | None, node: ast.AST) -> None:
+    """Store in an exception what it is raised from."""
+    if cause is None:
+        return
     if isinstance(exception, Obj):
-        ctx.change(exception.key, tuple({**dict(ctx.state.entries(exception.key)), **cause}.items()))
-
-
-def cause_of(ctx: Lowering, node: ast.expr) -> dict[str, Binding]:
-    """What ``raise ... from`` enters in the exception."""
-    cause = ctx.evaluate(node)
-    if (cls := class_in(cause)) is not None:
-        cause = construct(ctx, cls, cls.__name__, [], {}, node)
-    return {"__cause__": cause, "__suppress_context__": Num(TRUE)}
+        held = {**dict(ctx.state.entries(exception.key)), "__cause__": cause, "__suppress_context__": Num(TRUE)}
+        ctx.change(exception.key, tuple(held.items()))
+    elif cause != Static(None):
+        what = "an exception that an operation raised is raised from another one"
+        raise UnsupportedSyntax(what, ctx.loc(node), "raise one of a class of your own")
 
 
 def class_in(held: Binding) -> type | None:
@@ -567,8 +562,8 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
     return ctx.evaluate(node), []
 
 
-def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: dict[str, Binding] | None = None) -> None:
-    """Raise an exception of a class; ``cause`` is what it is entered with besides."""
+def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: Binding | None = None) -> None:
+    """Raise an exception of a class, and say from which other one."""
     raisable = Raisable((cls,), exact=True, own=True)
     if not is_seen(ctx, raisable):
         operands = [ctx.read(argument, node) for argument in args]
@@ -578,8 +573,7 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
         ctx.state.dead = True
         return
     made = construct(ctx, cls, cls.__name__, args, {}, node)
-    if cause:
-        set_cause(ctx, made, cause)
+    raised_from(ctx, made, cause, node)
     raise_here(ctx, kind_of(ctx, raisable), made, Tup(tuple(args)))
 
 

@@ -14,6 +14,7 @@ from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
+    ABSENT,
     MISSING,
     Binding,
     External,
@@ -31,6 +32,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.builtins import fold, fold_generator, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_anything, possible_classes
+from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
@@ -42,6 +44,9 @@ from symgrad.ops.composed import iterating
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
+
+
+EMPTY = "reduce() of empty iterable with no initial value"
 
 
 def in_loops(ctx: Lowering, function: Any, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding | None:
@@ -249,16 +254,21 @@ def reduce_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
         return fold_generator(ctx, over, args[2], lambda a, b: ctx.apply(args[0], [a, b], {}, node), node)
     if len(args) == 2 and is_iterator(over):
         rest: Binding = record(ctx, over, node)
-        return reduce_(ctx, [args[0], rest, next_(ctx, [rest], {}, node)], kwargs, node)
+        first = definite(ctx, next_(ctx, [rest, ABSENT], {}, node), node, TypeError, EMPTY)
+        return reduce_(ctx, [args[0], rest, first], kwargs, node)
     args = [args[0], over, *args[2:]]
     items = items_of(ctx, args[1], node)
     if isinstance(items, list):
         start = args[2:] or items[:1]
         if not start:
-            return definite(ctx, MISSING, node, TypeError, "reduce() of empty iterable with no initial value")
+            return definite(ctx, MISSING, node, TypeError, EMPTY)
         return functools.reduce(lambda a, b: ctx.apply(args[0], [a, b], {}, node), items[0 if args[2:] else 1 :], start[0])
     if len(args) < 3:
         whole = args[1] if isinstance(args[1], Ref) else list_(ctx, args[1:2], {}, node)
+        if not isinstance(count := items.bounds[1], Const):
+            fail_unless(ctx, ctx.call("greater", count, ZERO), TypeError, EMPTY)
+        elif not count.value:
+            fail(ctx, TypeError, EMPTY)
         first, rest = split(ctx, whole, node)
         return reduce_(ctx, [args[0], rest, first], kwargs, node)
     return fold(ctx, items, args[2], lambda a, b: ctx.apply(args[0], [a, b], {}, node), node)

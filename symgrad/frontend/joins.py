@@ -279,14 +279,14 @@ class Joining:
         """One binding that covers both sides'."""
         if a == b and (not (self.then.state.dead or self.orelse.state.dead) or self.is_outer(a)):
             return a
-        a, b = (settled(x, side.state) for x, side in ((a, self.then), (b, self.orelse)))
+        a, b = (settled(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:
             self.done[a, b] = self.new_binding(a, b, name)
         return self.done[a, b]
 
     def is_outer(self, binding: Binding) -> bool:
         """Was this binding there before the branch?"""
-        if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf)):
+        if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf)) and not chooses_object(binding):
             return True
         if self.outer is None:
             self.outer = frozenset(self.entry.names.values())
@@ -295,8 +295,12 @@ class Joining:
     def new_binding(self, a: Binding, b: Binding, name: str) -> Binding:
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, "make each a list", sites | others)
+        if a == b and isinstance(a, Choice) and chooses_object(a):  # one of the sides is gone
+            return self.alone(self.orelse if self.then.state.dead else self.then, a)
         if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):
             return self.either(a, b)
+        if MISSING in (a, b) and any(isinstance(x, Choice) and chooses_object(x) for x in (a, b)):
+            return self.alone(self.orelse, b) if a == MISSING else self.alone(self.then, a)
         if isinstance(inner_of(a), Obj) or isinstance(inner_of(b), Obj):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if isinstance(a, Tup) and isinstance(b, Tup) and self.are_joined_item_by_item(a, b):
@@ -599,6 +603,13 @@ def holds_object(binding: Binding) -> bool:
     """Is it a list, dict or instance, or a tuple with one in it?"""
     binding = inner_of(binding)
     return isinstance(binding, Obj) or isinstance(binding, Tup) and any(map(holds_object, binding.items))
+
+
+def chooses_object(binding: Binding) -> bool:
+    """Is it, on some path, what ``holds_object`` says?"""
+    if isinstance(binding, Choice):
+        return chooses_object(binding.then) or chooses_object(binding.orelse)
+    return holds_object(binding)
 
 
 def inner_of(binding: Binding) -> Binding:

@@ -36,6 +36,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail, sees
+from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, static_binding
@@ -268,10 +269,17 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
         return Num(ctx.call("take", ctx.read(owner, node), *index.operands, index=index.spec))  # of an array of any dtype an element
     if isinstance(made, Array) and made.shape is not None:
         ctx.look(view)
-        if "i" in index.spec and owner.location not in ctx.state.stale:
+        if can_be_missing(index) and owner.location not in ctx.state.stale:
             ctx.read(view)  # Python looks now whether there is such a part, whatever is read of it later
         return view
     return view_or_copy(ctx, owner, index)
+
+
+def can_be_missing(index: Index) -> bool:
+    """May there be no such part of an array: is there an index, or a step that may be 0?"""
+    operands = iter(index.operands)
+    parts = [(letter, [next(operands) for _ in range(OPERANDS[letter])]) for letter in index.spec]
+    return any(letter == "i" or letter == "s" and is_step_open(part[2]) for letter, part in parts)
 
 
 def view_or_copy(ctx: Lowering, owner: Ref, index: Index) -> Binding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from typing import Any
 
 from symgrad.frontend.bindings import Binding, Num, Ref, Step
@@ -134,10 +135,27 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
         operands = tuple(row_operand(ctx, a, ast.Pass()) for a in args[1:])
         if not all(isinstance(o.type, Scalar) for o in operands):  # an array may say several extents
             return None
-        return Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
+        made = Ref(args[0].location, (*args[0].path, Step(f".{name}:{len(operands)}" if operands else f".{name}", operands)))
+        if operands and not fits(type_, operands):
+            ctx.look(made)
+            if made.location not in ctx.state.stale:
+                ctx.read(made)  # Python looks now whether there is such a shape, whatever is read of it later
+        return made
     if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
         return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None
+
+
+def fits(type_: Array, operands: tuple[Operand, ...]) -> bool:
+    """Are there surely as many elements as a shape asks for?"""
+    asked = [o.value if isinstance(o, Const) else None for o in operands]
+    if asked == [-1]:
+        return True
+    extents = [*(type_.shape or (None,)), *asked]
+    if not all(isinstance(e, int) for e in extents) or asked.count(-1) > 1:
+        return False
+    size, rest = math.prod(type_.shape or ()), math.prod(e for e in asked if e != -1)  # type: ignore[arg-type, misc]
+    return size == rest if -1 not in asked else rest != 0 and size % rest == 0
 
 
 def is_piece_of_vector(ctx: Lowering, ref: Ref) -> bool:

@@ -162,6 +162,11 @@ class Object(Type):
 
     name: str = "object"
 
+    @property
+    def is_exception(self) -> bool:
+        """Is it what an operation raises, of a class that is known or not?"""
+        return self.name == "exception" or self.name.startswith("raised ")
+
     def __str__(self) -> str:
         return f"object[{self.name}]"
 
@@ -254,6 +259,8 @@ def join(a: Type, b: Type) -> Type:
         assert isinstance(scalar, Scalar)
         keeps = array.kind is not None and KINDS.index(array.kind) >= KINDS.index(scalar.kind)
         return Array(array.dtype if keeps and scalar.dtype in (None, array.dtype) else None, None)
+    if isinstance(a, Object) and isinstance(b, Object) and a.is_exception and b.is_exception:
+        return Object("exception")
     if isinstance(a, List) and isinstance(b, List):
         item = join(a.item, b.item)
         return List(item, a.of, a.named) if (a.of, a.named) == (b.of, b.named) else List(item, "either")

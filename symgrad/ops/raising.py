@@ -17,7 +17,7 @@ from symgrad.ops.parts import PATHS
 #: rows that raise for no operands that the types admit
 TOTAL = frozenset(
     {
-        *("extent", "list_len", "range_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
+        *("extent", "list_len", "shape_of", "list_of", "list_append", "list_add", "copy"),
         *("zeros_like", "ones_like", "empty_like", "full_like"),
         *("failure", "is_failure", "is_instance"),
         *("stop_gradient", "barrier", "label", "probe", "may_share", "cut"),
@@ -40,6 +40,8 @@ def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
     is_test = op.name == "not_" or op.name == "number" and op.settings["kind"] == "bool"
     if op.name in TOTAL or is_test and all(isinstance(operand.type, Scalar) for operand in op.args):
         return False
+    if op.name == "range_len":
+        return not is_nonzero(op.args[2])
     if op.name in SIZED:
         return not all(is_size(operand, makers) for operand in op.args[SIZED[op.name] :])
     if op.name in QUIET and op.settings.get("axis") is None and isinstance(op.args[0].type, Array):

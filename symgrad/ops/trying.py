@@ -29,6 +29,8 @@ def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | N
     row = ROWS[name]
     if row.statement or row.consumes:
         return None
+    if name == "view" and settings["index"].startswith(".reshape:") and len(steps(settings["index"])) == 1:
+        return "lambda x, *shape: x.reshape(*shape)"
     own = {**row.settings, **settings}
     text = (
         row.math if row.math is not None and own.get("via") == "math" else row.emit if isinstance(row.emit, str) else row.emit(own, types)
