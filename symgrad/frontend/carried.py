@@ -110,6 +110,7 @@ def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
         head.inits += [held.get(base, FALSE) for base in bases]
         state.bases[head.places[place]] = {base: head.slot(ctx, BOOL, None) for base in bases}
     relate(ctx, entry, plan, head)
+    ctx.doubtful |= {arg for init, arg in zip(head.inits, head.args, strict=True) if init in ctx.doubtful}
     for place, (init, arg) in enumerate(zip(head.inits, head.args, strict=True)):
         if place in plan.mixed or ctx.mixed.is_narrower(init, arg.type):
             ctx.mixed.values.add(arg)

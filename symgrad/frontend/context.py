@@ -52,7 +52,7 @@ from symgrad.frontend.tables import (
     statement,
 )
 from symgrad.identity import Same
-from symgrad.ir.core import Block, Const, Func, If, Operand, Value
+from symgrad.ir.core import UNDEF, Block, Const, Func, If, Operand, Value
 from symgrad.ir.types import UNDEFINED, UNKNOWN, Array, List, Object, Scalar, Struct, Type, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import NOWHERE, Loc
@@ -227,6 +227,7 @@ class Lowering:
     notes: Notes | None = None  #: what is told of decisions, if somebody asked
     unroll: bool = False  #: loops of a known number of rounds are written out
     mixed: Mixed = field(default_factory=Mixed)  #: numbers that may be of several classes
+    doubtful: set[Operand] = field(default_factory=lambda: {UNDEF})  #: values of names that some branch does not bind
     decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
     height: int = 0  #: how many operands there were when the statement being lowered began
     handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them

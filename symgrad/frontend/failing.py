@@ -96,8 +96,9 @@ def refuse_later(ctx: Lowering, raisable: Raisable) -> None:
     """Where an exception is not followed, the derivative refuses it when it is raised."""
     for watcher in ctx.watchers:
         if raisable.verdict(watcher.kinds) is not False:
-            kinds = [Exception if kind is BaseException else kind for kind in watcher.kinds]
-            ctx.caught += [(kind, watcher.loc) for kind in kinds if (kind, watcher.loc) not in ctx.caught]
+            pairs = [(Exception if kind is BaseException else kind, cls) for kind in watcher.kinds for cls in raisable.classes]
+            kinds = [cls if issubclass(cls, kind) else kind for kind, cls in pairs if issubclass(cls, kind) or issubclass(kind, cls)]
+            ctx.caught += [(kind, watcher.loc) for kind in dict.fromkeys(kinds) if (kind, watcher.loc) not in ctx.caught]
 
 
 def mismatched(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:

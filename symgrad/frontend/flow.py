@@ -251,6 +251,7 @@ def finish(ctx: Lowering, block: Block, stop: Operand, head: Head) -> list[Value
         block.yields.append(stop)
     outs = [Value(ctx.builder.freshen(t), a.name) for a, t in zip(head.args, head.types, strict=True)]
     ctx.mixed.values |= {out for out, arg in zip(outs, head.args, strict=True) if arg in ctx.mixed.values}
+    ctx.doubtful |= {out for out, arg in zip(outs, head.args, strict=True) if arg in ctx.doubtful}
     return outs
 
 

@@ -192,6 +192,8 @@ class Joining:
         for side, operand in ((self.then, a), (self.orelse, b)):
             held = UNDEF if side.state.dead else operand
             side.block.yields.append(blank(held, type_) if self.blank else held)
+            if operand in self.ctx.doubtful and not side.state.dead:
+                self.ctx.doubtful.add(out)
         if out.type == BOOL:
             ends = zip((self.then, self.orelse), (a, b), strict=True)
             self.ctx.decided.joined([(o, side.state.known) for side, o in ends if not side.state.dead], out)
