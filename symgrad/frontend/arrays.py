@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.besides import in_order
+from symgrad.frontend.besides import dtype_named, in_order, known
 from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
@@ -22,7 +22,7 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const
-from symgrad.ir.types import Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
 
@@ -127,10 +127,34 @@ SPECIAL[np.asarray] = _array(False)
 SPECIAL[np.asanyarray] = _array(False, any_class=True)
 
 
+@special(np.dtype)
+def dtype_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """A dtype that is known while compiling."""
+    if len(args) == 1 and not kwargs and (name := dtype_named(known(args[0]))) is not None:
+        return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
+    return opaque(ctx, np.dtype, "np.dtype", args, kwargs, node)
+
+
+def _limits(function: Callable[..., Any], kinds: str) -> Callable[..., Binding]:
+    """``np.finfo`` and ``np.iinfo``: what is known of the numbers of a dtype."""
+
+    def limits(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+        text = f"np.{function.__name__}"
+        if len(args) == 1 and not kwargs and (name := dtype_named(known(args[0]))) is not None and name[0] in kinds:
+            return Static(function(DTYPES[name]), f"{text}({np.dtype(DTYPES[name]).name!r})")
+        return opaque(ctx, function, text, args, kwargs, node)
+
+    return limits
+
+
+SPECIAL[np.finfo] = _limits(np.finfo, "f")
+SPECIAL[np.iinfo] = _limits(np.iinfo, "iu")
+
+
 @special(np.fromiter)
 def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """All items of an iterator as a vector."""
-    given = dict(zip(("iter", "dtype"), args, strict=False)) | kwargs
+    given = dict(zip(("iter", "dtype", "count", "like"), args, strict=False)) | kwargs
     if set(given) != {"iter", "dtype"}:
         raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
     make: Callable[..., Binding] = _array(True)

@@ -60,6 +60,7 @@ from symgrad.frontend.source import seen_through
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.ops.shapes import dtype_of
 from symgrad.ops.trying import FAILURE
 from symgrad.text import attribute as path
 
@@ -255,6 +256,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return Num(Const(0))
             case "size":
                 return Num(Const(1))
+            case "dtype" if (name := dtype_of(type_)) is not None:
+                return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
             case "T" | "real" if type_.kind != "complex":
                 return owner
             case "real" | "imag":

@@ -17,6 +17,7 @@ from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import row_operand, unwrap
 from symgrad.frontend.views import is_surely_copied
+from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Scalar, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
@@ -28,6 +29,8 @@ LAID_OUT = frozenset({"zeros", "ones", "empty", "full", "zeros_as", "ones_like",
 READ_IN_ORDER = frozenset({"ravel", "flatten", "reshape"})
 #: rows of what is made like an array, by the functions that make the same of a shape
 OF_SHAPES = {"zeros_as": np.zeros, "ones_like": np.ones, "empty_like": np.empty, "full_like": np.full}
+#: rows whose results are made, and then cast
+MADE_FIRST = frozenset({"concatenate", "stack", "linspace"})
 Call = Callable[[list[Binding], dict[str, Binding]], Binding]
 
 
@@ -55,6 +58,10 @@ def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding],
         return cast_if_needed(ctx, next(iter(given.values())), known(given["dtype"]), node)
     if "shape" in given and spelled.row in OF_SHAPES:
         return of_shape(ctx, OF_SHAPES[spelled.row], dict(given), node)
+    if spelled.row in ("sort", "argsort") and "order" not in given and {"kind", "stable"} & set(given):
+        return sorted_by(ctx, spelled.row, dict(given), node)
+    if "dtype" in given and spelled.row in MADE_FIRST:
+        return cast_at_last(ctx, spelled.row, without("dtype"), given["dtype"], node)
     if "dtype" in given and is_ufunc(spelled):
         return computed_in(ctx, spelled, dict(given), without, node)
     return None
@@ -138,7 +145,39 @@ def turned(shape: Any) -> tuple[Binding, ...] | None:
     return (shape,) if isinstance(shape, Num) and isinstance(shape.operand.type, Scalar) else None
 
 
+def sorted_by(ctx: Lowering, row: str, given: dict[str, Any], node: ast.AST) -> Binding | None:
+    """``np.sort`` and ``np.argsort`` of a kind, which says in what order the places of equal elements stand."""
+    kind, stable = known(given.pop("kind", Static(None))), known(given.pop("stable", Static(None)))
+    if kind not in (None, "quicksort", "heapsort", "stable", "mergesort") or stable not in (None, False, True):
+        return None
+    if row == "argsort" and kind == "heapsort" or "axis" in given and known(given["axis"]) is None and not is_none(given["axis"]):
+        return None
+    if row == "argsort" and (stable or kind in ("stable", "mergesort")):
+        axis = known(given.get("axis", Num(Const(-1))))
+        operand = row_operand(ctx, given["a"], node)
+        if axis is None:
+            operand, axis = ctx.call("flatten", operand), -1
+        return ctx.make(ctx.call("stable_argsort", operand, axis=axis))
+    function = np.sort if row == "sort" else np.argsort
+    return ctx.apply(Static(function, f"np.{row}"), [given.pop("a")], given, node)
+
+
+def is_none(binding: Any) -> bool:
+    """Is this None, and known to be?"""
+    return isinstance(binding, Static) and binding.value is None
+
+
 # ------------------------------------------------------------------ copy, shape, dtype
+
+
+def cast_at_last(ctx: Lowering, row: str, made: Binding, dtype: Any, node: ast.AST) -> Binding | None:
+    """What a function gives in another dtype: places between two numbers are rounded down to integers."""
+    name = dtype_named(known(dtype))
+    if name is None or not isinstance(made, Ref) or name[0] not in ("fiu" if row == "linspace" else "f"):
+        return made if is_none(dtype) else None
+    if name[0] in "iu":
+        made = ctx.apply(Static(np.floor, "np.floor"), [made], {}, node)
+    return ctx.make(ctx.call("cast", ctx.read(made, node), dtype=name))
 
 
 def cast_if_needed(ctx: Lowering, source: Binding, dtype: Any, node: ast.AST) -> Binding | None:

@@ -10,19 +10,19 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.besides import call_besides
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, held_items, is_long
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
 from symgrad.ops import spelling
-from symgrad.ops.composed import WIDER, products
+from symgrad.ops.composed import WIDER, joining, products
 from symgrad.ops.declare import ROWS
 
 #: rows of which the other forms of a call hold for complex numbers too
 ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 #: rows of arrays that without an axis are of all elements in a row
-OF_ALL = frozenset({"sort", "argsort", "argpartition", "take_along_axis"})
+OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 #: rows of which an operand says places
@@ -67,6 +67,8 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         if (made := call_besides(ctx, spelled, args, kwargs, call, node)) is not None:
             return made
         raise UnsupportedArgument(str(error), ctx.loc(node)) from None
+    if bound.row == "delete" and is_slice(args[1] if len(args) > 1 else kwargs.get("obj")):
+        return ctx.apply(Static(joining.delete_slice), args, kwargs, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
         made = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(made.items, RESULTS[bound.row]) if isinstance(made, Tup) else made
@@ -80,6 +82,11 @@ def without_places(ctx: Lowering, argument: Binding) -> Binding:
     """An argument that may say places: an empty list says none, and is no array of floats."""
     says_none = isinstance(argument, Obj) and held_items(argument, ctx.state) == []
     return ctx.make(ctx.call("zeros", ZERO, dtype="i64")) if says_none else argument
+
+
+def is_slice(argument: Binding | None) -> bool:
+    """Is an argument a slice?"""
+    return isinstance(argument, Iter) and argument.kind == "slice" or isinstance(argument, Static) and isinstance(argument.value, slice)
 
 
 def overlap(sections: Any) -> bool:

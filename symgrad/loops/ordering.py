@@ -16,6 +16,7 @@ from symgrad.loops.reductions import finish, own_name
 #: what fills a line for each row, and the dtype of its elements, if it is not that of the operand
 FILLS: dict[str, tuple[str, str | None]] = {
     "argsort": ("order_into", "i64"),
+    "stable_argsort": ("order_into", "i64"),
     "sort": ("sorted_into", None),
     "median": ("sorted_into", None),
     "middle_share": ("middle_into", None),
@@ -137,4 +138,4 @@ def median(lowering: Context, op: Call) -> Thing:
     return finish(lowering, op, stored(writer, handle, dtype, extents, frozenset({handle})))
 
 
-RULES = {**dict.fromkeys(("sort", "argsort", "middle_share"), in_order), "median": median}
+RULES = {**dict.fromkeys(("sort", "argsort", "stable_argsort", "middle_share"), in_order), "median": median}

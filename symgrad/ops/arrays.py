@@ -291,6 +291,8 @@ rule(
 rule("sort(x, axis=-1)", layout_law(_ordered), emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
      x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
 constant("argsort(x, axis=-1)", order_law, emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)")
+constant("stable_argsort(x, axis=-1)", order_law,
+         emit=lambda s, t: f"np.argsort(x{'' if s['axis'] == -1 else ', ' + str(s['axis'])}, kind='stable')")  # fmt: skip
 rule("take_along_axis(x, order, axis=-1)", _along_law, emit="np.take_along_axis(x, order, axis)", linear="x",
      x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
 rule("add_along_axis(g, order, shape, axis=-1)", into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",

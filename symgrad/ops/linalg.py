@@ -15,7 +15,7 @@ from symgrad.ops.arrays import layout_law
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.elementwise import Emit, evaluator
 from symgrad.ops.indexing import Extents, broadcast
-from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, rank_of, same_law, scalar_of, shape_of
+from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, joined_dtype, rank_of, same_law, scalar_of, shape_of
 
 MOST_EINSUM = 4
 
@@ -173,10 +173,7 @@ def subscripts_of(text: str) -> tuple[list[str], str]:
 def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     labels, out = subscripts_of(settings["subscripts"])
     shapes = [shape_of(t) for t in types]
-    dtype = _product_dtype(types[:2]) if len(types) > 1 else dtype_of(types[0])
-    if len(types) > 2:
-        for t in types[2:]:
-            dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
+    dtype = joined_dtype(types)  # numbers of Python's are arrays here, and not narrower than others
     met: dict[str, list[Shape | None]] = {}
     for names, shape in zip(labels, shapes, strict=False):
         known = shape is not None and len(shape) == len(names)
@@ -228,10 +225,7 @@ def _einsum_rows(count: int) -> None:
 
 def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-    dtype = dtype_of(types[0])
-    for t in types[1:-1]:
-        dtype = _product_dtype([Array(dtype, (1,)), t]) if dtype else None
-    return array_or_scalar(dtype, shape)
+    return array_or_scalar(joined_dtype(types[:-1]), shape)
 
 
 for _count in range(1, MOST_EINSUM + 1):

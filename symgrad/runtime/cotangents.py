@@ -192,7 +192,7 @@ def add_along_axis(g: Any, order: Any, shape: tuple[int, ...], axis: int) -> Any
     array([0., 3., 0.])
     """
     out = np.zeros(shape, g.dtype)
-    at = list(np.ogrid[tuple(slice(n) for n in order.shape)])
+    at = list(np.ogrid[tuple(slice(n) for n in shape)])  # places are broadcast along the other axes
     at[axis] = order
     np.add.at(out, tuple(at), g)
     return out

@@ -320,6 +320,7 @@ SAMPLES += [("dot(x, y)", {"x": signed(*a), "y": signed(*b)}) for a, b in DOTS]
 #: rows without derivative: only what they compute and their laws are looked at
 CONSTANT_SAMPLES: list[Sample] = [(f"{name}(x)", {"x": signed(2, 3)}) for name in
     "sign floor ceil trunc rint signbit fix logical_not isnan isinf isfinite any all argmax argmin count_nonzero flatnonzero argsort ones_like empty_like zeros_as".split()]  # fmt: skip
+CONSTANT_SAMPLES += [("stable_argsort(x)", {"x": signed(2, 3)})]
 CONSTANT_SAMPLES += [(f"{name}(x, y)", {"x": signed(2, 1), "y": signed(3)}) for name in
     "greater greater_equal less less_equal equal not_equal logical_and logical_or logical_xor floor_divide isclose isin".split()]  # fmt: skip
 CONSTANT_SAMPLES += [(f"{name}(x, y)", {"x": np.array([1, 2]), "y": np.array([3, 1])}) for name in

@@ -32,12 +32,15 @@ from symgrad.ops.composed.joining import (
     hsplit,
     hstack,
     insert,
+    intersect1d,
     meshgrid,
     resize,
     setdiff1d,
+    setxor1d,
     sparse_indices,
     trim_zeros,
     union1d,
+    unique_within,
     vsplit,
     vstack,
 )
@@ -68,6 +71,9 @@ from symgrad.ops.composed.products import (
     matvec,
     multi_dot,
     norm,
+    svdvals,
+    tensorinv,
+    tensorsolve,
     vdot,
     vecdot,
     vecmat,
@@ -78,6 +84,7 @@ from symgrad.ops.composed.sequences import (
     bisect_left,
     bisect_right,
     cast,
+    clip_within,
     convolve_within,
     correlate,
     cumulative_prod,
@@ -118,11 +125,15 @@ from symgrad.ops.composed.statistics import (
     histogram_bin_edges,
     nancumprod,
     nancumsum,
+    nanmax_within,
+    nanmean_within,
     nanmedian,
+    nanmin_within,
     nanpercentile,
     nanprod,
     nanquantile,
     nanstd,
+    nansum_within,
     nanvar,
     percentile,
     ptp,
@@ -150,6 +161,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
     np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
     np.lib.stride_tricks.sliding_window_view: sliding_window_view, sorted: sorted_,
     typing.cast: cast, bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, math.modf: modf,
+    np.intersect1d: intersect1d, np.setxor1d: setxor1d, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
     np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
     **OF_DATA,
 }  # fmt: skip
@@ -159,7 +171,7 @@ VERSIONED: dict[str, Callable[..., Any]] = {
     "row_stack": vstack, "trapz": trapezoid, "unstack": unstack,
 }  # fmt: skip
 VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
-    "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm,
+    "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm, "svdvals": svdvals,
 }  # fmt: skip
 for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
     COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})
@@ -168,7 +180,8 @@ for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
 #: rows by name, and what says their calls with arguments that no row takes
 WIDER: dict[str, Callable[..., Any]] = {
     "take_items": take_within, "choose": choose_within, "convolution": convolve_within,
-    "indices": sparse_indices, "var": var_about, "std": std_about,
+    "indices": sparse_indices, "var": var_about, "std": std_about, "nansum": nansum_within, "nanmean": nanmean_within,
+    "nanmax": nanmax_within, "nanmin": nanmin_within, "clip": clip_within, "unique": unique_within,
 }  # fmt: skip
 
 

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, need
-from symgrad.ops.composed.shapes import kept, rows_first
+from symgrad.ops.composed.shapes import along_each_axis, kept, rows_first
 
 
 def vectorized(function: Any, args: Any) -> Any:
     """``np.vectorize(function)(*args)``: one call for each element."""
+    if min([np.size(a) for a in args]) == 0:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    return each_element(function, args)
+
+
+def each_element(function: Any, args: Any) -> Any:
+    """A function of each element, as an array."""
     if len(args) == 1 and np.ndim(args[0]) > 0:
         return np.reshape(np.array([function(item) for item in np.ravel(args[0])]), np.shape(args[0]))
     whole = args[0]
@@ -26,7 +33,7 @@ def vectorized(function: Any, args: Any) -> Any:
 
 def vectorized_as_float(function: Any, args: Any) -> Any:
     """The same with ``otypes=[float]``."""
-    return np.asarray(vectorized(function, args), dtype=float)
+    return np.asarray(each_element(function, args), dtype=float)
 
 
 def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any) -> Any:
@@ -72,11 +79,7 @@ def at_each(function: Any, a: Any, indices: Any, *operands: Any) -> None:
         for k in range(len(places)):
             a[places[k]] = function(a[places[k]], *[b[k] for b in values])
     else:
-        along: Any = []
-        rest = places
-        for extent in reversed(np.shape(a)):
-            along = [rest % extent, *along]
-            rest = rest // extent
+        along = along_each_axis(places, np.shape(a))
         for k in range(len(places)):
             where = tuple([axis[k] for axis in along])
             a[where] = function(a[where], *[b[k] for b in values])

@@ -95,9 +95,12 @@ def append(arr: Numbers, values: Numbers, axis: Any = None) -> Any:
 
 
 def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
-    """``np.insert`` at one place."""
-    need(np.ndim(obj) == 0, "np.insert at several places is not supported")
+    """``np.insert`` at one place, or at several."""
     rows = flat(arr) if axis is None else np.moveaxis(arr, axis, 0)
+    if isinstance(obj, slice):
+        return inserted_at(rows, np.arange(rows.shape[0])[obj], np.asarray(values, dtype=arr.dtype), axis)
+    if np.ndim(obj) > 0:
+        return inserted_at(rows, np.asarray(obj), np.asarray(values, dtype=arr.dtype), axis)
     must(abs(obj) <= rows.shape[0], "the place of np.insert is out of bounds")
     new = np.asarray(values, dtype=arr.dtype)
     if np.ndim(rows) == 1:
@@ -107,6 +110,33 @@ def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
         new = np.expand_dims(new, 0)
     block = np.broadcast_to(new, (np.shape(new)[0], *rows.shape[1:]))
     return np.moveaxis(np.concatenate([rows[:obj], block, rows[obj:]]), 0, axis)
+
+
+def inserted_at(rows: Any, places: Any, values: Any, axis: Any) -> Any:
+    """Rows with others in front of several of them; each row that is put in moves those behind it."""
+    need(places.dtype.kind != "b", "np.insert takes places, not a mask")
+    must(places.shape[0] != 1 or np.ndim(values) == 0, "np.insert at a list of one place is supported for one value; write the place alone")
+    count, more = rows.shape[0], places.shape[0]
+    if np.any(places < -count) or np.any(places > count):
+        raise IndexError("an index of np.insert is out of bounds")
+    own = np.where(places < 0, places + count, places)
+    order = np.argsort(own, kind="stable")
+    spots = own * 1
+    spots[order] += np.arange(more)
+    whole = values if np.ndim(values) < 2 or axis is None or np.ndim(values) < np.ndim(rows) else np.moveaxis(values, axis, 0)
+    if axis is not None and np.ndim(values) > 0 and np.ndim(values) < np.ndim(rows):
+        whole = np.moveaxis(np.expand_dims(values, tuple(range(np.ndim(rows) - np.ndim(values)))), axis, 0)
+    made = np.zeros((count + more, *rows.shape[1:]), dtype=rows.dtype)
+    made[spots] = whole
+    old = np.ones(count + more, dtype=bool)
+    old[spots] = False
+    made[np.flatnonzero(old)] = rows
+    return made if axis is None or np.ndim(made) == 1 else np.moveaxis(made, 0, axis)
+
+
+def delete_slice(arr: Numbers, obj: Any, axis: Any = None) -> Any:
+    """``np.delete`` of a slice."""
+    return np.delete(arr, np.arange(np.size(arr) if axis is None else np.shape(arr)[axis])[obj], axis=axis)
 
 
 def block(arrays: Any) -> Any:
@@ -142,8 +172,13 @@ def resize(a: Numbers, new_shape: Any) -> Any:
     return np.reshape(own[np.arange(np.size(made)) % own.shape[0]], np.shape(made))
 
 
-def trim_zeros(filt: Any) -> Any:
+def trim_zeros(filt: Any, trim: str = "fb") -> Any:
     """``np.trim_zeros``: without the zeros at both ends, of a matrix without the rows and columns of zeros around it."""
+    trim = trim.lower()
+    if trim != "fb":
+        need(trim in ("f", "b") and isinstance(filt, np.ndarray) and np.ndim(filt) == 1, "np.trim_zeros of one end takes vectors")
+        inside = np.flatnonzero(filt)
+        return filt[:0] if inside.shape[0] == 0 else filt[inside[0] :] if trim == "f" else filt[: inside[-1] + 1]
     if isinstance(filt, list):
         whole = np.asarray(filt)
         for item in filt:
@@ -174,6 +209,40 @@ def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> A
     if to_begin is not None:
         made = np.concatenate([np.asarray(np.ravel(to_begin), dtype=whole.dtype), made])
     return made if to_end is None else np.concatenate([made, np.asarray(np.ravel(to_end), dtype=whole.dtype)])
+
+
+def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, axis: Any = None) -> Any:
+    """``np.unique`` with the places where each number stands first, the place of each among those, or how often each stands there."""
+    need(axis is None, "np.unique along an axis is not supported")
+    own = flat(ar)
+    order = np.argsort(own, kind="stable")
+    ordered = own[order]
+    new = ordered[1:] != ordered[:-1]
+    if own.dtype.kind == "f":
+        new = new & ~(np.isnan(ordered[1:]) & np.isnan(ordered[:-1]))
+    begins = np.concatenate([np.ones(min(own.shape[0], 1), dtype=bool), new])
+    places = np.flatnonzero(begins)
+    made: Any = [ordered[places]]
+    if return_index:
+        made = [*made, order[places]]
+    if return_inverse:
+        inverse = np.zeros(own.shape[0], dtype=int)
+        inverse[order] = np.cumsum(begins) - 1
+        made = [*made, np.reshape(inverse, np.shape(ar))]
+    if return_counts:
+        made = [*made, np.concatenate([places[1:], np.full(min(own.shape[0], 1), own.shape[0])]) - places]
+    return tuple(made)
+
+
+def intersect1d(ar1: Numbers, ar2: Numbers) -> Any:
+    """``np.intersect1d``."""
+    own = np.unique(ar1)
+    return own[np.isin(own, ar2)]
+
+
+def setxor1d(ar1: Numbers, ar2: Numbers) -> Any:
+    """``np.setxor1d``."""
+    return np.unique(np.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
 
 
 def union1d(ar1: Numbers, ar2: Numbers) -> Any:

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
-from symgrad.ops.composed.shapes import flat
+from symgrad.ops.composed.shapes import along_each_axis, flat, grid_of
 
 
 def nonzero(a: Numbers) -> Any:
-    """``np.nonzero`` of vectors and matrices."""
-    where = np.flatnonzero(a)
-    if np.ndim(a) == 1:
-        return (where,)
-    need(np.ndim(a) == 2, "np.nonzero is supported for vectors and matrices; use np.argwhere")
-    return where // a.shape[1], where % a.shape[1]
+    """``np.nonzero``."""
+    need(np.ndim(a) > 0, "np.nonzero takes arrays that have axes")
+    return tuple(along_each_axis(np.flatnonzero(a), np.shape(a)))
 
 
 def extract(condition: Numbers, arr: Numbers) -> Any:
@@ -63,23 +60,39 @@ def in_turn(values: Any, count: Any) -> Any:
     return own[np.arange(count) % max(own.shape[0], 1)]
 
 
-def fill_diagonal(a: Any, val: Numbers) -> None:
-    """``np.fill_diagonal`` of a matrix, in place."""
-    need(np.ndim(a) == 2, "np.fill_diagonal is supported for matrices")
-    places = np.arange(min(a.shape[0], a.shape[1]))
-    a[places, places] = val if np.ndim(val) == 0 else in_turn(val, places.shape[0])
+def fill_diagonal(a: Any, val: Numbers, wrap: Any = False) -> None:
+    """``np.fill_diagonal``, in place; with ``wrap`` the diagonal of a tall matrix begins anew below its end."""
+    need(np.ndim(a) > 1, "array must be at least 2-d")
+    if np.ndim(a) == 2 and wrap:
+        places = np.arange(0, np.size(a), a.shape[1] + 1)
+        a[places // a.shape[1], places % a.shape[1]] = val if np.ndim(val) == 0 else in_turn(val, places.shape[0])
+    else:
+        shortest = a.shape[0]
+        for extent in np.shape(a)[1:]:
+            if np.ndim(a) > 2 and extent != shortest:
+                raise ValueError("All dimensions of input must be of equal length")
+            shortest = min(shortest, extent)
+        places = np.arange(shortest)
+        a[(places,) * np.ndim(a)] = val if np.ndim(val) == 0 else in_turn(val, places.shape[0])
 
 
-def put(a: Any, ind: Numbers, v: Numbers) -> None:
-    """``np.put`` into a vector or matrix, counted by rows: the values in turn, over and over."""
+def put(a: Any, ind: Numbers, v: Numbers, mode: str = "raise") -> None:
+    """``np.put``, counted by rows: the values in turn, over and over."""
     places = np.asarray(ind, dtype=int)
     values = v if np.ndim(v) == 0 else in_turn(v, np.size(places))
     places = places if np.ndim(places) < 2 else np.ravel(places)
-    if np.ndim(a) == 1:
-        a[places] = values
+    if mode == "wrap":
+        places = places % np.size(a)
+    elif mode == "clip":
+        places = np.clip(places, 0, np.size(a) - 1)
     else:
-        need(np.ndim(a) == 2, "np.put is supported for vectors and matrices; index the array")
-        a[places // a.shape[1], places % a.shape[1]] = values
+        need(mode == "raise", "this mode of np.put is not supported")
+    if np.ndim(a) == 0:
+        if np.any(places != 0) and np.any(places != -1):
+            raise IndexError("a place of np.put is out of bounds")
+        a[()] = values if np.ndim(values) == 0 else values[-1]
+    else:
+        a[tuple(along_each_axis(places, np.shape(a)))] = values
 
 
 def putmask(a: Any, mask: Numbers, values: Numbers) -> None:
@@ -111,12 +124,7 @@ def choose_within(a: Numbers, choices: Any, out: Any = None, mode: str = "raise"
 
 
 def put_along_axis(arr: Any, indices: Numbers, values: Any, axis: Any) -> None:
-    """``np.put_along_axis`` of vectors and matrices, in place."""
-    need(np.ndim(arr) in (1, 2), "np.put_along_axis is supported for vectors and matrices")
-    if np.ndim(arr) == 1:
-        arr[indices] = values
-    elif axis == 0:
-        arr[indices, np.arange(arr.shape[1])] = values
-    else:
-        need(axis == 1 or axis == -1, "np.put_along_axis needs the axis 0, 1 or -1")
-        arr[np.expand_dims(np.arange(arr.shape[0]), 1), indices] = values
+    """``np.put_along_axis``, in place."""
+    need(isinstance(axis, int) and np.ndim(indices) == np.ndim(arr), "np.put_along_axis takes an axis, and indices of the array's rank")
+    along = axis % np.ndim(arr)
+    arr[tuple([indices if k == along else places for k, places in enumerate(grid_of(np.shape(arr)))])] = values

@@ -37,11 +37,13 @@ def polysub(a1: Numbers, a2: Numbers) -> Any:
 
 
 def polyfit(x: Numbers, y: Numbers, deg: Any) -> Any:
-    """``np.polyfit`` of a vector."""
-    need(np.ndim(y) == 1, "np.polyfit of several sets of values is not supported")
+    """``np.polyfit`` of a vector, or of several in columns."""
+    if x.shape[0] == 0:
+        raise TypeError("expected non-empty vector for x")
     powers = vander(x, deg + 1)
     scale = np.sqrt(np.sum(powers * powers, axis=0))
-    return np.linalg.pinv(powers / scale) @ y / scale
+    found = np.linalg.pinv(powers / scale) @ y
+    return found / scale if np.ndim(y) == 1 else found / np.expand_dims(scale, 1)
 
 
 def poly(seq_of_zeros: Numbers) -> Any:
@@ -58,9 +60,15 @@ def poly(seq_of_zeros: Numbers) -> Any:
 
 def polymul(a1: Numbers, a2: Numbers) -> Any:
     """``np.polymul`` of vectors."""
-    both = a1.shape[0] > 0 and a2.shape[0] > 0
-    must(both and a1[0] != 0 and a2[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
-    return np.convolve(a1, a2)
+    return np.convolve(from_the_highest(a1), from_the_highest(a2))
+
+
+def from_the_highest(p: Any) -> Any:
+    """Coefficients without zeros in front, of which one is left."""
+    if p.shape[0] > 0 and p[0] != 0:
+        return p
+    chosen = np.flatnonzero(p)
+    return p[chosen[0] :] if chosen.shape[0] > 0 else np.zeros(1, dtype=p.dtype)
 
 
 def polyder(p: Numbers, m: int = 1) -> Any:
@@ -82,14 +90,14 @@ def slopes_of(p: Any) -> Any:
 
 
 def polyint(p: Numbers, m: int = 1, k: Any = None) -> Any:
-    """``np.polyint``, up to three times, with one constant or none."""
-    need(m >= 0 and m <= 3 and (k is None or np.ndim(k) == 0), "np.polyint is supported for m up to 3 and one constant")
-    constant = np.zeros(1) if k is None else np.zeros(1) + k
+    """``np.polyint``, up to three times, with a constant for each, one for all, or none."""
+    need(m >= 0 and m <= 3, "np.polyint is supported for m up to 3")
+    constants = np.zeros(m) + (0 if k is None else np.asarray(k))
     made = p
     if m > 0:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[:1]])
     if m > 1:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[1:2]])
     if m > 2:
-        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constant])
+        made = np.concatenate([made / np.arange(made.shape[0], 0, -1), constants[2:]])
     return made

@@ -147,13 +147,34 @@ def eigvalsh(a: Numbers) -> Any:
 
 
 def cond(x: Numbers, p: Any = None) -> Any:
-    """``np.linalg.cond`` of a matrix."""
-    need(np.ndim(x) == 2, "np.linalg.cond of a stack of matrices is not supported")
+    """``np.linalg.cond`` of a matrix, or by singular values of each of a stack."""
     x = inexact(x)
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(x, compute_uv=False)
-        return np.max(values) / np.min(values) if p != -2 else np.min(values) / np.max(values)
+        largest, smallest = np.max(values, axis=-1), np.min(values, axis=-1)
+        return largest / smallest if p != -2 else smallest / largest
+    need(np.ndim(x) == 2, "this np.linalg.cond of a stack of matrices is not supported")
     return matrix_norm(x, p) * matrix_norm(np.linalg.inv(x), p)
+
+
+def svdvals(x: Numbers) -> Any:
+    """``np.linalg.svdvals``."""
+    return np.linalg.svd(x, compute_uv=False)
+
+
+def tensorsolve(a: Numbers, b: Numbers) -> Any:
+    """``np.linalg.tensorsolve`` over the last axes."""
+    made = np.linalg.solve(np.reshape(a, (np.size(b), -1)), np.ravel(b))
+    return np.reshape(made, np.shape(a)[np.ndim(b) :])
+
+
+def tensorinv(a: Numbers, ind: int = 2) -> Any:
+    """``np.linalg.tensorinv``."""
+    shape = np.shape(a)[ind:] + np.shape(a)[:ind]
+    rows = 1
+    for extent in np.shape(a)[:ind]:
+        rows = rows * extent
+    return np.reshape(np.linalg.inv(np.reshape(a, (rows, -1))), shape)
 
 
 def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:

@@ -35,11 +35,11 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
     if n is not None and n == 0:
         return a
     if prepend is not None or append is not None:
-        need(np.ndim(a) == 1, "prepend and append of np.diff are supported for vectors")
+        place = (-1 if axis is None else axis) % np.ndim(a)
         if prepend is not None:
-            a = np.concatenate([np.ravel(prepend), a])
+            a = np.concatenate([beside(prepend, a, place), a], axis=place)
         if append is not None:
-            a = np.concatenate([a, np.ravel(append)])
+            a = np.concatenate([a, beside(append, a, place)], axis=place)
     last = np.ndim(a) == 1 or axis is None or axis == -1
     moved = a if last else np.moveaxis(a, axis, -1)
     made = steps_between(moved)
@@ -54,6 +54,13 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
         if n > 4:
             made = steps_between(made)
     return made if last else np.moveaxis(made, -1, axis)
+
+
+def beside(value: Numbers, a: Any, axis: int) -> Any:
+    """What is joined to an array along an axis: an array, or one number for each place of the others."""
+    if np.ndim(value) > 0:
+        return value
+    return np.broadcast_to(value, tuple([1 if k == axis else extent for k, extent in enumerate(np.shape(a))]))
 
 
 def steps_between(a: Numbers) -> Any:
@@ -227,6 +234,12 @@ def geomspace(start: Any, stop: Any, num: int = 50) -> Any:
     start, stop = in_double(start), in_double(stop)
     must(np.all(np.multiply(start, stop) > 0), "np.geomspace is supported between numbers that have the same sign, and are not zero")
     return np.sign(start) * np.exp(np.linspace(np.log(np.abs(start)), np.log(np.abs(stop)), num))
+
+
+def clip_within(a: Numbers, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """``np.clip`` with bounds by their other names."""
+    need(out is None, "out of np.clip is not supported with other arguments")
+    return np.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
 def modf(x: Numbers) -> Any:

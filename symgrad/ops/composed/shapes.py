@@ -33,6 +33,21 @@ def rows_first(a: Any, axis: Any) -> Any:
     return np.moveaxis(a, axis, 0)
 
 
+def along_each_axis(places: Any, shape: Any) -> Any:
+    """Places counted by rows, as a list of places along each axis; what does not fit stands in the first."""
+    along: Any = []
+    rest = places
+    for extent in reversed(shape[1:]):
+        along = [rest % extent, *along]
+        rest = rest // extent
+    return [rest, *along]
+
+
+def grid_of(shape: Any) -> Any:
+    """All places along each axis of an array, each along an axis of its own."""
+    return [np.reshape(np.arange(extent), (1,) * k + (-1,) + (1,) * (len(shape) - 1 - k)) for k, extent in enumerate(shape)]
+
+
 def atleast_1d(x: Numbers) -> Any:
     """``np.atleast_1d`` of one operand."""
     return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
@@ -88,10 +103,19 @@ def diagflat(v: Numbers, k: int = 0) -> Any:
     return np.diag(np.ravel(v), k)
 
 
-def sliding_window_view(x: Numbers, window_shape: Any) -> Any:
-    """``sliding_window_view`` of a vector; a copy, which is not read after a store to the vector."""
-    need(np.ndim(x) == 1 and isinstance(window_shape, int), "sliding_window_view is supported for vectors")
-    return may_share(x, x[np.expand_dims(np.arange(x.shape[0] - window_shape + 1), 1) + np.arange(window_shape)])
+def sliding_window_view(x: Numbers, window_shape: Any, axis: Any = None) -> Any:
+    """``sliding_window_view``; a copy, which is not read after a store to the array."""
+    widths = (window_shape,) if isinstance(window_shape, int) else window_shape
+    axes = tuple(range(np.ndim(x))) if axis is None else (axis,) if isinstance(axis, int) else axis
+    need(len(axes) == len(widths), "sliding_window_view takes a width for each axis")
+    made = x
+    for along, width in zip(axes, widths):
+        if width > np.shape(made)[along % np.ndim(x)]:
+            raise ValueError("window shape cannot be larger than input array shape")
+        places = np.expand_dims(np.arange(np.shape(made)[along % np.ndim(x)] - width + 1), 1) + np.arange(width)
+        taken = np.take(made, places, axis=along % np.ndim(x))
+        made = taken if np.ndim(made) == 1 else np.moveaxis(taken, along % np.ndim(x) + 1, -1)
+    return may_share(x, made)
 
 
 def may_share(x: Any, y: Any) -> Any:

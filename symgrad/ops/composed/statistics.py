@@ -33,6 +33,8 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
     else:
         shares = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
     total = np.sum(shares, axis=axis, keepdims=keepdims)
+    if np.any(total == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     made = np.sum(a * shares, axis=axis, keepdims=keepdims) / total
     return (made, np.broadcast_to(total, np.shape(made)).copy() if np.ndim(made) else total) if returned else made
 
@@ -44,19 +46,34 @@ def moments_about(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Numbers
     return total / max(np.size(apart) // max(np.size(total), 1) - ddof, 0)
 
 
+def moments_where(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Any, where: Any) -> Any:
+    """The mean square of distances from the mean, or from one that is given, of the elements that are chosen; NaN of too few."""
+    x = inexact(a)
+    chosen = np.logical_and(where, np.ones_like(x, dtype=bool))
+    ones = np.where(chosen, np.ones_like(x), np.zeros_like(x))
+    middle = np.sum(np.where(chosen, x, 0), axis=axis, keepdims=True) / np.sum(ones, axis=axis, keepdims=True) if mean is None else mean
+    apart = np.where(chosen, x - middle, 0)
+    freedom = np.sum(ones, axis=axis, keepdims=keepdims) - ddof
+    return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.maximum(freedom, 0)
+
+
 def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
               mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
-    """``np.var`` with a mean that is given, or a ``correction``."""
-    need(dtype is None and out is None and where is None, "np.var takes mean and correction with axis and keepdims alone")
+    """``np.var`` with a mean that is given, a ``correction``, or a mask."""
+    need(dtype is None and out is None, "np.var takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
+    if where is not None:
+        return moments_where(a, axis, lost, keepdims, mean, where)
     return np.var(a, axis=axis, ddof=lost, keepdims=keepdims) if mean is None else moments_about(a, axis, lost, keepdims, mean)
 
 
 def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
               mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
-    """``np.std`` with a mean that is given, or a ``correction``."""
-    need(dtype is None and out is None and where is None, "np.std takes mean and correction with axis and keepdims alone")
+    """``np.std`` with a mean that is given, a ``correction``, or a mask."""
+    need(dtype is None and out is None, "np.std takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
+    if where is not None:
+        return np.sqrt(moments_where(a, axis, lost, keepdims, mean, where))
     if mean is None:
         return np.std(a, axis=axis, ddof=lost, keepdims=keepdims)
     return np.sqrt(moments_about(a, axis, lost, keepdims, mean))
@@ -91,7 +108,8 @@ def histogram(a: Numbers, bins: Numbers = 10, range: Any = None, density: Any = 
         counts = np.bincount(places, minlength=edges.shape[0] - 1)
     else:
         must(np.shape(weights) == np.shape(a), "weights should have the same shape as a.")
-        counts = np.bincount(places, np.ravel(weights)[inside], minlength=edges.shape[0] - 1)
+        counts = np.zeros(edges.shape[0] - 1)  # np.bincount gives integers where there is nothing to count
+        np.add.at(counts, places, np.ravel(weights)[inside])
         counts = counts if counts.dtype == weights.dtype else counts.astype(weights.dtype)
     if density:
         counts = counts / np.asarray(edges[1:] - edges[:-1], dtype=float) / np.sum(counts)
@@ -171,13 +189,22 @@ def percentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear",
 def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.nanmedian`` of all elements, or along one axis: sorting puts what is no number last."""
     if axis is None:
-        made = np.median(a[~np.isnan(a)]) if a.dtype.kind not in "iub" else np.median(a)
+        whole = np.ravel(a)
+        made = np.median(whole[~np.isnan(whole)]) if a.dtype.kind not in "iub" else np.median(a)
         need(np.ndim(a) > 0 or not keepdims, "np.nanmedian with keepdims is supported of arrays that have axes")
         return np.reshape(made, (1,) * np.ndim(a)) if keepdims else made
-    need(isinstance(axis, int), "np.nanmedian is supported along one axis")
+    if isinstance(axis, tuple):
+        made = nanmedian_along(rows_first(a, axis), 0, False)
+        return kept(made, a, axis) if keepdims else made
+    return nanmedian_along(a, axis, keepdims)
+
+
+def nanmedian_along(a: Any, axis: int, keepdims: Any) -> Any:
+    """The medians of the elements that are numbers along one axis."""
     if a.dtype.kind in "iub":
         return np.median(a, axis=axis, keepdims=keepdims)
-    must(a.shape[axis] > 0, "np.nanmedian along an axis without elements is not supported")
+    if a.shape[axis] == 0:
+        return np.nanmean(a, axis=axis, keepdims=keepdims)
     in_turn = np.sort(a, axis=axis)
     count = np.sum(~np.isnan(a), axis=axis, keepdims=True)
     below = np.take_along_axis(in_turn, np.maximum(count - 1, 0) // 2, axis=axis)
@@ -188,14 +215,39 @@ def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
     return made[0] if np.ndim(a) == 1 else np.squeeze(made, axis=axis)
 
 
-def nanquantile(a: Numbers, q: Numbers) -> Any:
-    """``np.nanquantile`` of all elements."""
-    return quantile(a if a.dtype.kind in "iub" else a[~np.isnan(a)], q)
+def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
+    """``np.nanquantile`` of all elements; along axes between two elements."""
+    if a.dtype.kind in "iub":
+        return quantile(a, q, axis, method, keepdims)
+    if axis is None:
+        made = quantile(a[~np.isnan(a)], q, None, method)
+    elif np.ndim(q) == 0:
+        made = nanquantile_along(a, q, axis, method).astype(a.dtype)
+    else:
+        made = np.stack([nanquantile_along(a, each, axis, method) for each in q])
+    if keepdims:
+        need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
+        return kept(made, a, axis)
+    return made
 
 
-def nanpercentile(a: Numbers, q: Numbers) -> Any:
-    """``np.nanpercentile`` of all elements."""
-    return percentile(a if a.dtype.kind in "iub" else a[~np.isnan(a)], q)
+def nanquantile_along(a: Any, q: Any, axis: Any, method: str) -> Any:
+    """One quantile of the elements that are numbers: sorting puts what is none last."""
+    need(method == "linear", "this method of np.nanquantile along axes is not supported")
+    must(0 <= q <= 1, "quantiles must be between 0 and 1")
+    ordered = np.sort(rows_first(a, axis), axis=0)
+    must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
+    count = np.sum(~np.isnan(ordered), axis=0, keepdims=True)
+    place = q * np.maximum(count - 1, 0)
+    low = np.floor(place).astype(int)
+    high = np.minimum(low + 1, np.maximum(count - 1, 0))
+    below, above = np.take_along_axis(ordered, low, axis=0), np.take_along_axis(ordered, high, axis=0)
+    return weighted_mean(below, above, place - low)[0]
+
+
+def nanpercentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
+    """``np.nanpercentile``."""
+    return nanquantile(a, q / 100.0, axis, method, keepdims)
 
 
 def numbers_or(a: Any, other: Any) -> Any:
@@ -203,13 +255,72 @@ def numbers_or(a: Any, other: Any) -> Any:
     return a if a.dtype.kind in "iub" else np.where(np.isnan(a), other, a)
 
 
-def nanprod(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
+def are_numbers(a: Any, where: Any) -> Any:
+    """Which elements are numbers, of those that a mask chooses."""
+    return ~np.isnan(a) if where is None else np.logical_and(where, ~np.isnan(a))
+
+
+def chosen_or(a: Any, other: Any, dtype: Any, where: Any) -> Any:
+    """Another number in the place of what is none, or is not chosen, in a dtype."""
+    numbers = numbers_or(a, other)
+    chosen = numbers if where is None else np.where(where, numbers, other)
+    return chosen if dtype is None else chosen.astype(dtype)
+
+
+def begun(initial: Any, made: Any) -> Any:
+    """What a reduction begins with, in its dtype."""
+    return initial if made.dtype.kind == "f" else np.asarray(initial).astype(made.dtype)[()]
+
+
+def nanprod(a: Numbers, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
     """``np.nanprod``: what is not a number counts as one."""
-    return np.prod(numbers_or(a, 1), axis=axis, keepdims=keepdims)
+    made = np.prod(chosen_or(a, 1, dtype, where), axis=axis, keepdims=keepdims)
+    return made if initial is None else made * begun(initial, made)
 
 
-def nanvar(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+def nansum_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
+                  where: Any = None) -> Any:  # fmt: skip
+    """``np.nansum`` in a dtype, of what is chosen, or from a number on."""
+    need(out is None, "out of np.nansum is not supported with other arguments")
+    made = np.sum(chosen_or(a, 0, dtype, where), axis=axis, keepdims=keepdims)
+    return made if initial is None else made + begun(initial, made)
+
+
+def nanmean_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
+    """``np.nanmean`` in a dtype, or of what is chosen."""
+    need(out is None, "out of np.nanmean is not supported with other arguments")
+    x = inexact(a) if dtype is None else a.astype(dtype)
+    chosen = are_numbers(x, where)
+    ones = np.where(chosen, np.ones_like(x), np.zeros_like(x))
+    return np.sum(np.where(chosen, x, 0), axis=axis, keepdims=keepdims) / np.sum(ones, axis=axis, keepdims=keepdims)
+
+
+def nanmax_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+    """``np.nanmax`` with a number that is no smaller than what is left out."""
+    need(out is None and initial is not None, "np.nanmax with where needs initial")
+    if a.dtype.kind in "iub":
+        return np.max(a, axis=axis, keepdims=keepdims, initial=initial, where=True if where is None else where)
+    lowest = np.where(are_numbers(a, where), a, -np.inf)
+    return np.fmax(np.max(lowest, axis=axis, keepdims=keepdims, initial=-np.inf), initial)
+
+
+def nanmin_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+    """``np.nanmin`` with a number that is no larger than what is left out."""
+    need(out is None and initial is not None, "np.nanmin with where needs initial")
+    if a.dtype.kind in "iub":
+        return np.min(a, axis=axis, keepdims=keepdims, initial=initial, where=True if where is None else where)
+    highest = np.where(are_numbers(a, where), a, np.inf)
+    return np.fmin(np.min(highest, axis=axis, keepdims=keepdims, initial=np.inf), initial)
+
+
+def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
+           correction: Any = None) -> Any:  # fmt: skip
     """``np.nanvar`` of the elements that are numbers; integers all are."""
+    a = a if dtype is None else a.astype(dtype)
+    ddof = ddof if correction is None else correction
+    if where is not None or mean is not None:
+        made = moments_where(a, axis, ddof, keepdims, mean, are_numbers(inexact(a), where))
+        return np.where(np.isinf(made), np.nan, made)[()]
     if a.dtype.kind in "iub":
         return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     middle = np.nanmean(a, axis=axis, keepdims=True)
@@ -219,9 +330,10 @@ def nanvar(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -
     return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.where(freedom > 0, freedom, np.nan)
 
 
-def nanstd(a: Numbers, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
+           correction: Any = None) -> Any:  # fmt: skip
     """``np.nanstd`` of the elements that are numbers."""
-    return np.sqrt(nanvar(a, axis, ddof, keepdims))
+    return np.sqrt(nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction))
 
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
@@ -234,16 +346,32 @@ def nancumprod(a: Numbers, axis: Any = None) -> Any:
     return np.cumprod(numbers_or(a, 1), axis=axis)
 
 
-def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Any:
+def weighted_cov(rows: Any, fweights: Any, aweights: Any, lost: Any) -> Any:
+    """The covariances of rows of observations that count several times, or are weighed."""
+    counts = np.ones(rows.shape[1]) if fweights is None else np.asarray(fweights, dtype=float)
+    shares = counts if aweights is None else counts * np.asarray(aweights, dtype=float)
+    total = np.sum(shares)
+    if total == 0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    apart = rows - np.expand_dims(rows @ shares / total, 1)
+    freedom = total - lost if aweights is None else total - lost * np.sum(shares * aweights) / total
+    return (apart * shares) @ np.transpose(apart) / np.maximum(freedom, 0)
+
+
+def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Numbers = None,
+        aweights: Numbers = None) -> Any:  # fmt: skip
     """``np.cov``: variables in rows, or in columns."""
     rows = np.reshape(m, (1, -1)) if np.ndim(m) == 1 else m if rowvar else np.transpose(m)
     if y is not None:
         other = np.reshape(y, (1, -1)) if np.ndim(y) == 1 else y if rowvar else np.transpose(y)
         rows = np.concatenate([rows, other])
     rows = np.asarray(rows, dtype=float)
-    apart = rows - np.mean(rows, axis=1, keepdims=True)
     lost = (0 if bias else 1) if ddof is None else ddof
-    made = apart @ np.transpose(apart) / np.maximum(rows.shape[1] - lost, 0)
+    if fweights is None and aweights is None:
+        apart = rows - np.mean(rows, axis=1, keepdims=True)
+        made = apart @ np.transpose(apart) / np.maximum(rows.shape[1] - lost, 0)
+    else:
+        made = weighted_cov(rows, fweights, aweights, lost)
     return np.reshape(made, ()) if y is None and rows.shape[0] == 1 else made
 
 

@@ -1,0 +1,83 @@
+"""Arguments of NumPy's functions beyond the usual ones: each call over dtypes, extents and layouts, against NumPy itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.against_numpy import function_of, judged
+
+#: calls of arrays of one axis, which may be empty, then of three axes
+VECTORS = """np.diff(x, prepend=0.5)|np.diff(x, 1, -1, x[:1], x[-1:])|np.sort(x, kind='stable')|np.sort(x, -1, 'mergesort')|np.argsort(x, kind='stable') * x|
+x.argsort(kind='mergesort') * x|np.argsort(x > 1, stable=True) * x|np.unique(x, return_index=True)|np.unique(x, return_inverse=True)[1] * x|
+np.unique(np.round(x), return_counts=True)[1].sum() * x|np.intersect1d(x, x[1:])|np.setxor1d(x, x[:1])|np.insert(x, [0, 1, 1], [1, 2, 3])|
+np.insert(x, slice(0, 2), 7)|np.insert(x, [-1, 0], x[:2])|np.delete(x, slice(0, 1))|np.delete(x, np.s_[::-2])|np.trim_zeros(x, 'f')|
+np.trim_zeros(np.append(x, 0), 'b')|np.clip(x, min=0.9)|np.clip(x, max=1.5)|np.concatenate((x, x), dtype=np.float64)|np.stack([x, x], dtype=np.float32)|
+np.linspace(x, 5, 3, dtype=np.float32)|np.linspace(0, 5.9, 3, dtype=int)[0] * x|np.polymul(x, [0, 1, 2])|np.polyint(x, 2, [1.0, 2.0])|np.polyint(x, 1, 3)|
+np.polyfit(np.arange(3), np.stack([x, x * 2], 1), 1)|np.average(x, weights=x - x)|np.average(x, weights=[1, 0, 2])|np.histogram(x, [0.0, 1.0, 2.0], weights=x)[0]|
+np.cov(x, x[::-1], fweights=[1, 2, 1])|np.cov(x, aweights=[0.5, 1.0, 2.0], ddof=0)|np.sum(x) * np.finfo(np.float32).eps|x * np.iinfo(np.int8).max|
+x * (x.dtype.itemsize > 2)|x.astype(np.dtype('float32'))|np.zeros(3, dtype=np.dtype('int8')) + x|np.vectorize(lambda v: v * v)(x)|
+np.lib.stride_tricks.sliding_window_view(x, 2)|np.einsum('i,->i', x, 0.3)|np.einsum('i,j,->ij', x, x, 2)|np.fromiter(x, float)"""
+WIDE = """np.diff(x, axis=1, append=0.5)|np.diff(x, axis=-1, prepend=x[..., :1])|x[np.nonzero(x > 1)]|x[np.where(x > 1)] * 2|np.insert(x, [0, 2], 9.0, 1)|
+np.insert(x, [0, 1], x[:, :, 0], -1)|np.delete(x, slice(None, None, 2), 1)|np.lib.stride_tricks.sliding_window_view(x, (2, 2), (0, 1)).sum(axis=(-1, -2))|
+np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)|np.take_along_axis(x, np.array([[[1, 0]]]), axis=-1)|np.take_along_axis(x, np.array([[[0]], [[1]]]), 1)|
+np.var(x, where=x > 0.6)|np.std(x, 1, where=[[True], [False], [True]], ddof=0)|np.var(x, axis=(0, 2), where=x > 0.6, keepdims=True)|np.nansum(x, initial=0.3)|
+np.nansum(x, 1, where=x > 1, keepdims=True)|np.nansum(x, 0, np.float32)|np.nanprod(x, axis=0, initial=0.3)|np.nanprod(x, where=x > 1, dtype=float)|
+np.nanmean(x, where=x > 0.6)|np.nanmean(x, axis=(0, 1), where=x > 0.6)|np.nanmean(x, 0, np.float32)|np.nanmax(x, 0, initial=1.0)|np.nanmin(x, where=x > 1, initial=9)|
+np.nanvar(x, correction=1)|np.nanstd(x, 1, where=x > 0.2)|np.nanvar(x, mean=np.nanmean(x, keepdims=True))|np.nanvar(x, 0, np.float64)|np.nanmedian(x, axis=(0, 2))|
+np.nanmedian(x, axis=(-1, 0), keepdims=True)|np.nanquantile(x, 0.3, axis=1)|np.nanquantile(x, 0.3, axis=(0, 1), keepdims=True)|np.nanpercentile(x, [30, 60], 1)|
+np.nanquantile(x, 0.4, method='lower')|np.linalg.cond(x[:, :2] + 5 * np.eye(2))|np.linalg.svdvals(x)|np.linalg.tensorsolve(np.reshape(x[:, :2], (2, 2, 2)) [:, 0] + np.eye(2), x[0, :2, 0])|
+np.linalg.tensorinv(x[0, :2] + 3 * np.eye(2), 1)|(x[0, 0, 0].dtype.itemsize > 2) * x[0]|np.nanprod(x[0, 0, 0])|np.nanmedian(x[0, 0, 0])|np.nanvar(x[0, 0, 0])"""
+STORES = """np.put(y, [0, 5, 5], [1, 2, v])|np.put(y, [13], v, 'wrap')|np.put(y, [13, -14], [v, 1], mode='clip')|y.put([1, -1], v)|y.flat[2] = v|y.flat[[0, 3]] = [v, 2]|
+y.flat[5] *= v|np.put_along_axis(y, np.array([[[1], [0], [1]]]), v, 2)|np.put_along_axis(y, np.argmax(y, axis=1, keepdims=True), 0, axis=1)|
+y[np.nonzero(y > 1)] += v|y[np.where(y > 1)] = 0.5|np.fill_diagonal(y[0], v, True)|np.fill_diagonal(y[:, :2], v)|np.fill_diagonal(y[0], [v, 1], wrap=True)|
+y[Ellipsis, 0] = v|np.put(y[0, 0, 0, ...], 0, v)"""
+DTYPES = ("f8", "f4", "i4", "u1", "bool")
+
+
+def array(shape: tuple[int, ...], dtype: str, turned: bool) -> np.ndarray:
+    """Numbers that are apart, with a zero among integers."""
+    made = np.resize(np.array([1.3, 0.4, 2.6, 0.9, 1.8, 2.1, 0.7, 1.1, 2.9, 1.6, 0.5, 2.3]), shape).astype(dtype)
+    return np.asfortranarray(made[::-1])[::-1] if turned else made
+
+
+def check(body: str, given: dict[str, object]) -> None:
+    verdict, words = judged(function_of(f"import numpy as np\ndef f({', '.join(given)}):\n    {body}"), given, kinks=True)
+    assert verdict in ("right", "not taken"), words
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.sweep(11)
+@pytest.mark.parametrize("extent", [3, 1, 0])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("call", [c.strip() for c in VECTORS.split("|")])
+def test_calls_of_vectors(call: str, dtype: str, extent: int) -> None:
+    check(f"return {call}, s * 2", {"x": array((extent,), dtype, extent == 3), "s": 0.7})
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.sweep(9)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("call", [c.strip() for c in WIDE.split("|")])
+def test_calls_of_arrays(call: str, dtype: str) -> None:
+    for turned in (False, True):
+        check(f"return {call}, s * 2", {"x": array((2, 3, 2), dtype, turned), "s": 0.7})
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("store", [c.strip() for c in STORES.split("|")])
+def test_stores_at_places(store: str) -> None:
+    check(f"y = x * 1.0; {store}; return y", {"x": array((2, 3, 2), "f8", False), "v": 0.7})
+
+
+@pytest.mark.parametrize("call", ["np.average(x, weights=x - x)", "np.vectorize(lambda v: v * v)(x[x > 9])", "np.polyfit(x[:0], x[:0], 1)", "np.insert(x, [5, 0], 1.0)",
+                                  "np.lib.stride_tricks.sliding_window_view(x, 5)"])  # fmt: skip
+def test_what_numpy_does_not_take_raises_the_same(call: str) -> None:
+    import symgrad
+
+    function = function_of(f"import numpy as np\ndef f(x):\n    return np.sum({call})")
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(Exception) as expected:  # noqa: PT011
+        function(x)
+    with pytest.raises(type(expected.value)):
+        symgrad.grad(function)(x)
