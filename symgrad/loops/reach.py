@@ -61,6 +61,16 @@ def dtype_in_words(dtype: str | None) -> str:
     return "a dtype that is not known" if dtype is None else np.dtype(DTYPES[dtype]).name
 
 
+#: rows that compute nothing with an integer
+KEPT = frozenset({"cast", "number", "where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def check_integers(name: str, type_: Type, loc: Loc) -> None:
+    """Refuse what a row computes with narrow integers: numba's grow to 64 bits, NumPy's wrap."""
+    if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and name not in KEPT:
+        raise OutOfReach(f"arithmetic of integers of type {dtype_in_words(type_.dtype)}", loc)
+
+
 def in_words(type_: Type) -> str:
     """What a value of a type is, as a user would say it.
 

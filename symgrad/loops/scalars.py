@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import Object, Scalar, Type
 from symgrad.loops.probabilities import FAR, PROBABILITIES
-from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
+from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
 from symgrad.ops.raising import DEFINED_EVERYWHERE
@@ -25,8 +25,6 @@ Rule = Callable[[Builder, Call, Args], list[Operand]]
 CIRCULAR = frozenset({"sin", "cos", "tan"})
 #: a Python integer of larger magnitude may overflow in the next operation
 LARGE = 2**62
-#: rows that compute nothing with an integer
-KEPT = frozenset({"cast", "number", "where", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 WIDTHS = {"bool": 0, "int": 1, "float": 2}
 
 
@@ -35,9 +33,7 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
     for type_ in [*(a.type for a in args), *(o.type for o in op.outs)]:
         if isinstance(type_, Scalar) and (type_.kind == "complex" or type_.dtype == "f16"):
             raise OutOfReach("complex numbers" if type_.kind == "complex" else "numbers of 16 bits", op.loc)
-        if isinstance(type_, Scalar) and type_.kind == "int" and type_.dtype not in (None, "any", "i64") and op.name not in KEPT:
-            # numba's grow to 64 bits, NumPy's wrap
-            raise OutOfReach(f"arithmetic of integers of type {dtype_in_words(type_.dtype)}", op.loc)
+        check_integers(op.name, type_, op.loc)
     if op.name in OF_BOOLEANS and args and all(isinstance(a.type, Scalar) and a.type.kind == "bool" for a in args):
         op = of_booleans(op, args)
     rule = RULES.get(op.name)

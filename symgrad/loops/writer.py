@@ -16,8 +16,9 @@ import symgrad.ops.kernel  # noqa: F401  (its rows are used here)
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, kind_of
 from symgrad.location import NOWHERE, Loc
-from symgrad.loops.reach import OutOfReach
+from symgrad.loops.reach import OutOfReach, check_integers
 from symgrad.ops.build import Builder
+from symgrad.ops.declare import ROWS
 
 Key = tuple[Any, ...]
 SMALL, LARGEST = 31, 62  #: bits of integers that the entry knows, and of integers that overflow in no operation
@@ -136,6 +137,8 @@ class Writer:
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
         """One op with one result."""
         made = self.build.call(name, *args, hint=hint, **settings)
+        if ROWS[name].elementwise:
+            check_integers(name, made.type, self.loc)
         op = self.build.block.ops[-1]
         assert isinstance(op, Call)
         self.maker[made] = op
