@@ -531,6 +531,10 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
             item = ctx.make(ctx.call("arange", start or Const(0), stop, step or Const(1), dtype=None))
         parts.append(item)
         types.append(ctx.type_of(item))
+    if {t.dtype for t in types if isinstance(t, Array)} == {"f32"} and not any(isinstance(t, Scalar) and t.dtype for t in types):
+        # numbers of Python's take the dtype of the arrays
+        parts = [Num(ctx.call("cast", ctx.read(p), dtype="f32")) if isinstance(t, Scalar) else p for p, t in zip(parts, types, strict=True)]
+        types = []
     plain = all(isinstance(t, Scalar) or getattr(t, "dtype", None) in ("f64", "i64") for t in types)
     if not plain and any(isinstance(t, Scalar) for t in types):
         raise UnsupportedSyntax("numbers beside such an array in np.r_ or np.c_ are not supported", ctx.loc(node), "use np.concatenate")

@@ -17,7 +17,7 @@ np.linspace(x, 5, 3, dtype=np.float32)|np.linspace(0, 5.9, 3, dtype=int)[0] * x|
 np.polyfit(np.arange(3), np.stack([x, x * 2], 1), 1)|np.average(x, weights=x - x)|np.average(x, weights=[1, 0, 2])|np.histogram(x, [0.0, 1.0, 2.0], weights=x)[0]|
 np.cov(x, x[::-1], fweights=[1, 2, 1])|np.cov(x, aweights=[0.5, 1.0, 2.0], ddof=0)|np.sum(x) * np.finfo(np.float32).eps|x * np.iinfo(np.int8).max|
 x * (x.dtype.itemsize > 2)|x.astype(np.dtype('float32'))|np.zeros(3, dtype=np.dtype('int8')) + x|np.vectorize(lambda v: v * v)(x)|
-np.lib.stride_tricks.sliding_window_view(x, 2)|np.einsum('i,->i', x, 0.3)|np.einsum('i,j,->ij', x, x, 2)|np.fromiter(x, float)"""
+np.r_[x, 1.0, x]|np.r_[0, x[::-1]]|np.r_[x, x[:1]]|np.lib.stride_tricks.sliding_window_view(x, 2)|np.einsum('i,->i', x, 0.3)|np.einsum('i,j,->ij', x, x, 2)|np.fromiter(x, float)"""
 WIDE = """np.diff(x, axis=1, append=0.5)|np.diff(x, axis=-1, prepend=x[..., :1])|x[np.nonzero(x > 1)]|x[np.where(x > 1)] * 2|np.insert(x, [0, 2], 9.0, 1)|
 np.insert(x, [0, 1], x[:, :, 0], -1)|np.delete(x, slice(None, None, 2), 1)|np.lib.stride_tricks.sliding_window_view(x, (2, 2), (0, 1)).sum(axis=(-1, -2))|
 np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)|np.take_along_axis(x, np.array([[[1, 0]]]), axis=-1)|np.take_along_axis(x, np.array([[[0]], [[1]]]), 1)|

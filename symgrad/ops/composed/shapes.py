@@ -113,8 +113,10 @@ def sliding_window_view(x: Numbers, window_shape: Any, axis: Any = None) -> Any:
         if width > np.shape(made)[along % np.ndim(x)]:
             raise ValueError("window shape cannot be larger than input array shape")
         places = np.expand_dims(np.arange(np.shape(made)[along % np.ndim(x)] - width + 1), 1) + np.arange(width)
-        taken = np.take(made, places, axis=along % np.ndim(x))
-        made = taken if np.ndim(made) == 1 else np.moveaxis(taken, along % np.ndim(x) + 1, -1)
+        if np.ndim(made) == 1:
+            made = made[places]
+        else:
+            made = np.moveaxis(np.moveaxis(np.moveaxis(made, along % np.ndim(x), 0)[places], 1, -1), 0, along % np.ndim(x))
     return may_share(x, made)
 
 
