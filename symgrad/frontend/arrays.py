@@ -80,6 +80,15 @@ def size(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return attribute_of(ctx, as_array(ctx, args[0], node), "size", node)
 
 
+def of_rank(ctx: Lowering, made: Binding, least: Any, node: ast.AST) -> Binding:
+    """An array with axes in front, so that it has so many."""
+    rank = getattr(ctx.type_of(made), "rank", None)
+    if rank is None or not isinstance(least, int):
+        raise UnsupportedArgument("ndmin of what has a rank that is not known is not supported", ctx.loc(node))
+    missing = Tup(tuple(Num(Const(k)) for k in range(least - rank)))
+    return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [made, missing], {}, node) if missing.items else made
+
+
 def _array(copies: bool, any_class: bool = False) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         given = dict(kwargs)
@@ -92,6 +101,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
             raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node))
         copy = copies and bool(unwrap(given.pop("copy", Num(Const(True)))))
         dtype = unwrap(given.pop("dtype", Static(None)))
+        least = unwrap(given.pop("ndmin", Num(Const(0)))) if copies else 0
         if given:
             raise UnsupportedArgument(f"the keyword {next(iter(given))} of np.array is not supported", ctx.loc(node))
         try:
@@ -99,7 +109,8 @@ def _array(copies: bool, any_class: bool = False) -> Any:
         except (ValueError, TypeError):
             raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node)) from None
         made = make_array(ctx, args[0], name, copy, node)
-        return in_order(ctx, made, order, node) if order in ("C", "F") else made
+        made = in_order(ctx, made, order, node) if order in ("C", "F") else made
+        return of_rank(ctx, made, least, node) if least else made
 
     return lower
 

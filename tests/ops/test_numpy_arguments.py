@@ -17,7 +17,7 @@ np.linspace(x, 5, 3, dtype=np.float32)|np.linspace(0, 5.9, 3, dtype=int)[0] * x|
 np.polyfit(np.arange(3), np.stack([x, x * 2], 1), 1)|np.average(x, weights=x - x)|np.average(x, weights=[1, 0, 2])|np.histogram(x, [0.0, 1.0, 2.0], weights=x)[0]|
 np.cov(x, x[::-1], fweights=[1, 2, 1])|np.cov(x, aweights=[0.5, 1.0, 2.0], ddof=0)|np.sum(x) * np.finfo(np.float32).eps|x * np.iinfo(np.int8).max|
 x * (x.dtype.itemsize > 2)|x.astype(np.dtype('float32'))|np.zeros(3, dtype=np.dtype('int8')) + x|np.vectorize(lambda v: v * v)(x)|
-np.r_[x, 1.0, x]|np.r_[0, x[::-1]]|np.r_[x, x[:1]]|np.lib.stride_tricks.sliding_window_view(x, 2)|np.einsum('i,->i', x, 0.3)|np.einsum('i,j,->ij', x, x, 2)|np.fromiter(x, float)"""
+np.r_[x, x[:1]]|np.array(x, ndmin=2)|np.array([x, x], ndmin=3)|np.array(s, ndmin=1) * x[:1]|np.array(x, float, copy=True, ndmin=1)|np.lib.stride_tricks.sliding_window_view(x, 2)|np.einsum('i,->i', x, 0.3)|np.einsum('i,j,->ij', x, x, 2)|np.fromiter(x, float)"""
 WIDE = """np.diff(x, axis=1, append=0.5)|np.diff(x, axis=-1, prepend=x[..., :1])|x[np.nonzero(x > 1)]|x[np.where(x > 1)] * 2|np.insert(x, [0, 2], 9.0, 1)|
 np.insert(x, [0, 1], x[:, :, 0], -1)|np.delete(x, slice(None, None, 2), 1)|np.lib.stride_tricks.sliding_window_view(x, (2, 2), (0, 1)).sum(axis=(-1, -2))|
 np.lib.stride_tricks.sliding_window_view(x, 2, axis=1)|np.take_along_axis(x, np.array([[[1, 0]]]), axis=-1)|np.take_along_axis(x, np.array([[[0]], [[1]]]), 1)|
@@ -68,6 +68,12 @@ def test_calls_of_arrays(call: str, dtype: str) -> None:
 @pytest.mark.parametrize("store", [c.strip() for c in STORES.split("|")])
 def test_stores_at_places(store: str) -> None:
     check(f"y = x * 1.0; {store}; return y", {"x": array((2, 3, 2), "f8", False), "v": 0.7})
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("call", ["np.r_[x, 1.0, x]", "np.r_[0, x[::-1]]"])
+def test_numbers_beside_narrow_arrays(call: str, dtype: str) -> None:
+    check(f"return {call}, s * 2", {"x": array((3,), dtype, True), "s": 0.7})
 
 
 @pytest.mark.parametrize("call", ["np.average(x, weights=x - x)", "np.vectorize(lambda v: v * v)(x[x > 9])", "np.polyfit(x[:0], x[:0], 1)", "np.insert(x, [5, 0], 1.0)",
