@@ -109,8 +109,10 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
             return generated(function, signature, request, notes, readings)
     except SymgradError:
         raise
-    except RecursionError:
+    except (RecursionError, SyntaxError) as fault:  # Python itself has bounds on the text that is written
         source = read(inspect.unwrap(function))
+        if isinstance(fault, SyntaxError) and not fault.msg.startswith("too many"):
+            raise InvalidIR(f"what is written for {source.name} is no Python", source.loc(source.node)) from fault
         what = f"{source.name} is nested too deeply to be followed"
         raise UnsupportedSyntax(what, source.loc(source.node), "go over its data in loops, or split the function") from None
     except FAULTS as fault:

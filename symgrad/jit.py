@@ -69,6 +69,8 @@ class Pending:
                     self.made = of_a_length(self.emission())
             except OutOfReach as refusal:
                 self.made = refusal
+            except RecursionError:
+                self.made = OutOfReach("what is nested as deeply as this")
             except Exception as fault:
                 if os.environ.get("SYMGRAD_CHECK"):
                     raise

@@ -218,12 +218,15 @@ class Table:
         """The code for these arguments, in which lists may be of any length."""
         signature = abstract(arguments)
         if holds_many(signature):
+            whole = abstract(arguments, whole=True)
+            if sum(1 for _ in whole.leaves()) > KNOWN:
+                return self.found(signature, arguments)
             if signature not in self.refused:
                 try:
                     return self.found(signature, arguments)
                 except MAY_FOLLOW:
                     self.refused.add(signature)
-            signature = abstract(arguments, whole=True)
+            signature = whole
         return self.found(signature, arguments)
 
     def found(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
@@ -359,6 +362,7 @@ def forget_all() -> None:
             table.reset()
 
 
+KNOWN = 300  #: arguments of more items are not tried item by item: time and memory of that grow with the square of their number
 LARGE = 64  #: sizes beyond this are not made part of a signature
 
 

@@ -332,11 +332,11 @@ class State:
     def stored(self, location: Location, loc: Loc) -> None:
         """Note that a location was written to: what may share its memory is doubtful from here on.
 
-        What is done to a list is not done to the arrays in it.
+        What is done to a list is not done to the arrays in it, nor to other lists of them: which objects are one is known of the objects.
         """
         is_of_list = isinstance(self.memory[location].type, List)
         for partner in self.partners.get(location, NO_LOCATIONS):
-            if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array)):
+            if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array | List)):
                 self.stale.setdefault(partner, loc)
                 for made, bases in self.bases.items():
                     if partner in bases:  # what may be it is as doubtful

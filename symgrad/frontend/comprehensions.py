@@ -122,7 +122,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             gathered(ctx, over, each, generator.iter, lazily=False)
             return
         items = items_of_loop(ctx, over, generator.iter)
-        guess = [*guess_names(ctx, [generator.target]), key]
+        guess = [*guess_names(ctx, [inner.target for inner in generators[k:]]), key]
         if isinstance(items, list):
             for place in itertools.count():
                 if is_long(over, ctx.state):

@@ -188,6 +188,8 @@ RAISED: Any = "raised"  #: in the place of a frame, of names that say which exce
 RESULT = "%return"  #: the variable of each frame that holds what it returns
 
 ROUNDS = 400  #: rounds of loops that are written out, in all
+WRITTEN = 2000  #: and statements in them: a gradient of so many takes up to half a minute
+NESTED = 90  #: branches and loops inside of one another: Python reads no text of more than a hundred levels of indentation
 
 
 @dataclass
@@ -242,6 +244,8 @@ class Lowering:
     parted: bool = False  #: that was done
     looped: bool = False  #: it is asked for what a loop goes over
     rounds: int = 0  #: how many rounds of loops have been written out
+    statements: int = 0  #: and how many statements in them
+    nested: int = 0  #: in how many branches and loops the current block stands
     going: list[Going] = field(default_factory=list)  #: for each loop around, what it goes over
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
@@ -633,7 +637,8 @@ class Lowering:
     def write_out(self, node: ast.AST) -> None:
         """Count one more round that is written out; there is an end to that."""
         self.rounds += 1
-        if self.rounds > ROUNDS:
+        self.statements += sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1
+        if self.rounds > ROUNDS or self.statements > WRITTEN:
             raise self.refuse(UnsupportedSyntax, "this loop would have to be written out, and is too long for that", node)
 
     def check_keys(self, key: HeapKey, node: ast.AST | None = None) -> None:
@@ -738,7 +743,13 @@ class Lowering:
     def region(self, block: Block) -> Iterator[list[Any]]:
         """Build in a block; the exceptions that are pending at its end are entered in the list."""
         mark, pending = len(self.edges), list[Any]()
+        if self.nested == NESTED:
+            what = (
+                "branches and loops are nested too deeply here, those of paths that leave early and of rounds that are written out included"
+            )
+            raise UnsupportedSyntax(what, self.builder.loc, "look values up in an array, or go over data in a loop")
         with self.builder.inside(block):
+            self.nested += 1
             try:
                 yield pending
             except (Raised, Unresolved):
@@ -748,6 +759,8 @@ class Lowering:
             except BaseException:
                 del self.edges[mark:]
                 raise
+            finally:
+                self.nested -= 1
             if len(self.edges) > mark:
                 pending += SPREAD["close"](self, mark)
 

@@ -200,6 +200,15 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
     return ctx.state.names.pop(key)
 
 
+def choose_in_turn(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
+    """The same for one of several tests in turn, which are one operation in the end and nest nothing."""
+    ctx.nested -= 1
+    try:
+        return choose(ctx, test, node, then, orelse)
+    finally:
+        ctx.nested += 1
+
+
 class TestChanges(Exception):
     """The test of a ``while`` writes to memory: it is lowered as a part of the body."""
 

@@ -37,7 +37,7 @@ from symgrad.frontend.containers import counters, known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class, never_equal
-from symgrad.frontend.flow import branch, choose
+from symgrad.frontend.flow import branch, choose, choose_in_turn
 from symgrad.frontend.handed import made_by
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
@@ -442,7 +442,7 @@ def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> B
     test = truth(ctx, left, nodes[0])
     if isinstance(test, Const):
         return both(ctx, nodes[1:], is_and, node) if bool(test.value) == is_and else left
-    return choose(ctx, test, node, *((lambda: both(ctx, nodes[1:], is_and, node), lambda: left)[:: 1 if is_and else -1]))
+    return choose_in_turn(ctx, test, node, *((lambda: both(ctx, nodes[1:], is_and, node), lambda: left)[:: 1 if is_and else -1]))
 
 
 @expression(ast.IfExp)
@@ -468,7 +468,7 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
     test = truth(ctx, made, node)
     if isinstance(test, Const):
         return chain(ctx, right, more, node) if test.value else made
-    return choose(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: made)
+    return choose_in_turn(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: made)
 
 
 def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
