@@ -203,6 +203,12 @@ def bins_by_a_rule(x):
     return np.sum(np.histogram(x, bins="auto")[1])
 
 
+@right
+def rows_of_a_display_unpacked(x):
+    (a, b, c), (d, e, f) = np.array([[x[0], 1.0, x[2]], [2.0, x[1], x[0] * x[1]]])
+    return a * b * c + d * e * f
+
+
 # ------------------------------------------------------------------ members of enumerations
 
 
@@ -369,6 +375,51 @@ def two_steps_of_a_generator(x):
 def an_iterator_beside_itself(x):
     it = iter(x)
     return sum(a * b for a, b in zip(it, it))
+
+
+# ------------------------------------------------------------------ comparisons that a class defines
+
+
+class Length:
+    def __init__(self, size):
+        self.size = size
+
+    def __lt__(self, other):
+        return self.size < other.size
+
+
+class Never(Length):
+    def __lt__(self, other):
+        return False
+
+    def __gt__(self, other):
+        return False
+
+
+class Always:
+    def __init__(self, size):
+        self.size = size
+
+    def __lt__(self, other):
+        return True
+
+    def __gt__(self, other):
+        return True
+
+
+@right
+def the_left_operand_is_asked_first(x):
+    small, large, always = Length(x[3]), Length(x[2]), Always(x[0])
+    first = x[0] if small < large else x[1]
+    second = x[4] if large < always else x[5]  # 1.9 < 0.7
+    third = x[6] if large > always else x[7]  # Length has no answer to that, Always has
+    return first * second * third
+
+
+@right
+def a_derived_class_is_asked_first(x):
+    small, never = Length(x[3]), Never(x[2])
+    return x[0] if small < never else x[1] * x[2]
 
 
 # ------------------------------------------------------------------ in order

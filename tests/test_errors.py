@@ -216,6 +216,13 @@ def test_provoked(name: str) -> None:
     assert str(again) == str(error)
 
 
+@pytest.mark.parametrize("f", [lambda x: x.sum() + nowhere(x), lambda x: [][0] + x[0]])  # noqa: F821
+def test_what_is_refused_in_a_lambda_is_told(f: Any) -> None:
+    with pytest.raises(UnsupportedSyntax, match="not defined|out of range") as caught:
+        symgrad.grad(f, verify=False)(TWO)
+    assert caught.value.loc is not None
+
+
 LOC = Loc("gated.py", 7, 8, 18, "    z = {w * h, x}")
 
 

@@ -58,7 +58,7 @@ def entering(sweep: Sweep, made: For, given: list[Operand]) -> list[Operand]:
 def in_slot(sweep: Sweep, grad: Operand, slot: Value) -> Operand:
     """A cotangent whose dtype shows when the program runs, in that of its slot; where no number is narrow, both are float64."""
     want = getattr(slot.type, "dtype", None)
-    is_open = isinstance(slot.type, Array) and isinstance(grad.type, Array) and grad.type.dtype in (None, "any")
+    is_open = isinstance(slot.type, Array) and isinstance(grad.type, Array) and grad.type.dtype is None
     if not sweep.narrow or not is_open or want in (None, "any"):
         return grad
     return sweep.builder.call("cast", grad, hint=hinted(slot), dtype=want)

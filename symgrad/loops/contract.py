@@ -112,7 +112,7 @@ def store(op: Call, known: dict[Value, dict[Keys, Operand]]) -> None:
 def is_exact(value: Operand, dtype: str) -> bool:
     """Is a Python number what the array would hold?"""
     kind, own = getattr(value.type, "kind", None), getattr(value.type, "dtype", "")
-    return dtype == "f64" and kind == "float" and own in (None, "any", "f64")
+    return dtype == "f64" and kind == "float" and own in (None, "any")
 
 
 # ------------------------------------------------------------------ axes that fall away
