@@ -377,6 +377,50 @@ def an_iterator_beside_itself(x):
     return sum(a * b for a, b in zip(it, it))
 
 
+# ------------------------------------------------------------------ numbers taken from arrays, ends of loops, texts of exceptions
+
+
+@right
+def views_of_a_number(x):
+    a = x[0] * 2.0
+    same = np.reshape(a, ()) + np.squeeze(a) * np.transpose(a) + np.transpose(a, ()) + np.squeeze(a, axis=())
+    return same + np.ravel(a)[0] + np.reshape(a, (1,))[0] * x[1] + np.expand_dims(a, 0)[0]
+
+
+@right
+def items_of_a_number(x):
+    a = np.sum(x) * x[1]
+    return a[()] * len(a[None]) + a[None, None][0, 0] * x[2] + a[...]
+
+
+@right
+def a_loop_of_no_rounds_is_not_left(x):
+    total = x[0]
+    for i in range(np.sum(x > 100.0)):
+        if x[i] > 1.0:
+            break
+        total += x[i]
+    else:
+        total *= x[1]
+    return total
+
+
+@right
+def the_text_of_an_exception_of_the_users(x):
+    try:
+        if x[0] > 0.0:
+            raise ValueError("two", 2.0)
+    except ValueError as error:
+        return x[0] * len(error.args) + len(str(error)) * x[1]
+    return x[2]
+
+
+@right
+def tuples_without_items_are_one(x):
+    none, nothing, one, two = (), (), (x[3],), (x[3], x[4])
+    return (x[0] if none is nothing else x[1]) * (x[2] if one is two else x[5])
+
+
 # ------------------------------------------------------------------ comparisons that a class defines
 
 

@@ -223,6 +223,21 @@ def test_what_is_refused_in_a_lambda_is_told(f: Any) -> None:
     assert caught.value.loc is not None
 
 
+def test_a_function_without_a_rule_is_named() -> None:
+    with pytest.raises(UnknownFunction, match="^eigvals has no rule"):
+        symgrad.grad(unknown_function)(np.eye(2))
+
+
+def test_the_array_of_integers_that_a_derivative_would_be_stored_in_is_named() -> None:
+    def f(x):
+        counts = np.zeros(2, dtype=int)
+        counts[0] = x[0]
+        return counts.sum() * x[1]
+
+    with pytest.raises(errors.CastStore, match="^a value that carries a derivative is stored in counts, an array of i64"):
+        symgrad.grad(f)(TWO)
+
+
 LOC = Loc("gated.py", 7, 8, 18, "    z = {w * h, x}")
 
 
