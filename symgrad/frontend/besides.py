@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup, is_none
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import row_operand, unwrap
 from symgrad.frontend.views import is_surely_copied
@@ -160,11 +160,6 @@ def sorted_by(ctx: Lowering, row: str, given: dict[str, Any], node: ast.AST) -> 
         return ctx.make(ctx.call("stable_argsort", operand, axis=axis))
     function = np.sort if row == "sort" else np.argsort
     return ctx.apply(Static(function, f"np.{row}"), [given.pop("a")], given, node)
-
-
-def is_none(binding: Any) -> bool:
-    """Is this None, and known to be?"""
-    return isinstance(binding, Static) and binding.value is None
 
 
 # ------------------------------------------------------------------ copy, shape, dtype

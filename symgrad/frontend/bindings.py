@@ -380,6 +380,16 @@ def is_long(binding: Any, state: State) -> bool:
     return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
 
 
+def is_none(binding: Any) -> bool:
+    """Is this None, and known to be?"""
+    return isinstance(binding, Static) and binding.value is None
+
+
+def is_slice(binding: Any) -> bool:
+    """Is this a slice?"""
+    return isinstance(binding, Iter) and binding.kind == "slice" or isinstance(binding, Static) and isinstance(binding.value, slice)
+
+
 def held_items(binding: Any, state: State) -> list[Binding] | None:
     """The items of a tuple, or of a list whose length is known; None for all else."""
     if isinstance(binding, Tup):
@@ -395,5 +405,5 @@ def is_list(type_: Type) -> bool:
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
     "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
-    "Step", "Tup", "View", "held_items", "is_list", "is_long", "replace",
+    "Step", "Tup", "View", "held_items", "is_list", "is_long", "is_none", "is_slice", "replace",
 ]  # fmt: skip

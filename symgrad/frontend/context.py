@@ -652,6 +652,10 @@ class Lowering:
         item = settled(item, self.state)
         return isinstance(item, Broken | Missing) or isinstance(item, Maybe) and isinstance(item.absent, Missing)
 
+    def may_be_unbound(self, binding: Binding) -> bool:
+        """Is this the value of a name that some branch does not bind?"""
+        return isinstance(binding, Num) and binding.operand in self.doubtful
+
     def check_sure(self, key: HeapKey, content: Any) -> None:
         """Refuse to have a list as one value which on some paths is not there; its items, one by one, are not asked for there."""
         if key.doubtful and not isinstance(content, Ref):

@@ -43,7 +43,7 @@ def name(ctx: Lowering, node: ast.Name) -> Binding:
             case Broken(why, hint):
                 ctx.check_position(made)
                 raise UnknownType(f"{node.id!r} cannot be used: {why}", ctx.loc(node), hint or None)
-            case Num(operand) if operand in ctx.doubtful and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
+            case _ if ctx.may_be_unbound(made) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
                 what = f"whether {node.id!r} is bound here, where a handler takes that it is not, is not known while compiling"
                 raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
         return made

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.besides import call_besides
-from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, held_items, is_long
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
@@ -82,11 +82,6 @@ def without_places(ctx: Lowering, argument: Binding) -> Binding:
     """An argument that may say places: an empty list says none, and is no array of floats."""
     says_none = isinstance(argument, Obj) and held_items(argument, ctx.state) == []
     return ctx.make(ctx.call("zeros", ZERO, dtype="i64")) if says_none else argument
-
-
-def is_slice(argument: Binding | None) -> bool:
-    """Is an argument a slice?"""
-    return isinstance(argument, Iter) and argument.kind == "slice" or isinstance(argument, Static) and isinstance(argument.value, slice)
 
 
 def overlap(sections: Any) -> bool:
