@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -97,7 +98,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
         for name, binding in held.bound:
             ctx.state.names[frame, name] = binding
         proceed(ctx)
-        run(ctx, list(held.node.body))
+        run(ctx, statements_of(held.node) if frame.place is None else list(held.node.body))
         if ctx.state.dead:
             raise Raised
         ends = NEXT in ctx.state.codes or any(isinstance(n, ast.Return) for n in body_nodes(held.node))
@@ -108,6 +109,26 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+
+
+@lru_cache(maxsize=256)
+def statements_of(node: ast.FunctionDef) -> list[ast.stmt]:
+    """The body of a generator: a ``StopIteration`` that leaves it is a ``RuntimeError`` to who goes over it."""
+    if not any(may_stop(inner) for inner in body_nodes(node)):
+        return list(node.body)
+    told = ast.Call(ast.Name("RuntimeError", ast.Load()), [ast.Constant("generator raised StopIteration")], [])
+    handler = ast.ExceptHandler(ast.Name("StopIteration", ast.Load()), None, [ast.Raise(told, None)])
+    return [ast.fix_missing_locations(ast.copy_location(ast.Try(list(node.body), [handler], [], []), node.body[0]))]
+
+
+def may_stop(node: ast.AST) -> bool:
+    """Does a statement or a call say that it may raise ``StopIteration``?"""
+    match node:
+        case (
+            ast.Call(func=ast.Name("next"), args=[_]) | ast.Raise(exc=ast.Name("StopIteration") | ast.Call(func=ast.Name("StopIteration")))
+        ):
+            return True
+    return False
 
 
 def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
@@ -173,7 +194,7 @@ def each_value(ctx: Lowering, held: Generator, loop: Loop, body: Callable[[Bindi
 def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], node: ast.AST, lazily: bool = True) -> None:
     """Do the same with all values; those that are used before the next is made are used as they are then."""
     endless = [n for n in body_nodes(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
-    if endless and not any(isinstance(n, ast.Return | ast.Break) for n in body_nodes(held.node)):
+    if endless and not any(isinstance(n, ast.Return | ast.Break | ast.Raise) or may_stop(n) for n in body_nodes(held.node)):
         raise UnsupportedSyntax("a generator without an end is gathered", ctx.loc(node), "go over it in a for statement that breaks")
     consumer = ctx.frame
 
