@@ -31,7 +31,7 @@ class Calls:
     def install(self, guard: Callable[..., Any]) -> None:
         self.guard = guard
 
-    def make(self, function: Any, signature: Signature, pins: Any, read: Any) -> Compiled:
+    def make(self, function: Any, signature: Signature, pins: Any, read: Any, readings: Any) -> Compiled:
         self.made.append(signature)
         return Compiled(function, "", **self.fields)
 
