@@ -217,7 +217,7 @@ def test_the_table_is_bounded() -> None:
 
 def test_a_failure_is_not_kept() -> None:
     calls = Calls(lambda x: x)
-    make, calls.table.make = calls.table.make, lambda f, s, pins, read: 1 / 0
+    make, calls.table.make = calls.table.make, lambda f, s, pins, read, readings: 1 / 0
     with pytest.raises(ZeroDivisionError):
         calls(1.0)
     calls.table.make = make
