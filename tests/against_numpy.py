@@ -135,9 +135,15 @@ def differs(function: Any, arguments: dict[str, Any], name: str, gradient: Any, 
     size = np.size(wide[name])
     direction = np.sin(2.0 + np.arange(size)).reshape(np.shape(wide[name])) if isinstance(wide[name], np.ndarray) else 1.0
     slopes = []
+
+    def at(step: float) -> float:
+        there = wide[name] + step * direction
+        there = np.asarray(there) if isinstance(wide[name], np.ndarray) else there  # without axes NumPy makes a number of it
+        return weighed(plainly(function, {**wide, name: there}), seeds)
+
     for h in STEPS:
         try:
-            moved = [weighed(plainly(function, {**wide, name: wide[name] + k * h * direction}), seeds) for k in (1, -1, 2, -2)]
+            moved = [at(k * h) for k in (1, -1, 2, -2)]
         except Exception:
             return None
         slopes.append((8 * (moved[0] - moved[1]) - (moved[2] - moved[3])) / (12 * h))

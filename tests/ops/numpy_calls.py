@@ -36,7 +36,7 @@ DTYPES = ("bool", "i8", "u8", "i32", "i64", "f32")
 VALUES: dict[str, list[str]] = {
     "axis": ["0", "None", "-1", "1", "(0, 1)"], "axes": ["None", "(1, 0)", "0", "1"], "m": ["2", "0", "3"], "keepdims": ["True"], "ddof": ["1", "3"], "decimals": ["1"],
     "where": ["w"], "initial": ["0.5"], "out": [], "dtype": ["np.float32", "np.float64"], "order": ["'C'", "'F'", "'K'"], "casting": [], "subok": [],
-    "shape": ["(3,)", "3", "(2, 3)", "-1", "()"], "newshape": [], "copy": ["True"], "device": [], "like": [], "kind": ["'stable'"], "stable": [],
+    "shape": ["(3,)", "3", "(2, 3)", "-1", "()"], "newshape": [], "copy": ["True"], "device": [], "like": [], "kind": ["'stable'"], "stable": ["True"],
     "n": ["2", "1", "0", "3"], "k": ["0", "1", "-1"], "N": ["2", "3", "0"], "M": ["3", "0", "1"], "num": ["4", "1", "0"], "deg": ["1", "2"],
     "indices_or_sections": ["1", "3", "[1]", "[1, 2]", "[2, 1]"], "repeats": ["2", "0", "[1, 2, 0]"], "reps": ["2", "(2, 1)", "0", "(1, 2, 1)"],
     "shift": ["1", "-1", "(1,)"], "source": ["0", "-1"], "destination": ["0", "-1"], "axis1": ["0", "1"], "axis2": ["1", "0"], "offset": ["1", "-1"],
@@ -50,7 +50,7 @@ VALUES: dict[str, list[str]] = {
     "include_initial": ["True"], "axisa": ["0"], "axisb": ["0"], "axisc": ["0"], "dx": ["0.5"], "minlength": ["5"], "discont": ["2.0"], "indexing": ["'ij'"],
     "sparse": ["True"], "ord": ["None", "1", "2", "0", "np.inf", "-np.inf", "3", "'fro'", "'nuc'"], "correction": ["1"], "mean": ["0.5"], "norm": ["'ortho'"],
     "condition": ["w"], "mask": ["w"], "cond": ["w"], "start": ["0", "-1"], "axisb_": [], "full": [], "cov": [], "w": [], "fweights": [], "aweights": [],
-    "ndmin": [], "ndmax": [], "wrap": [], "assume_unique": [], "invert": ["True"], "return_index": [], "return_inverse": [], "return_counts": [],
+    "ndmin": ["3", "1"], "ndmax": [], "wrap": [], "assume_unique": [], "invert": ["True"], "return_index": ["True"], "return_inverse": ["True"], "return_counts": ["True"],
     "overwrite_input": [], "interpolation": [], "kwargs": [], "extobj": [], "signature": [], "tol": [], "trim": [], "max_rank": [], "d": ["0.5"], "s": ["None"],
     "p": ["x"], "sorted": [], "number": [], "default": ["0.5"], "optimize": [], "beta": ["2.0"], "bool": [], "return_indices": [], "strict": [], "writeable": [],
 }  # fmt: skip

@@ -13,7 +13,7 @@ x.argsort(kind='mergesort') * x|np.argsort(x > 1, stable=True) * x|np.unique(x, 
 np.unique(np.round(x), return_counts=True)[1].sum() * x|np.intersect1d(x, x[1:])|np.setxor1d(x, x[:1])|np.insert(x, [0, 1, 1], [1, 2, 3])|
 np.insert(x, slice(0, 2), 7)|np.insert(x, [-1, 0], x[:2])|np.delete(x, slice(0, 1))|np.delete(x, np.s_[::-2])|np.trim_zeros(x, 'f')|
 np.trim_zeros(np.append(x, 0), 'b')|np.clip(x, min=0.9)|np.clip(x, max=1.5)|np.concatenate((x, x), dtype=np.float64)|np.stack([x, x], dtype=np.float32)|
-np.linspace(x, 5, 3, dtype=np.float32)|np.linspace(0, 5.9, 3, dtype=int)[0] * x|np.polymul(x, [0, 1, 2])|np.polyint(x, 2, [1.0, 2.0])|np.polyint(x, 1, 3)|
+np.linspace(x, 5, 3, dtype=np.float32)|np.linspace(0, 5.9, 3, dtype=int)[0] * x|np.polymul(x, [3, 1, 2])|np.polyint(x, 2, [1.0, 2.0])|np.polyint(x, 1, 3)|
 np.polyfit(np.arange(3), np.stack([x, x * 2], 1), 1)|np.average(x, weights=x - x)|np.average(x, weights=[1, 0, 2])|np.histogram(x, [0.0, 1.0, 2.0], weights=x)[0]|
 np.cov(x, x[::-1], fweights=[1, 2, 1])|np.cov(x, aweights=[0.5, 1.0, 2.0], ddof=0)|np.sum(x) * np.finfo(np.float32).eps|x * np.iinfo(np.int8).max|
 x * (x.dtype.itemsize > 2)|x.astype(np.dtype('float32'))|np.zeros(3, dtype=np.dtype('int8')) + x|np.vectorize(lambda v: v * v)(x)|

@@ -300,7 +300,7 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
 
 REFUSED = """np.insert(x, [1], x)|np.block(x)|np.diff(x, n=6)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
 np.sum(x, dtype=int) * x|np.unique(x, axis=0)|np.nan_to_num(x, copy=False)
-np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.poly(x[:0])|np.cross(x[:2], x[2:])"""
+np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)|np.poly(x[:0])|np.cross(x[:2], x[2:])"""
 
 
 @pytest.mark.parametrize("expression", [e for line in REFUSED.splitlines() for e in line.split("|")])

@@ -64,11 +64,11 @@ def polymul(a1: Numbers, a2: Numbers) -> Any:
 
 
 def from_the_highest(p: Any) -> Any:
-    """Coefficients without zeros in front, of which one is left."""
-    if p.shape[0] > 0 and p[0] != 0:
-        return p
-    chosen = np.flatnonzero(p)
-    return p[chosen[0] :] if chosen.shape[0] > 0 else np.zeros(1, dtype=p.dtype)
+    """Coefficients as NumPy multiplies them: those in front that are zero are cut off, so that there is no derivative in them."""
+    if p.shape[0] == 0:
+        return np.zeros(1, dtype=p.dtype)
+    must(p[0] != 0, "coefficients that begin with zero are not supported by np.polymul")
+    return p
 
 
 def polyder(p: Numbers, m: int = 1) -> Any:

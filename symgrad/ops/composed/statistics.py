@@ -94,6 +94,8 @@ def histogram_edges(a: Numbers, bins: Numbers, range: Any) -> Any:
         first, last = np.min(a), np.max(a)
     if first == last:
         return np.linspace(first - 0.5, last + 0.5, bins + 1)
+    if range is not None and a.dtype.kind == "f":
+        return np.linspace(first, last, bins + 1).astype(a.dtype)
     return np.linspace(first, last, bins + 1)
 
 
@@ -313,10 +315,17 @@ def nanmin_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any =
     return np.fmin(np.min(highest, axis=axis, keepdims=keepdims, initial=np.inf), initial)
 
 
+def in_full(a: Any, dtype: Any) -> Any:
+    """An array in a dtype that rounds none of its numbers; NumPy would round their sums alone."""
+    wide = a.astype(dtype)
+    need(wide.dtype == float or wide.dtype == a.dtype, "np.nanvar and np.nanstd in a narrower dtype are not supported")
+    return wide
+
+
 def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
            correction: Any = None) -> Any:  # fmt: skip
     """``np.nanvar`` of the elements that are numbers; integers all are."""
-    a = a if dtype is None else a.astype(dtype)
+    a = a if dtype is None else in_full(a, dtype)
     ddof = ddof if correction is None else correction
     if where is not None or mean is not None:
         made = moments_where(a, axis, ddof, keepdims, mean, are_numbers(inexact(a), where))
