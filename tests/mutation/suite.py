@@ -25,7 +25,7 @@ ROWS = (
 )
 #: what says nothing of a fault: tests of time and of the texts of this repository, tests in other processes, and these
 LEFT_OUT = (
-    "tests/mutation", "tests/bench", "tests/places", "tests/test_growth.py", "tests/codegen/test_speed.py", "tests/test_layers.py",
+    "tests/mutation/test_mutation.py", "tests/bench", "tests/places", "tests/test_growth.py", "tests/codegen/test_speed.py", "tests/test_layers.py",
     "tests/test_documents.py", "tests/test_readme.py", "tests/facades/test_travelling.py", "tests/facades/test_forks.py",
 )  # fmt: skip
 #: of the tests that run a line, how many are tried at a time
