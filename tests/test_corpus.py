@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import resource
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differences import derivative, direction_for, double, inner, leaves, same
+from of_any_length import LONG, TYPICAL
 from programs import PROGRAMS, Program
 
 import symgrad
@@ -191,3 +194,20 @@ def digests() -> list[str]:
 
 if __name__ == "__main__":
     print("\n".join(digests()))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_every_program_has_a_gradient_within_a_minute_and_two_gigabytes() -> None:
+    entries = [(program.function, program.wrt, program.arguments(program.sizes[-1])) for program in PROGRAMS]
+    entries += [(function, (0, 1), data(np.random.default_rng(0), 100)) for function, data in [*LONG, *TYPICAL]]
+    refused = set()
+    for function, wrt, arguments in entries:
+        start = time.process_time()
+        try:
+            symgrad.grad(function, wrt)(*arguments)
+        except symgrad.SymgradError:
+            refused.add(function.__name__)
+        assert time.process_time() - start < 60, function.__name__
+    assert refused == {"remembered", "warped"}
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2 * 2**20  # kilobytes
