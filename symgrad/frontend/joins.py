@@ -166,7 +166,8 @@ class Joining:
             if self.blank and any(location not in side.memory for side in alive):
                 raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
             state.memory[location] = self.version(location)
-        for key in self.entry.heap:
+        gone = {key for key in self.entry.heap if any(key not in side.heap for side in alive)}
+        for key in (k for k in self.entry.heap if k not in gone):
             state.heap[key] = self.content(key)
         first, second = (b if a.dead else a).names, (a if b.dead else b).names
         for name in dict.fromkeys([*a.names, *b.names]):
@@ -179,6 +180,8 @@ class Joining:
                 self.blank = outer
             if made != MISSING:
                 state.names[name] = made
+        if gone and not gone.isdisjoint(reached(state)):
+            raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
         state.codes = frozenset().union(*(s.codes for s in alive))
         if len(state.codes) == 1:
