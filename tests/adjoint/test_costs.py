@@ -106,6 +106,15 @@ def test_what_is_kept(text: str, costs: Costs, wanted: list[str]) -> None:
     assert names(text, [0, 1] if text is CHAIN else [0], costs) == wanted
 
 
+@pytest.mark.parametrize(("type_", "cheap"), [("float", True), ("f64[!x0]", True), ("?", False)])
+def test_what_may_be_an_array_of_any_size_is_cheap_only_if_it_is_known(type_: str, cheap: bool) -> None:
+    func = parse(f"func f(x: {type_}) -> {type_}:\n    %0 = multiply(x, x) : {type_}\n    return %0\n")
+    (op,) = func.body.ops
+    assert isinstance(op, Call)
+
+    assert INTERPRETED.is_cheap(op) == cheap
+
+
 def sizes(made: Func) -> tuple[int, int]:
     """How many arrays and how many numbers are put on tapes."""
     types = [value.type for value in kept(made)]

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from verdicts import Verdicts, check_right
 
+import symgrad
+
 X = np.array([0.7, -1.3, 1.9, 0.4])
 VERDICTS = Verdicts()
 right = VERDICTS.right
@@ -124,6 +126,89 @@ def lengths_that_are_known_and_that_are_not(x):
     return a * b * c * len(rows) + y[len(y) - 1] + len(np.ones((3, 2)) * x[0])
 
 
+@right
+def whether_two_names_are_one_array(x):
+    z = x * 1.0
+    y = z if x[0] > 0 else x * 2.0
+    other = z if x[0] < 0 else x * 2.0
+    return (x[0] if y is z else x[1]) * (x[2] if other is z else x[3])
+
+
+@right
+def whether_two_names_are_one_list(x):
+    p, q = [x[0]], [x[1]]
+    r = p if x[0] > 0 else q
+    r.append(x[2])
+    return (x[0] if r is p else x[1]) * sum(p) + sum(q) * (x[3] if OUTSIDE is Scaled() else x[2])
+
+
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_right(f: Any) -> None:
     check_right(f, X, jit=False)
+
+
+def a_while_that_asks_an_array(x):
+    y, k = x * 1.0, 0
+    while np.sum(y * y) < 50.0:
+        y = y * 1.5 + x[k % 4]
+        k += 1
+    return np.sum(y)
+
+
+def vectors_in_a_product(x):
+    return np.dot(x, x * 2.0) * x[0]
+
+
+@pytest.mark.parametrize("f", [a_while_that_asks_an_array, vectors_in_a_product], ids=lambda f: f.__name__)
+def test_right_in_kernels(f: Any) -> None:
+    check_right(f, X, jit=True)
+
+
+def test_what_is_needed_before_a_branch_too_is_reversed_once() -> None:
+    def f(x):
+        u = np.sin(x[0])
+        w = u * u
+        if x[1] > 0:
+            r = u * 2.0
+        else:
+            r = x[2]
+        return r * w
+
+    derived = symgrad.grad(f)
+    check_right(f, X, jit=False)
+    assert derived.source(X).count("cos") == 1
+
+
+def asserted(x):
+    total = 0.0
+    for i in range(len(x)):
+        assert x[i] < 10.0, "large"
+        total += x[i] ** 2
+    return total
+
+
+def test_what_is_asserted_holds_in_kernels_too() -> None:
+    pytest.importorskip("numba")
+    derived = symgrad.value_and_grad(asserted, jit=True, verify=False)
+
+    assert derived(X)[0] == pytest.approx(asserted(X))
+    with pytest.raises(AssertionError, match="large"):
+        derived(10.0 * X)
+
+
+def test_what_a_last_block_lets_out_is_raised_in_kernels_too() -> None:
+    def f(a, n):
+        total = 0.0
+        for i in range(n):
+            try:
+                total += 1.0 / (a - i)
+            finally:
+                total = total * 2.0
+        return total
+
+    pytest.importorskip("numba")
+    derived = symgrad.value_and_grad(f, jit=True, verify=False)
+
+    assert derived(0.5, 3)[0] == pytest.approx(f(0.5, 3))
+    with pytest.raises(ZeroDivisionError):
+        derived(2.0, 3)
