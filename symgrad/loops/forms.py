@@ -41,7 +41,6 @@ class Form:
     memory: Value | None = None  #: the handle, where the form is memory
     cells: frozenset[object] = frozenset()  #: the memory that it is, as the classes of the program say
     name: str | None = None
-    spread: bool = False  #: has it more elements than what it is made of?
     value: Operand | None = None  #: the value of all its elements, where they have one
     within: Operand | None = None  #: the extent that an axis must have, where a mask said these places
     support: Support | None = None  #: where elements may be other than zero, if most are zero
@@ -73,13 +72,13 @@ def stored(
 
 def filled(dtype: str, extents: Sequence[Operand], value: Operand) -> Form:
     """An array of one value."""
-    return Form(dtype, tuple(extents), lambda index: value, spread=True, value=value)
+    return Form(dtype, tuple(extents), lambda index: value, value=value)
 
 
 def remember(form: Form, writer: Writer, handle: Value, cells: frozenset[object], within: Index = ()) -> None:
     """From now on the recipe is memory: an array, or the part of one that lies ``within`` it."""
     form.at = lambda index: writer.read(handle, (*within, *index))
-    form.parts, form.price, form.memory, form.cells, form.spread = (), 0, None if within else handle, cells, False
+    form.parts, form.price, form.memory, form.cells = (), 0, None if within else handle, cells
     form.value = form.support = None
 
 
@@ -127,15 +126,14 @@ def mapped(
     def at(index: Index) -> Operand:
         return compute([o.at(broadcast_index(o, index)) if isinstance(o, Form) else o for o in operands])
 
-    whole = [f for f in forms if f.rank == len(extents) and not any(number(e) == 1 and number(x) != 1 for e, x in zip(f.extents, extents))]
-    return Form(dtype, extents, at, tuple(forms), price, spread=not whole, support=supported(operands) if row in KEEPS_ZERO else None)
+    return Form(dtype, extents, at, tuple(forms), price, support=supported(operands) if row in KEEPS_ZERO else None)
 
 
-def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0, spread: bool = False) -> Form:
+def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0) -> Form:
     """Another look at a form: ``place`` gives the index into it."""
     own = form.support
     support = None if own is None else Support(lambda index: own.test(place(index)), own.factors)
-    return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, spread=spread, support=support)
+    return Form(form.dtype, tuple(extents), lambda index: form.at(place(index)), (form,), price, support=support)
 
 
 def cast_to(writer: Writer, value: Operand, dtype: str) -> Operand:

@@ -69,8 +69,7 @@ def spread_to(lowering: Context, value: Operand, extents: tuple[Operand, ...], d
         raise OutOfReach("an array broadcast to fewer axes", writer.loc)
     for a, b in zip(found, extents, strict=True):
         writer.require_equal(a, b)
-    stretched = any(number(e) == 1 and number(f) != 1 for e, f in zip(x.extents, extents[len(extents) - x.rank :], strict=True))
-    made = shown(x, extents, lambda index: broadcast_index(x, index), spread=stretched or x.rank < len(extents))
+    made = shown(x, extents, lambda index: broadcast_index(x, index))
     return made if x.dtype == dtype else mapped(writer, dtype, [made], lambda e: cast_to(writer, e[0], dtype), 0)
 
 
@@ -88,7 +87,7 @@ def spread(lowering: Context, op: Call) -> Thing:
     for k, e in zip(kept, g.extents, strict=True):
         if number(e) != 1:
             lowering.writer.require_equal(e, extents[k])
-    return shown(g, extents, lambda index: broadcast_index(g, tuple(index[k] for k in kept)), spread=True)
+    return shown(g, extents, lambda index: broadcast_index(g, tuple(index[k] for k in kept)))
 
 
 def broadcast_to(lowering: Context, op: Call) -> Thing:
@@ -114,7 +113,7 @@ def arange(lowering: Context, op: Call) -> Thing:
     def at(index: Index) -> Operand:
         return cast_to(writer, writer.add(start, writer.multiply(index[0], Const(step))), dtype)
 
-    return Form(dtype, (length,), at, price=0, spread=True)
+    return Form(dtype, (length,), at, price=0)
 
 
 def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thing:
@@ -143,7 +142,7 @@ def arange_of_floats(lowering: Context, op: Call, bounds: list[Operand]) -> Thin
         later = writer.call("add", start, writer.call("multiply", i, difference))
         return writer.call("where", writer.call("equal", i, ONE), second, later, via=None)
 
-    return Form(dtype, (length,), at, price=1, spread=True)
+    return Form(dtype, (length,), at, price=1)
 
 
 def linspace(lowering: Context, op: Call) -> Thing:
@@ -166,7 +165,7 @@ def linspace(lowering: Context, op: Call) -> Thing:
             value = writer.call("where", ends, high, value, via=None)
         return cast_to(writer, value, dtype_of(op))
 
-    return Form(dtype_of(op), (count,), at, price=3, spread=True)
+    return Form(dtype_of(op), (count,), at, price=3)
 
 
 def eye(lowering: Context, op: Call) -> Thing:
@@ -179,7 +178,7 @@ def eye(lowering: Context, op: Call) -> Thing:
         on = writer.call("equal", writer.add(index[0], Const(op.settings["k"])), index[1])
         return cast_to(writer, writer.call("where", on, constant(dtype, 1), constant(dtype, 0), via=None), dtype)
 
-    return Form(dtype, (rows, columns), at, price=1, spread=True)
+    return Form(dtype, (rows, columns), at, price=1)
 
 
 RULES = {

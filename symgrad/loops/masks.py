@@ -52,7 +52,7 @@ def triangle_places(lowering: Context, op: Call) -> list[Thing]:
     def at(index: Index) -> Operand:
         return writer.call(test, writer.subtract(index[1], shift), index[0])
 
-    return list(places(lowering, Form("bool", (n, n), at, spread=True)))
+    return list(places(lowering, Form("bool", (n, n), at)))
 
 
 def nonzero_places(lowering: Context, op: Call) -> Thing:
