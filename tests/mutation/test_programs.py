@@ -155,13 +155,10 @@ def a_while_that_asks_an_array(x):
     return np.sum(y)
 
 
-def vectors_in_a_product(x):
-    return np.dot(x, x * 2.0) * x[0]
-
-
-@pytest.mark.parametrize("f", [a_while_that_asks_an_array, vectors_in_a_product], ids=lambda f: f.__name__)
-def test_right_in_kernels(f: Any) -> None:
-    check_right(f, X, jit=True)
+def test_a_while_that_asks_an_array_has_a_kernel() -> None:
+    pytest.importorskip("numba")
+    check_right(a_while_that_asks_an_array, X, jit=True)
+    symgrad.grad(a_while_that_asks_an_array, jit=True)(X)  # it would be told that there is none
 
 
 def test_what_is_needed_before_a_branch_too_is_reversed_once() -> None:
@@ -212,3 +209,48 @@ def test_what_a_last_block_lets_out_is_raised_in_kernels_too() -> None:
     assert derived(0.5, 3)[0] == pytest.approx(f(0.5, 3))
     with pytest.raises(ZeroDivisionError):
         derived(2.0, 3)
+
+
+def test_an_array_of_one_round_is_kept_without_a_copy() -> None:
+    def f(x):
+        y = x * 1.0
+        total = 0.0
+        for i in range(len(x)):
+            z = x * y[i]
+            v = z[1] * z[1]
+            z[1] = v * 2.0
+            w = np.sin(z)
+            total += np.sum(w * z) * v
+            y[i] *= total
+        return total * np.sum(y)
+
+    check_right(f, 0.4 * X, jit=False)
+    assert "z.copy()" not in symgrad.grad(f).source(X)
+
+
+def triangles(depth: int) -> Any:
+    """Loops in loops, each up to the index of the one around it; the innermost index picks an element."""
+    lines = [f"{'    ' * (k + 1)}for i{k} in range({f'i{k - 1}' if k else 'len(x)'}):" for k in range(depth)]
+    text = "\n".join(
+        ["def f(x):", "    total = x[0]", *lines, f"{'    ' * (depth + 1)}total += x[i{depth - 1}] * x[0]", "    return total"]
+    )
+    return symgrad.from_source(text + "\n")
+
+
+@pytest.mark.parametrize(("depth", "proved"), [(3, True), (6, True), (8, False)])
+def test_bounds_are_proved_through_some_loops_but_not_through_any_number(depth: int, proved: bool) -> None:
+    pytest.importorskip("numba")
+    f = triangles(depth)
+    derived = symgrad.value_and_grad(f, jit=True, verify=False)
+
+    assert derived(np.arange(1.0, 10.0))[0] == pytest.approx(f(np.arange(1.0, 10.0)))
+    assert (derived.source().count("raise ValueError") == 2) == proved
+
+
+def test_an_array_of_lists_in_lists_knows_how_deep_they_go() -> None:
+    def f(x):
+        rows = [[v * w for w in x] for v in x]
+        return np.sum(np.array(rows)[1:] * x)
+
+    check_right(f, X, jit=False)
+    assert "depth=2" in symgrad.grad(f).ir(np.arange(30.0), stage="lowered")
