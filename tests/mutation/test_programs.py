@@ -142,6 +142,19 @@ def whether_two_names_are_one_list(x):
     return (x[0] if r is p else x[1]) * sum(p) + sum(q) * (x[3] if OUTSIDE is Scaled() else x[2])
 
 
+@right
+def one_of_two_functions_where_it_is_known_which(x):
+    chosen = x[3] > 0
+    g = np.sin if chosen else np.cos
+    if chosen:
+        total = 0.0
+        for v in x:
+            total += g(v)
+    else:
+        total = g(x[0])
+    return total
+
+
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_right(f: Any) -> None:
     check_right(f, X, jit=False)
@@ -209,6 +222,24 @@ def test_what_a_last_block_lets_out_is_raised_in_kernels_too() -> None:
     assert derived(0.5, 3)[0] == pytest.approx(f(0.5, 3))
     with pytest.raises(ZeroDivisionError):
         derived(2.0, 3)
+
+
+def test_a_cotangent_that_one_branch_leaves_undefined_is_a_number() -> None:
+    def f(x):
+        if x[0] > 0:
+            y = x * 2.0
+        else:
+            z = x * 3.0
+        if x[1] > 0:
+            total = np.sum(y * y)
+        else:
+            total = x[2]
+        if x[0] > 0:
+            total = total + np.sum(y)
+        return total
+
+    check_right(f, X, jit=False)
+    assert "None" not in symgrad.grad(f).source(X)
 
 
 def test_an_array_of_one_round_is_kept_without_a_copy() -> None:
