@@ -105,10 +105,11 @@ def test_nothing_of_an_annotation_is_a_fault_that_is_chosen(small: Path) -> None
     assert {kind for (_, kind), fault in faults_in_signs(small).items() if fault.number in numbers} == {"other operator"}
 
 
-def test_the_quickest_tests_of_all_files_come_first() -> None:
-    tests = [Ran("a::1", 3.0, frozenset()), Ran("a::2", 1.0, frozenset()), Ran("b::1", 2.0, frozenset()), Ran("b::2", 9.0, frozenset())]
+def test_the_quickest_tests_come_first_and_then_those_of_all_files_by_turns() -> None:
+    seconds = {"a::1": 3.0, "a::2": 1.0, "b::1": 4.0, "b::2": 9.0, "a::3": 2.5}
+    tests = [Ran(name, time, frozenset()) for name, time in seconds.items()]
 
-    assert [one.test for one in by_turns(tests)] == ["a::2", "b::1", "a::1", "b::2"]
+    assert [one.test for one in by_turns(tests, first=1)] == ["a::2", "a::3", "b::1", "a::1", "b::2"]
 
 
 # ------------------------------------------------------------------ the package
