@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.abstraction import DTYPE_NAMES
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
@@ -32,6 +32,8 @@ PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDi
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Make an instance of the user's class, a named tuple or a dataclass; cast with a NumPy type."""
     if issubclass(cls, np.generic) and len(args) == 1 and not kwargs:
+        if np.dtype(cls) not in DTYPE_NAMES:
+            raise UnsupportedArgument(f"the dtype of {name} is not supported", ctx.loc(node))
         return ctx.make(ctx.call("cast", ctx.read(args[0], node), dtype=DTYPE_NAMES[np.dtype(cls)]))
     if is_enumeration(cls):
         return Static(cls(*[unwrap(a) for a in args]))

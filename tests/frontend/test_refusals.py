@@ -32,6 +32,16 @@ def tuple_of_unknown_length_as_an_index(x):
     return np.sum(np.outer(x, x)[tuple(places[: int(x[0] + 2)])])
 
 
+@refused("the dtype of np.longdouble is not supported")
+def numbers_of_a_wider_class(x):
+    return np.longdouble(x[0]) * x[1]
+
+
+@refused("the dtype of np.timedelta64 is not supported")
+def durations(x):
+    return np.timedelta64(3) * x[0]
+
+
 @refused("alternatives that bind different values")
 def match_binds_either(x):
     match (x[0], x[1]):
