@@ -42,8 +42,9 @@ from symgrad.frontend.context import Lowering, StoredOutside, spelled
 from symgrad.frontend.handed import as_given
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.reading import owner_name
+from symgrad.frontend.sequences import taken_apart
 from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value
-from symgrad.ir.types import Array, List, Object, Scalar
+from symgrad.ir.types import Array, List, Object, Scalar, Struct
 from symgrad.runtime.support import instance_of, refill
 from symgrad.text import root_of
 
@@ -316,6 +317,8 @@ class Storing:
 
     def of_operand(self, operand: Operand) -> Operand:
         """What goes into a list of any length, as the caller is to hold it: an array or list as a copy that nobody writes to."""
+        if isinstance(operand.type, Struct) and all(isinstance(part, Scalar) for part in operand.type.items):
+            return self.value(taken_apart(self.ctx, operand))  # a tuple of numbers; any other object may be held elsewhere too
         if not isinstance(operand.type, Array | List):
             return operand
         for location, version in self.ctx.state.memory.items():
