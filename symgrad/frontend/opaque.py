@@ -62,7 +62,10 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
 
 def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     match binding:
-        case External(value) | Static(value) if isinstance(value, GENERATORS) or isinstance(binding, External):
+        case External(value, text):
+            ctx.rely(text, value)
+            return Const(value, owner_name(ctx, value))
+        case Static(value) if isinstance(value, GENERATORS):
             return Const(value, owner_name(ctx, value))
         case Static(value) if isinstance(value, enum.Enum):
             return Const(value, owner_name(ctx, value))
