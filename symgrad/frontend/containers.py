@@ -1,4 +1,4 @@
-"""Containers that are known while compiling: ranges and their parts, tuples as sequences, and arithmetic of ``Counter``."""
+"""Containers that are known while compiling: ranges and their parts, arithmetic of ``Counter``, and containers from outside."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Iter, Num, Obj, Static
+from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.outside import change_outside, outside
+from symgrad.frontend.overriding import check_container
 from symgrad.ir.core import Const, Operand
 from symgrad.ops.composed.lists import range_item
 
@@ -64,4 +66,28 @@ def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[A
     return collections.Counter({k: n for k, (n,) in counts.items()})
 
 
-__all__ = ["counters", "counts_of", "item_of_range", "known_range"]
+#: containers that are compared by what they hold
+COMPARED = (list, tuple, dict, set, frozenset, collections.deque)
+
+
+def is_outside(binding: Binding) -> bool:
+    """Is this a container from outside, of which it is not asked yet what it holds?"""
+    return isinstance(binding, External) and isinstance(binding.value, COMPARED)
+
+
+def with_content(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """A container from outside as one of which it is known what it holds, to be compared with another container."""
+    if not isinstance(binding, External) or not is_outside(binding):
+        return binding
+    value, text = binding.value, binding.text
+    check_container(ctx, type(value))
+    if isinstance(value, tuple):
+        ctx.rely(text, type(value), "type")
+        ctx.rely(text, len(value), "len")
+        return Tup(tuple(outside(ctx, item, f"{text}[{k}]", f"item_{k}") for k, item in enumerate(value)))
+    change_outside(ctx, binding)
+    what = f"a {type(value).__name__} from outside the function is compared with another container"
+    raise UnsupportedSyntax(what, ctx.loc(node), "compare what they hold, item by item")
+
+
+__all__ = ["counters", "counts_of", "is_outside", "item_of_range", "known_range", "with_content"]

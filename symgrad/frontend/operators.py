@@ -33,7 +33,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
-from symgrad.frontend.containers import counters, known_range
+from symgrad.frontend.containers import counters, is_outside, known_range, with_content
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
 from symgrad.frontend.exact import exact_class, never_equal
@@ -273,6 +273,11 @@ ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.Mod
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
+def are_containers(a: Binding, b: Binding) -> bool:
+    """Are both of them containers, or instances?"""
+    return all(isinstance(x, Tup | Obj) or is_outside(x) for x in (a, b))
+
+
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
     """A comparison that the user's class defines."""
     words = COMPARISONS.get(type(op))
@@ -280,7 +285,8 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
     if made is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
         test = truth(ctx, equal, node)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
-    if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not (isinstance(a, Tup) and isinstance(b, Tup)):
+    by_content = isinstance(a, Tup) and isinstance(b, Tup) or are_containers(a, b) and (is_outside(a) or is_outside(b))
+    if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content:
         same = identical(ctx, a, b)
         test = are_one(ctx.state, a, b) if same is None else Const(same)  # type: ignore[assignment]
         return None if test is None else Num(test)
@@ -527,6 +533,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return views_compared(ctx, op, a, b, node)
     if isinstance(op, ast.Eq | ast.NotEq) and any(isinstance(x, Tup | Obj) for x in (a, b)) and never_equal(ctx, a, b, node):
         return Num(Const(isinstance(op, ast.NotEq)))
+    if are_containers(a, b):
+        a, b = with_content(ctx, a, node), with_content(ctx, b, node)
     a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
     if is_set(a) and is_set(b):
         return sets_compared(ctx, op, a, b, node)

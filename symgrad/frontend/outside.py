@@ -93,7 +93,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             raise Recapture(Captured(text, Value(BOOL), known, value))
         case Array() | Scalar() | List():
             return capture(ctx, value, text, name_, known)
-        case Tree(form="sequence" | "named") if isinstance(value, tuple):
+        case Tree(form="sequence" | "named") if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
             kind = type(value) if hasattr(value, "_fields") else None
             (check_named_tuple if kind else check_container)(ctx, type(value))
             ctx.rely(text, type(value), "type")
