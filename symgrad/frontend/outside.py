@@ -88,13 +88,14 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         ctx.outside[text] = None
         if Same(value) in ctx.followed:  # by another expression
             raise Recapture(Captured(text, Value(BOOL), known, value))
+    is_named = isinstance(value, tuple) and hasattr(value, "_fields")
     match known:
         case Tree() if type(value) is list and not value:
             raise Recapture(Captured(text, Value(BOOL), known, value))
         case Array() | Scalar() | List():
             return capture(ctx, value, text, name_, known)
-        case Tree(form="sequence" | "named") if isinstance(value, tuple) and (type(value) is tuple or hasattr(value, "_fields")):
-            kind = type(value) if hasattr(value, "_fields") else None
+        case Tree(form="sequence" | "named") if is_named or type(value) is tuple:
+            kind = type(value) if is_named else None
             (check_named_tuple if kind else check_container)(ctx, type(value))
             ctx.rely(text, type(value), "type")
             ctx.rely(text, len(value), "len")
