@@ -22,7 +22,7 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import each
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const
-from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown
+from symgrad.ir.types import DTYPES, Array, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.spelling import named_dtype
 
@@ -117,7 +117,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
 
 def make_array(ctx: Lowering, binding: Binding, dtype: str | None, copy: bool, node: ast.AST) -> Binding:
     binding = with_items(ctx, binding, node)
-    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+    if isinstance(binding, Obj | Tup):
         return ctx.make(array_of(ctx, binding, dtype, node))
     type_: Type = ctx.type_of(binding)
     if isinstance(type_, Object) and dtype is None:

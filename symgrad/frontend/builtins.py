@@ -51,7 +51,7 @@ from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
-from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed import iterating
 from symgrad.ops.trying import FAILURE
@@ -146,8 +146,6 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return Num(ctx.call("range_len", *parts))
         case Ref():
             type_ = ctx.type_of(args[0])
-            if isinstance(type_, List):
-                return Num(ctx.call("list_len", ctx.read(args[0])))
             if isinstance(type_, Array) and type_.shape:
                 extent = type_.shape[0]
                 return Num(Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(args[0]), axis=0))

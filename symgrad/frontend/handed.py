@@ -26,8 +26,6 @@ def with_tuples_in(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
             return ctx.list_of([Num(with_tuples_in(ctx, item, node)) for _, item in ctx.state.entries(key)], node)
         case Obj(key) if key.kind == "list":
             return as_given(ctx, ctx.read(binding, node), key.cls is tuple, node)
-        case Ref() if isinstance(ctx.type_of(binding), List):
-            return as_given(ctx, ctx.read(binding, node), False, node)
     return ctx.read(binding, node)
 
 

@@ -19,6 +19,7 @@ from symgrad.frontend.operators import held_as
 from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
 from symgrad.ir.core import ONE, ZERO, Const, Operand
+from symgrad.ir.types import Array, List
 from symgrad.ops.composed.lists import place_between, place_of, place_to_remove, rotated, times_in, without
 
 Args = list[Binding]
@@ -46,6 +47,16 @@ def become_value(ctx: Lowering, owner: Obj, value: Operand) -> Binding:
     return Static(None)
 
 
+def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
+    """In a list of any length an item is looked for with ``==``; Python takes an array that is the item itself without asking."""
+    type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
+    while isinstance(type_, List):
+        type_ = type_.item
+    if isinstance(type_, Array) and type_.rank != 0:
+        what = "which array of a list of any length is the one that is looked for is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "look for its place with a loop and np.array_equal")
+
+
 def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding:
     if len(args) != 1:
         raise UnsupportedSyntax(f"{word} of a list is followed with one argument", ctx.loc(node), "slice the list before")
@@ -57,6 +68,8 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     sought, *ends = args
     items = known_of(ctx, owner)
     bounds = [known_value(end) for end in ends]
+    if items is None:
+        check_equality_tells(ctx, owner, node)
     if items is None or not all(bounds):
         return ctx.apply(Static(place_between if ends else place_of), [as_list(ctx, owner), *args], {}, node)
     start, stop, _ = (
@@ -80,6 +93,7 @@ def list_count(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     sought = one_argument(ctx, args, "count", node)
     items = known_of(ctx, owner)
     if items is None:
+        check_equality_tells(ctx, owner, node)
         return ctx.apply(Static(times_in), [owner, sought], {}, node)
     made: Operand = ZERO
     for item in items:
@@ -98,6 +112,7 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     sought = one_argument(ctx, args, "remove", node)
     items = known_of(ctx, owner)
     if items is None:
+        check_equality_tells(ctx, owner, node)
         held = as_list(ctx, owner)
         place = ctx.apply(Static(place_to_remove), [held, sought], {}, node)
         made = ctx.apply(Static(without), [held, place], {}, node)

@@ -181,8 +181,6 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
         index = index_of(ctx, node)
         return each(ctx, owner, whole, lambda value: load(ctx, value, index, whole))
     match owner := definite(ctx, owner, whole):
-        case Ref() if isinstance(ctx.type_of(owner), List):
-            return load_list(ctx, owner, index_of(ctx, node), whole)
         case Ref():
             return load_array(ctx, owner, index_of(ctx, node), whole)
         case View():

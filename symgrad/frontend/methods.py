@@ -35,7 +35,7 @@ from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import FALSE, Const, Operand, Value
-from symgrad.ir.types import Array, List, Scalar, Unknown
+from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import without_popped
 from symgrad.text import key_word
@@ -99,9 +99,6 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             if kind is not None and isinstance(own, types.FunctionType):
                 rely_on_class(ctx, MISSING, kind, name, own)
                 return call_function(ctx, own, [owner, *args], kwargs, node)
-        case Ref() if isinstance(ctx.type_of(owner), List):
-            if (found := METHODS.get(("list", name))) is not None and not kwargs:
-                return found(ctx, ctx.new_object("list", owner), args, node)
         case Ref() | Num():
             return array_method(ctx, owner, name, args, kwargs, node)
     raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node))

@@ -128,6 +128,6 @@ def is_range(binding: Binding) -> bool:
 def as_array(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """An array of a list, tuple or range; arrays and numbers as they are."""
     binding = with_items(ctx, binding, node)
-    if isinstance(binding, Obj | Tup) or isinstance(binding, Ref) and isinstance(ctx.type_of(binding), List):
+    if isinstance(binding, Obj | Tup):
         return ctx.make(array_of(ctx, binding, None, node))
     return binding

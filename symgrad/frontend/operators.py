@@ -103,13 +103,13 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
             return not_operands(ctx, kind, a, b, node)
         case Tup(one), Tup(two) if kind is ast.Add:
             return Tup(one + two)
-        case (Tup(), Obj(k)) | (Obj(k), Tup()) if kind is ast.Add and k.kind == "list" and k.exact is None and k.cls is None:
-            own, other = ("tuple", "list") if isinstance(a, Tup) else ("list", "tuple")
-            return definite(ctx, MISSING, node, TypeError, f'can only concatenate {own} (not "{other}") to {own}')
+        case (Tup(), Obj(k)) | (Obj(k), Tup()) if kind is ast.Add and k.kind == "list" and k.cls is None:
+            return not_concatenated(ctx, a, b, node)
         case (Tup(kind=None), Obj(k)) | (Obj(k), Tup(kind=None)) if kind is ast.Add and k.cls is tuple:
             return ctx.list_sharing(ctx.call("list_join", ctx.read(a, node), ctx.read(b, node)), a, b)
         case Obj(k), Obj(m) if k.kind == m.kind == "list" and kind is ast.Add:
-            return add_lists(ctx, a, b) if k.exact is m.exact else not_operands(ctx, kind, a, b, node)
+            alike = k.exact is m.exact and (k.cls is tuple) == (m.cls is tuple)
+            return add_lists(ctx, a, b) if alike else not_concatenated(ctx, a, b, node)
         case Obj(), Obj() if kind is ast.BitOr and is_dict(a) and is_dict(b):
             return merged(ctx, a, b)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
@@ -316,6 +316,14 @@ def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     one, two = (exact_class(ctx, x, node).__name__ for x in (a, b))
     sign = (SIGNS_OF | SIGNS_OF_BITS)[kind]
     return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {sign}: {one!r} and {two!r}")
+
+
+def not_concatenated(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """A sequence and one of another class."""
+    one, two = (exact_class(ctx, x, node) for x in (a, b))
+    own = next((base.__name__ for base in (list, tuple) if issubclass(one, base)), one.__name__)
+    other = two.__name__ if two.__module__ == "builtins" else f"{two.__module__}.{two.__name__}"
+    return definite(ctx, MISSING, node, TypeError, f'can only concatenate {own} (not "{other}") to {own}')
 
 
 def is_pythons(operand: Operand) -> bool:

@@ -52,8 +52,7 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
         if not isinstance(items, list):
             whole = ctx.read(args[0], node)
             if is_of_pythons_numbers(whole.type):
-                held = ctx.make(whole)
-                return ctx.apply(Static(smallest_item if smaller else largest_item), [held], {}, node)
+                return ctx.apply(Static(smallest_item if smaller else largest_item), [ctx.list_sharing(whole)], {}, node)
             return of_vector(ctx, ctx.make(ctx.array_of(whole, None)), node, smaller)
         if not items:
             return definite(ctx, MISSING, node, ValueError, f"{'min' if smaller else 'max'}() arg is an empty sequence")
@@ -177,8 +176,7 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     if key == Static(None) and set(kwargs) <= {"key", "reverse"}:
         whole = ctx.read(args[0], node)
         if isinstance(whole.type, List) and is_of_pythons_numbers(whole.type):
-            held = ctx.make(whole)
-            item = whole.type.item
+            held, item = ctx.list_sharing(whole), whole.type.item
             alike = whole not in ctx.mixed.values and isinstance(item, Scalar) and item.dtype is None
             return ctx.apply(Static(sorted_numbers if alike else sorted_items), [held, backwards], {}, node)
     return ctx.apply(Static(ordered), args, kwargs, node)

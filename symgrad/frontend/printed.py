@@ -18,7 +18,7 @@ from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
-from symgrad.ir.types import UNKNOWN, List
+from symgrad.ir.types import UNKNOWN
 from symgrad.runtime.support import ShownAs
 
 
@@ -51,8 +51,6 @@ def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__")
             return opaque_operand(ctx, binding, node)
         case Obj(key) if key.kind == "list" and isinstance(ctx.state.heap[key], Ref):
             return as_given(ctx, ctx.read(binding, node), key.cls is tuple, node)
-        case Ref() if isinstance(ctx.type_of(binding), List):
-            return as_given(ctx, ctx.read(binding, node), False, node)
         case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
             return ctx.call("list_of", *[shown(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
         case Obj(key) if key.kind == "dict":

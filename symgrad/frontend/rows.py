@@ -15,6 +15,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import are_complex, pinnable, row_operand, unwrap, with_items
 from symgrad.frontend.views import split_views, view_step
 from symgrad.ir.core import ZERO
+from symgrad.ir.types import List
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, products
 from symgrad.ops.declare import ROWS
@@ -123,4 +124,5 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     for result in results if name in READ_ONLY else ():
         if isinstance(result, Ref):
             result.location.read_only = True
+    results = [ctx.list_in_memory(made) if isinstance(made, Ref) and isinstance(ctx.type_of(made), List) else made for made in results]
     return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results), RESULTS.get(name))

@@ -9,6 +9,7 @@ raises ``NeedsState`` with the place where it was made; lowering starts again, a
 from __future__ import annotations
 
 import ast
+import collections
 import itertools
 import types
 from collections.abc import Callable
@@ -73,6 +74,12 @@ def is_iterator(binding: Any) -> bool:
     return isinstance(binding, Generator) or isinstance(binding, Iter) and binding.key is not None or is_record(binding)
 
 
+#: an iterable of each class, of which Python says the class of its iterators
+EMPTY: dict[type, Any] = {
+    type(empty): empty for empty in ([], (), {}, set(), "", range(0), collections.deque(), {}.keys(), {}.values(), {}.items())
+}  # fmt: skip
+
+
 def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type | None:
     """The class of an iterator in Python; None for everything else."""
     if is_record(binding):
@@ -82,10 +89,11 @@ def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type 
         return types.GeneratorType
     if not isinstance(binding, Iter) or binding.key is None:
         return range if isinstance(binding, Iter) and binding.kind == "range" else None
-    names: dict[Any, type] = {"enumerate": enumerate, "zip": zip, "zip_strict": zip, "reversed": reversed}
-    if binding.kind == "iter":
+    names: dict[Any, type] = {"enumerate": enumerate, "zip": zip, "zip_strict": zip}
+    if binding.kind in ("iter", "reversed"):
         inner = type_of(binding.parts[0])
-        return type(iter(inner())) if inner in (list, tuple, dict, set, str) else type(iter(np.zeros(0)))
+        empty = next((EMPTY[base] for base in inner.__mro__ if base in EMPTY), np.zeros(0))
+        return type(iter(empty) if binding.kind == "iter" else reversed(empty))
     return names.get(binding.kind) or (binding.kind if isinstance(binding.kind, type) else type(iter([])))
 
 
