@@ -432,3 +432,24 @@ def test_a_bool_that_a_branch_yields_decides_what_is_known_on_each_side_that_can
 
     assert decided.by(out, True) == {test: True, other: True, out: True}
     assert decided.by(out, False) == {out: False}
+
+
+def last_of_positive(x, c):
+    last, total = None, 0.0
+    for v in x:
+        if c > 0:
+            ok = last is not None
+        else:
+            ok = False
+        if ok:
+            total = total + v * last
+        last = v * v
+    return total
+
+
+def test_a_bool_that_a_branch_yields_spares_a_second_test() -> None:
+    derivative = symgrad.value_and_grad(last_of_positive)
+    value, slopes = derivative(X, 2.0)
+    assert value == pytest.approx(last_of_positive(X, 2.0), rel=1e-12)
+    assert slopes == pytest.approx(gradient_by_differences(lambda x: last_of_positive(x, 2.0), X), rel=1e-8)
+    assert "raise" not in derivative.source()

@@ -145,6 +145,27 @@ def test_which_objects_are_one_is_known_at_each_call(case: str) -> None:
     check(f"{HEAD}{make}\ndef f(x):\n    {body}\n    return x * x * ({read})\ndef reach(): return o\n", between, calls=4)
 
 
+#: objects of before a loop that are stored outside in one of its rounds, and changed in later rounds and after it
+KEPT_IN_LOOPS = {
+    "an object": "mine = Point(x)\nfor k in range(3):\n    mine.a = mine.a * (x + k)\n    o.last = mine\nmine.a = mine.a + 1.0\nend = mine.a",
+    "in some rounds": "mine = Point(x)\nfor k in range(3):\n    mine.a *= x + k\n    if k > 0:\n        o.last = mine\nmine.a += x\nend = mine.a",
+    "a list": "mine = [x]\nfor k in range(3):\n    mine[0] *= x + k\n    if k > 0:\n        o.last = mine\nmine[0] += 1.0\nend = mine[0]",
+    "an array": "mine = np.zeros(3)\nfor k in range(3):\n    o.last = mine\n    mine[k] = x * k\nmine[0] += 3.0\nend = np.sum(mine * mine)",
+    "two that are exchanged": "mine, other = Point(x), Point(x + 1.0)\nfor k in range(3):\n    o.last = other\n    mine.a *= x\n    other.a += mine.a"
+    "\n    mine, other = other, mine\nmine.a += 1.0\nend = mine.a - other.a",
+    "two loops": "mine = Point(x)\nfor k in range(2):\n    for n in range(3):\n        o.last = mine\n        mine.a *= x + n"
+    "\n    mine.a += k\nend = mine.a",
+    "a list in an object": "mine = Point([x])\nfor k in range(3):\n    o.last = mine.a\n    mine.a[0] *= x\n    mine.a = [mine.a[0] + k]"
+    "\nmine.a[0] *= x\nend = mine.a[0]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", KEPT_IN_LOOPS)
+def test_what_a_round_stores_outside_is_changed_there_in_later_rounds(case: str) -> None:
+    body = indented(KEPT_IN_LOOPS[case], 4)
+    check(f"{HEAD}o = types.SimpleNamespace(last=None)\ndef f(x):\n    {body}\n    return end * x\ndef reach(): return o\n")
+
+
 def test_an_object_that_is_an_argument_too_is_refused() -> None:
     f = function_of(
         f"{HEAD}o = {{'l': [1.0], 'n': 0}}\ndef f(x, given):\n    o['n'] += 1\n    o['l'].append(x)\n    return x * given[-1]\n"

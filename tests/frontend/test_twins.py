@@ -162,3 +162,19 @@ def test_a_loop_stays_a_loop() -> None:
     assert len(source.splitlines()) < 40
     assert "s_array_grad" in source
     assert "reversed(range" in source
+
+
+def table(a, n):
+    rows = [[a * i * j for j in range(n)] for i in range(n)]
+    return rows[n - 1][n - 2] + sum(rows[2])
+
+
+@pytest.mark.parametrize("n", [3, 5, 12])
+def test_a_row_of_any_length_may_be_the_one_of_the_round_before(n: int) -> None:
+    derivative = symgrad.value_and_grad(table)
+    value, slope = derivative(0.7, n)
+    assert value == pytest.approx(table(0.7, n), rel=1e-12)
+    assert slope == pytest.approx((table(0.8, n) - table(0.6, n)) / 0.2, rel=1e-9)
+    text = derivative.source()
+    derivative(0.7, n + 4)
+    assert derivative.source() == text  # loops stay loops

@@ -1,4 +1,4 @@
-"""Faults that no program can tell from the package as it is, and why; and those that are open."""
+"""Faults that no program can tell from the package as it is, and why."""
 
 from __future__ import annotations
 
@@ -31,28 +31,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "other forms have no items, and the content of a list of any length is no object",
 }  # fmt: skip
 
-#: faults that nobody has found, and of which it is not known whether a program can tell them
-OPEN: frozenset[tuple[str, str, str, str]] = frozenset({
-    ("frontend/joins.py", "out", "statement dropped",
-     'self.ctx.decided.joined([(o, side.state.known) for side, o in ends if not side.state.dead], out)'),
-    ("frontend/methods.py", "call_method", "other comparison",
-     'if (found := METHODS.get(("list", name))) is not None and not kwargs:'),
-    ("frontend/exposed.py", "learn_exposed", "other comparison",
-     'marks: list[Any] = [key for key in end.handles if key in entry.heap and key not in head.state.handles]'),
-    ("frontend/carried.py", "learn_sharing", "other comparison",
-     'news = news or mark not in plan.twins'),
-    ("frontend/activation.py", "activate", "statement dropped",
-     'ctx.hand_over(*args, *kwargs.values())'),
-    ("adjoint/plan.py", "collect", "other operator",
-     'if time <= 2 * self.layout.places[store.outs[0]][1] + 1:'),
-})  # fmt: skip
-
-
-def key_of(fault: Fault) -> tuple[str, str, str, str]:
-    """A fault as the tables name it."""
-    return fault.module, fault.function, fault.kind, fault.text
-
 
 def reason(fault: Fault) -> str | None:
     """Why the fault makes no difference; None if nothing is known."""
-    return EQUIVALENT.get(key_of(fault))
+    return EQUIVALENT.get((fault.module, fault.function, fault.kind, fault.text))
