@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
@@ -31,6 +32,14 @@ def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Excepti
     fail_unless(ctx, binding.present, error, what)
     ctx.state.known = {**ctx.state.known, binding.present: True}
     return binding.inner
+
+
+def as_python_does(ctx: Lowering, node: ast.AST, call: Callable[[], Any]) -> Any:
+    """What a call with constants gives while compiling; what it raises, the program raises."""
+    try:
+        return call()
+    except Exception as error:
+        return definite(ctx, MISSING, node, type(error), str(error))
 
 
 def argument(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:

@@ -50,7 +50,7 @@ def isscalar(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 
 @special(np.shape)
 def shape(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    if is_number(ctx, args[0]):
+    if is_number(ctx, args[0]) or is_single(args[0]):
         return Tup(())
     return attribute_of(ctx, as_array(ctx, args[0], node), "shape", node)
 

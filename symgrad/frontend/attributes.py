@@ -23,6 +23,8 @@ from symgrad.frontend.bindings import (
     Choice,
     External,
     Frozen,
+    Fun,
+    Generator,
     HeapKey,
     Iter,
     Maybe,
@@ -125,14 +127,30 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
 EVERYWHERE = frozenset({"__class__", "__doc__"})
 
 
+#: attributes of functions and generators that say where they come from
+OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
+
+
+def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST) -> Binding:
+    """The name of a nested function, lambda or generator, or what its first statement says of it."""
+    match attr, owner:
+        case "__name__", _:
+            return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
+        case "__doc__", Fun():
+            return Static(ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None)
+    raise UnsupportedSyntax(f"{attr!r} of a nested function is not followed", ctx.loc(node), "write what is meant")
+
+
 def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """A method of a value whose class is Python's own; what the class does not have raises, what is no method is what stands there."""
+    if isinstance(owner, Fun | Generator) and attr in OF_FUNCTIONS:
+        return of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
     if held and all(one is MISSING for one in held):
         cls = exact_class(ctx, owner, node)
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
-        return Static(held[0])
+        return Static(entry_of_class(ctx, exact_class(ctx, owner, node), attr) if attr == "__doc__" else held[0])  # with its signature
     if (made := of_container(owner, attr)) is not None:
         return made
     return Bound(owner, attr)
@@ -258,6 +276,8 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
                 return Num(Const(1))
             case "dtype" if (name := dtype_of(type_)) is not None:
                 return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
+            case "real" if type_.kind == "bool" and type_.dtype is None:
+                return Num(ctx.call("number", ctx.read(owner), kind="int"))
             case "T" | "real" if type_.kind != "complex":
                 return owner
             case "real" | "imag":

@@ -36,7 +36,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
-from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance
+from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
 from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
@@ -44,7 +44,7 @@ from symgrad.frontend.iterate import append, indices_of, items_of, known_items, 
 from symgrad.frontend.operands import array_of, known_value, static_key, unwrap
 from symgrad.frontend.operators import as_bool, binary, comparison, negated, truth
 from symgrad.frontend.printed import shown, text_of
-from symgrad.frontend.protocols import as_float, as_index, asked_of, checked, own_method
+from symgrad.frontend.protocols import Namespace, as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
@@ -103,8 +103,25 @@ def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
         return own
     if own_method(ctx, args[0], "__getitem__") is not None:
         return ctx.apply(Static(iterating.backwards), [args[0]], {}, node)
+    if (missing := not_reversible(ctx, args[0], node)) is not None:
+        return missing
     held = ctx.state.heap.get(args[0].key) if isinstance(args[0], Obj) else None
     return iterator(ctx, "reversed", (args[0], len(held) if isinstance(held, tuple) else None), node)
+
+
+def not_reversible(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | None:
+    """Python's exception where the class of something has neither ``__reversed__`` nor items by their places; None elsewhere."""
+    classes = possible_classes(ctx, binding, node)
+    if isinstance(binding, Obj) and binding.key.kind == "record" or not classes or any(has_reverse(ctx, cls) for cls in classes):
+        return None
+    return definite(ctx, MISSING, node, TypeError, f"{exact_class(ctx, binding, node).__name__!r} object is not reversible")
+
+
+def has_reverse(ctx: Lowering, cls: type) -> bool:
+    """Can instances of a class be gone over backwards: has it the method, or items by their places?"""
+    if from_class(ctx, cls, "__reversed__") is not None:
+        return True
+    return all(from_class(ctx, cls, word) is not None for word in ("__getitem__", "__len__"))
 
 
 @special(len)
@@ -212,9 +229,11 @@ def tuple_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if isinstance(items, list):
         return Tup(tuple(items))
     made = list_(ctx, args, kwargs, node)
-    if isinstance(made, Obj):
-        made.key.cls = tuple
-        standing_for(ctx.read(made, node), tuple)
+    assert isinstance(made, Obj)
+    if not isinstance(content := ctx.state.heap[made.key], Ref):
+        return Tup(tuple(item for _, item in content))
+    made.key.cls = tuple
+    standing_for(ctx.read(made, node), tuple)
     return made
 
 
@@ -284,9 +303,21 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
     return ctx.state.names.pop(key)
 
 
+def check_vector(ctx: Lowering, array: Ref, node: ast.AST) -> None:
+    """Refuse what Python does with the rows of an array one by one: rows have no truth and no order."""
+    type_ = ctx.type_of(array)
+    rank = type_.rank if isinstance(type_, Array) else None
+    if rank == 0:
+        definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
+    if rank != 1:
+        what = "the rows of an array, or numbers of which the array may have several axes,"
+        raise UnsupportedSyntax(f"{what} are asked for their truth or order", ctx.loc(node), "use np.any, np.all or np.sort")
+
+
 def _truths(of: Any) -> Any:
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
+            check_vector(ctx, args[0], node)
             return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), args, {}, node))))
         over = begin(ctx, args[0], node)
         if isinstance(over, Generator):
@@ -344,6 +375,8 @@ def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
 def abs_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if own_method(ctx, args[0], "__abs__") is not None:
         return ctx.apply_method(args[0], "__abs__", [], node)
+    if isinstance(args[0], Tup | Obj | Iter | View | Generator):
+        return definite(ctx, MISSING, node, TypeError, f"bad operand type for abs(): {exact_class(ctx, args[0], node).__name__!r}")
     spelled = spelling.spelled(abs)
     assert spelled is not None
     return call_row(ctx, spelled, args, kwargs, node)
@@ -374,10 +407,6 @@ def replace_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     content = dict(ctx.state.entries(owner.key))
     fields = {f.name: content[f.name] for f in dataclasses.fields(owner.key.cls) if f.init}
     return ctx.apply(Static(owner.key.cls), [], fields | kwargs, node)
-
-
-class Namespace:
-    """What ``types.SimpleNamespace`` is while compiling: an instance with the attributes that are set."""
 
 
 @special(types.SimpleNamespace)
@@ -455,6 +484,10 @@ def _converting(kind: type) -> Any:
         known = [v for a in args for v in known_value(a)]
         if not kwargs and len(args) < 2 and len(known) == len(args) and all(isinstance(v, bool | int) for v in known):
             return Num(Const(kind(*known)))
+        if len(args) == 1 and kind is not bool and isinstance(args[0], Tup | Obj | Iter | View | Generator):
+            kinds = "a string or a real number" if kind is float else "a string, a bytes-like object or a real number"
+            what = f"{kind.__name__}() argument must be {kinds}, not {exact_class(ctx, args[0], node).__name__!r}"
+            return definite(ctx, MISSING, node, TypeError, what)
         spelled = spelling.spelled(kind)
         assert spelled is not None
         return call_row(ctx, spelled, args, kwargs, node)

@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.absent import argument
+from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step, Tup
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared
+from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
@@ -75,8 +78,11 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         if keyword.arg is not None:
             kwargs[keyword.arg] = made
             continue
-        if isinstance(made, Obj) and made.key.kind == "dict":
+        if is_dict(made):
+            assert isinstance(made, Obj)
             ctx.check_keys(made.key, node)
+            if not all(isinstance(key, str) for key, _ in ctx.state.entries(made.key)):
+                return definite(ctx, MISSING, node, TypeError, "keywords must be strings")
             kwargs.update(dict(ctx.state.heap[made.key]))  # type: ignore[arg-type]
         elif isinstance(made, External) and isinstance(made.value, dict):
             rely_on_keys(ctx, made.value, made.text)
@@ -156,8 +162,10 @@ def call_bound(ctx: Lowering, held: Bound, args: list[Binding], kwargs: dict[str
 
 @callee(Obj)
 def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    own = from_class(ctx, held.key.cls, "__call__")
-    if held.key.kind != "record" or not isinstance(own, types.FunctionType):
+    own = from_class(ctx, held.key.cls, "__call__") if held.key.kind == "record" else None
+    if held.key.kind != "record" or own is None:
+        return definite(ctx, MISSING, node, TypeError, f"{exact_class(ctx, held, node).__name__!r} object is not callable")
+    if not isinstance(own, types.FunctionType):
         raise UnsupportedSyntax("this cannot be called", ctx.loc(node))
     rely_on_class(ctx, held, held.key.cls, "__call__", own)
     return call_function(ctx, own, [held, *args], kwargs, node)
@@ -210,6 +218,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
     if found is not None:
+        check_call(ctx, value, args, kwargs, node)
         return found(ctx, args, kwargs, node)
     if spelled is not None and root_of(value) == "math":
         args = [as_float(ctx, a, node) for a in args]

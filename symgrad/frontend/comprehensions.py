@@ -82,6 +82,7 @@ def lazily(ctx: Lowering, generator: ast.GeneratorExp) -> Binding:
         body = ast.For(part.target, over, [body], [])
     made = ast.parse("def generator(over): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
+    made.name = "<genexpr>"
     named = sorted({n.target.id for n in ast.walk(generator) if isinstance(n, ast.NamedExpr)})
     made.body, made.args.args[0].arg = [*([ast.Nonlocal(named)] if named else []), body], OVER
     for inner in ast.walk(made):

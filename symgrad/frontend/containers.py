@@ -35,8 +35,8 @@ def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand
     if known is not None and len(places) == len(operands) and spec in ("i", "s"):
         try:
             made = known[slice(*places)] if spec == "s" else known[places[0]]
-        except IndexError as error:
-            return definite(ctx, MISSING, node, IndexError, str(error))
+        except (IndexError, TypeError) as error:
+            return definite(ctx, MISSING, node, type(error), str(error))
         return of_range(made) if isinstance(made, range) else Num(Const(made))
     if spec != "i":
         raise UnsupportedSyntax("a slice of a range of which the ends are computed", ctx.loc(node), "make it with range")

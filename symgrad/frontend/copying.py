@@ -8,9 +8,12 @@ import dataclasses
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.absent import as_python_does, definite
+from symgrad.frontend.bindings import MISSING, Binding, External, HeapKey, Location, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.builtins import of_frames
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.exact import exact_class, is_anything
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.tables import special
@@ -29,6 +32,13 @@ def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
         raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
 
 
+def copied_constant(ctx: Lowering, binding: Static, copies: Any, node: ast.AST) -> Binding:
+    """A constant, which is its own copy; or what Python raises where it cannot be copied."""
+    if as_python_does(ctx, node, lambda: copies(binding.value)) is not binding.value:
+        raise UnsupportedArgument("a copy of this would be another object", ctx.loc(node), "copy it outside the function")
+    return binding
+
+
 @special(copy.copy)
 def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A new array, list, dict or instance with the same items."""
@@ -36,7 +46,16 @@ def copied_once(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
     if isinstance(owner, Obj) and owner.key.kind == "record":
         check_copied(ctx, owner.key, "__copy__", node)
         return ctx.new_object("record", ctx.state.entries(owner.key), owner.key.cls)
-    return owner if isinstance(owner, Num | Tup | Static) else ctx.apply_method(owner, "copy", [], node)
+    if isinstance(owner, View):
+        what = f"cannot pickle {exact_class(ctx, owner, node).__name__!r} object"
+        return definite(ctx, MISSING, node, TypeError, what)
+    if isinstance(owner, Obj) and (owner.key.cls is tuple or owner.key.exact is frozenset):  # which nobody can change
+        return owner
+    if isinstance(owner, Static):
+        return copied_constant(ctx, owner, copy.copy, node)
+    if isinstance(owner, Num) and is_anything(ctx, owner):
+        return opaque(ctx, copy.copy, "copy.copy", [owner], {}, node)
+    return owner if isinstance(owner, Num | Tup) else ctx.apply_method(owner, "copy", [], node)
 
 
 @special(copy.deepcopy)
@@ -55,8 +74,14 @@ class Copier:
 
     def copied(self, binding: Binding) -> Binding:
         match binding:
-            case Num() | Static():
+            case Num() if is_anything(self.ctx, binding):
+                return opaque(self.ctx, copy.deepcopy, "copy.deepcopy", [binding], {}, self.node)
+            case Num():
                 return binding
+            case Static():
+                return copied_constant(self.ctx, binding, copy.deepcopy, self.node)
+            case View():
+                return copied_once(self.ctx, [binding], {}, self.node)
             case Tup(items, kind):
                 return Tup(tuple(map(self.copied, items)), kind)
             case Ref(location, path) if isinstance(self.ctx.type_of(binding), Array):
@@ -66,6 +91,8 @@ class Copier:
                 if not path:
                     self.done[location] = made
                 return made
+            case Obj(HeapKey(exact=frozenset_)) if frozenset_ is frozenset:
+                return binding
             case Obj(key):
                 return self.done[key] if key in self.done else self.object(binding, key)
         raise UnsupportedArgument("this cannot be copied with copy.deepcopy", self.ctx.loc(self.node), "copy the arrays in it")
@@ -80,7 +107,7 @@ class Copier:
                 raise UnsupportedArgument(what, self.ctx.loc(self.node), "copy its items in a comprehension")
             self.done[key] = self.ctx.apply_method(binding, "copy", [], self.node)
             return self.done[key]
-        made = self.done[key] = self.ctx.new_object(key.kind, (), key.cls)
+        made = self.done[key] = self.ctx.new_object(key.kind, (), key.cls, key.exact)
         self.ctx.change(made.key, tuple((k, self.copied(b)) for k, b in content))
         return made
 

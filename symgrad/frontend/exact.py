@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, Iter, Maybe, Num, Obj, Partial, Ref, Static, Tup, View
+from symgrad.frontend.bindings import Binding, Bound, Choice, External, Fun, HeapKey, Iter, Maybe, Num, Obj, Partial, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator, is_iterator
@@ -151,8 +151,13 @@ def is_anything(ctx: Lowering, binding: Binding) -> bool:
 
 
 def is_single(binding: Binding) -> bool:
-    """Is it something that NumPy takes for one object: an iterator, a function, a dict or a set?"""
-    return is_iterator(binding) or isinstance(binding, Fun) or isinstance(binding, Obj) and binding.key.kind == "dict"
+    """Is it something that NumPy takes for one object: an iterator, a function, None, a dict or a view of one, a set, a slice?"""
+    match binding:
+        case (
+            Iter(kind="slice") | Fun() | View() | Static(None) | Static(types.FunctionType() | slice() | str()) | Obj(HeapKey(kind="dict"))
+        ):
+            return True
+    return is_iterator(binding)
 
 
 #: what equals what: of two families that are not the same nothing is equal

@@ -10,7 +10,7 @@ from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import List
+from symgrad.ir.types import List, Unknown
 from symgrad.runtime.support import with_tuples
 
 
@@ -41,6 +41,9 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
         type_ = type_.item
     if "either" in kinds:
         raise UnsupportedSyntax("what is in this list is a list on some paths and a tuple on others", ctx.loc(node))
+    if isinstance(type_, Unknown) and type_.tuples:
+        what = "which of the things in this list are tuples is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "show or give them one by one")
     if "tuple" not in kinds:
         return operand
     return made_by(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])

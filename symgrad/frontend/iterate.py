@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering, NeedsState, standing_for
 from symgrad.frontend.dicts import in_order, is_set
 from symgrad.frontend.exceptions import check_count, fail
@@ -193,7 +194,9 @@ def of_memory(ctx: Lowering, ref: Ref, node: ast.AST) -> Items:
         return Items((ZERO, ctx.call("list_len", ctx.read(ref)), ONE), lambda index: list_item(ctx, ref, index))
     if not isinstance(type_, Array) or type_.shape is None:
         raise UnknownType("the type of what is iterated over is not known", ctx.loc(node))
-    extent = type_.shape[0] if type_.shape else 0
+    if not type_.shape:
+        definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
+    extent = type_.shape[0]
     stop = Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(ref), axis=0)
     return Items((ZERO, stop, ONE), lambda index: element(ctx, ref, index))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -170,7 +170,14 @@ def set_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
 @method("set", "copy")
 def set_copy(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
-    return new_set(ctx, elements_of(ctx, owner))
+    return owner if owner.key.exact is frozenset else new_set(ctx, elements_of(ctx, owner))
+
+
+def set_like(ctx: Lowering, owner: Obj, elements: Iterable[Any]) -> Obj:
+    """A new set of the class of another one."""
+    made = new_set(ctx, elements)
+    made.key.exact = owner.key.exact
+    return made
 
 
 def become(ctx: Lowering, owner: Obj, elements: list[Any]) -> Binding:
@@ -185,7 +192,7 @@ def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
         made = combined(ctx, name, elements_of(ctx, owner), [known_elements(ctx, a, node) for a in args])
         if isinstance(made, bool):
             return Num(Const(made))
-        return become(ctx, owner, made) if into else new_set(ctx, made)
+        return become(ctx, owner, made) if into else set_like(ctx, owner, made)
 
     return lower
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import argument, definite, definite_item, has_item
+from symgrad.frontend.absent import argument, as_python_does, definite, definite_item, has_item
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -219,7 +219,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             if isinstance(key, int) and not -len(value) <= key < len(value):
                 word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
                 return definite(ctx, MISSING, whole, IndexError, f"{word} out of range")
-            return static_binding(value[key])
+            return static_binding(as_python_does(ctx, whole, lambda: value[key]))
         case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
             return item_of_closed(ctx, owner, node, whole)
         case Num(operand) if isinstance(operand.type, Unknown):

@@ -16,11 +16,13 @@ from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering, standing_for
+from symgrad.frontend.counts_of_arguments import check_method
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.dicts import merged
 from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
@@ -78,6 +80,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 )
             return opaque_method(ctx, owner, name, args, kwargs, node)
         case Obj(key):
+            if key.kind != "record" and not kwargs:
+                check_method(ctx, exact_class(ctx, owner, node), name, args, node)
             if key.kind == "dict" and name == "update" and kwargs:
                 args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
             if (key.kind, name) == ("list", "sort"):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import NoDerivative, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import definite, either, has_item, is_absent, present, truth_of
+from symgrad.frontend.absent import as_python_does, definite, either, has_item, is_absent, present, truth_of
 from symgrad.frontend.aliases import one_array
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -44,7 +44,7 @@ from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import is_range, static_key, with_items
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
-from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, class_of, own_method
+from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, Namespace, class_of, own_method
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
@@ -285,6 +285,9 @@ def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
     if made is None and isinstance(op, ast.NotEq) and (equal := own_comparison(ctx, ast.Eq(), a, b, node)) is not None:
         test = truth(ctx, equal, node)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
+    if all(isinstance(x, Obj) and x.key.cls is Namespace for x in (a, b)) and isinstance(op, ast.Eq | ast.NotEq):
+        one, two = (ctx.new_object("dict", ctx.state.entries(x.key)) for x in (a, b) if isinstance(x, Obj))
+        return comparison(ctx, op, one, two, node)
     by_content = isinstance(a, Tup) and isinstance(b, Tup) or are_containers(a, b) and (is_outside(a) or is_outside(b))
     if made is None and isinstance(op, ast.Eq) and (class_of(a) or class_of(b)) and not by_content:
         same = identical(ctx, a, b)
@@ -372,7 +375,7 @@ def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
     made = definite(ctx, made, node)
     if isinstance(made, Num) and isinstance(made.operand, Const) and made.operand.name is None:
         value = made.operand.value
-        return Num(Const(SIGNS[type(node.op)](value)))
+        return Num(Const(as_python_does(ctx, node, lambda: SIGNS[type(node.op)](value))))
     if own_method(ctx, made, word := OWN_SIGNS[type(node.op)]) is not None:
         return ctx.apply_method(made, word, [], node)
     return ctx.make(ctx.call(row_of(ctx, type(node.op), node), ctx.read(made, node)))
@@ -549,6 +552,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
         return dicts_compared(ctx, op, a, b, node)
     if (items := items_compared(ctx, a, b)) is not None:
+        if isinstance(op, ast.Eq | ast.NotEq) and len(items[0]) != len(items[1]):  # of tuples the items are asked first
+            return Num(Const(isinstance(op, ast.NotEq)))
         return tuples_compared(ctx, op, *items, node)  # type: ignore[call-arg,arg-type]
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
         try:
@@ -558,7 +563,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(a, Tup) and isinstance(b, Tup):
         return tuples_compared(ctx, op, a.items, b.items, node)
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
-        return Num(Const(STATIC_OPERATORS[type(op)](a.operand.value, b.operand.value)))
+        one, two = a.operand.value, b.operand.value
+        return Num(Const(as_python_does(ctx, node, lambda: STATIC_OPERATORS[type(op)](one, two))))
     if isinstance(op, ORDERS) and any(isinstance(x, Obj) and x.key.kind == "record" for x in (a, b)):
         names = [exact_class(ctx, x, node).__name__ for x in (a, b)]
         sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
@@ -614,7 +620,7 @@ def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
 
 def tuples_compared(ctx: Lowering, op: ast.cmpop, a: tuple[Binding, ...], b: tuple[Binding, ...], node: ast.AST) -> Binding:
     """A comparison of tuples: the first items that differ decide it."""
-    if not a or not b or isinstance(op, ast.Eq | ast.NotEq) and len(a) != len(b):
+    if not a or not b or isinstance(op, ast.Eq | ast.NotEq) and len(a) != len(b) and not any(isinstance(x, Ref) for x in (*a, *b)):
         return Num(Const(bool(STATIC_OPERATORS[type(op)](len(a), len(b)))))
     same = held_as(ctx, a[0], b[0], node)
 
@@ -734,6 +740,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
 
 def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
     """``a in range(...)``, without going over it; the step is known."""
+    if isinstance(a, Static | Tup) or isinstance(a, Obj) and a.key.kind in ("list", "dict"):
+        return Num(Const(negate))  # equal to no integer
     start, stop, step = (Num(bound) for bound in bounds)
     count = step.operand
     if not isinstance(count, Const) or not count.value:
@@ -786,6 +794,11 @@ def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) 
     return made
 
 
+def holds_others(ctx: Lowering, value: Any) -> bool:
+    """Can it be asked whether something is in it?"""
+    return any(from_class(ctx, type(value), word) is not None for word in ("__contains__", "__iter__", "__getitem__"))
+
+
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(ctx, b, "__contains__") is not None:
@@ -796,6 +809,10 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(b, Obj) and b.key.kind == "dict":
         test = has_item(ctx, b.key, static_key(ctx, a, node))
         return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else test)
+    if isinstance(b, External) and not holds_others(ctx, b.value):
+        ctx.rely(b.text, type(b.value), "type")
+    if isinstance(b, External | Static) and not holds_others(ctx, b.value):
+        return definite(ctx, MISSING, node, TypeError, f"argument of type {type(b.value).__name__!r} is not iterable")
     if isinstance(b, External):
         rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):
@@ -805,7 +822,7 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         kind = exact_class(ctx, a, node).__name__
         return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {kind}")
     if isinstance(a, Static) and isinstance(b, Static):
-        return Num(Const((a.value in b.value) != negate))
+        return Num(Const(as_python_does(ctx, node, lambda: a.value in b.value) != negate))
     if isinstance(b, Iter) and b.kind == "range":
         return in_range(ctx, a, b.parts, negate, node)
     over = begin(ctx, b, node)

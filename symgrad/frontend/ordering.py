@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
-from symgrad.frontend.builtins import len_, list_
+from symgrad.frontend.builtins import check_vector, len_, list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
@@ -157,6 +157,8 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     if is_set(args[0]):
         args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]
     args = [sequence(ctx, args[0], node), *args[1:]]
+    if isinstance(args[0], Ref) and key == Static(None) and isinstance(ctx.type_of(args[0]), Array):
+        check_vector(ctx, args[0], node)
     items = None if set(kwargs) - {"key", "reverse"} else known_items(ctx, args[0], node)
     if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
         what = "tuples can be sorted where it is known how many there are"

@@ -104,6 +104,10 @@ def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "show what it holds")
 
 
+#: numbers of NumPy's of which ``format`` shows more digits than ``str``, or that may be such ones
+NARROW = frozenset({"f16", "f32", "c64", "any"})
+
+
 def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Binding:
     """The text of a value by ``str`` or ``repr``: known where the value is, else made when it runs."""
     if isinstance(binding, Obj) and binding.key.kind == "record":
@@ -112,6 +116,8 @@ def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Bindin
     for value in known_value(binding):
         if isinstance(value, str | bool | int | float | None):
             return Static(form.format(value))
+    if form == "{}" and getattr(ctx.type_of(binding), "dtype", "any") in NARROW:
+        form = "{!s}"  # ``format`` shows the number as one of Python's
     return Num(ctx.call("format_text", Const(form), shown(ctx, binding, node)))
 
 

@@ -24,6 +24,14 @@ OWN_OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
+class Namespace:
+    """What ``types.SimpleNamespace`` is while compiling: an instance with the attributes that are set."""
+
+
+Namespace.__name__ = Namespace.__qualname__ = "SimpleNamespace"
+Namespace.__module__, Namespace.__doc__ = "types", types.SimpleNamespace.__doc__
+
+
 #: the methods that classes define for comparisons, with their mirror images
 COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
@@ -96,4 +104,15 @@ def checked(ctx: Lowering, made: Binding, kinds: tuple[str, ...], word: str, nod
     return made
 
 
-__all__ = ["COMPARISONS", "OWN_OPERATORS", "OWN_WORDS", "as_float", "as_index", "asked_of", "checked", "class_of", "own_method"]
+__all__ = [
+    "COMPARISONS",
+    "OWN_OPERATORS",
+    "OWN_WORDS",
+    "Namespace",
+    "as_float",
+    "as_index",
+    "asked_of",
+    "checked",
+    "class_of",
+    "own_method",
+]

@@ -6,6 +6,7 @@ the libraries of Python and NumPy define is taken to stay as it is.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import sys
@@ -122,6 +123,23 @@ def from_class(ctx: Lowering, cls: type | None, name: str, default: Any = None) 
     return default if defining is None else getattr(cls, name, default)
 
 
+#: what Python says in its messages of a number of arguments that a method does not take
+SAID = ("expected", "takes", "at least", "at most", "missing")
+
+
+@functools.lru_cache(maxsize=512)
+def refused_count(cls: type, name: str, count: int) -> str | None:
+    """What Python says where a method of a container takes other numbers of arguments; None if it takes so many."""
+    try:
+        getattr(cls(), name)(*[None] * count)
+    except TypeError as error:
+        said = str(error)
+        return said if "argument" in said and any(word in said for word in SAID) else None
+    except Exception:
+        return None
+    return None
+
+
 def entry_of_class(ctx: Lowering, cls: type, name: str) -> Any:
     """What stands in a class under a name, as it was written there; ``MISSING`` where nothing does."""
     from_class(ctx, cls, name)
@@ -195,6 +213,7 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 __all__ = [
     "LIBRARIES", "abstract_methods", "attribute_text", "entry_of_class", "from_class", "generated", "global_text", "has_attribute",
+    "refused_count",
     "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module", "owner_name", "read_attribute",
     "read_name", "rely_on_entry", "users_bases",
 ]  # fmt: skip

@@ -181,7 +181,9 @@ class Undefined(Type):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Type):
-    """Anything; may be read, not written to."""
+    """Anything; may be read, not written to. ``tuples``: it may hold lists that stand for tuples of the user's program."""
+
+    tuples: bool = False
 
     def __str__(self) -> str:
         return "?"
@@ -272,4 +274,14 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, ShapeOf) and isinstance(b, ShapeOf):
         same = a.shape is not None and b.shape is not None and len(a.shape) == len(b.shape)
         return ShapeOf(tuple(map(join_extent, a.shape, b.shape)) if same and a.shape and b.shape else None)
-    return UNKNOWN
+    return Unknown(may_hold_tuples(a) or may_hold_tuples(b))
+
+
+def may_hold_tuples(type_: Type) -> bool:
+    """May a value be a list that stands for a tuple, or hold one?"""
+    match type_:
+        case List(item=item, of=of):
+            return of != "list" or may_hold_tuples(item)
+        case Unknown(tuples=tuples):
+            return tuples
+    return False

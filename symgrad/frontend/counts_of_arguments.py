@@ -1,0 +1,54 @@
+"""Whether builtin functions and methods of containers take so many arguments: Python itself is asked."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from typing import Any
+
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.reading import refused_count
+
+#: how many arguments builtins take of which ``inspect`` knows no signature: at least, and at most
+BUILTINS: dict[Any, tuple[int, int | None]] = {
+    getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
+    slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
+    set: (0, 1), frozenset: (0, 1),
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=512)
+def signature_of(function: Any) -> inspect.Signature | None:
+    """The signature of a builtin function; None of any other one, and where none is known."""
+    if getattr(function, "__module__", None) != "builtins":
+        return None
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError):
+        return None
+
+
+def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
+    """Let the program raise what Python raises where a builtin does not take so many arguments."""
+    name = getattr(function, "__name__", "function")
+    if function in BUILTINS:
+        least, most = BUILTINS[function]
+        if len(args) < least or most is not None and len(args) > most:
+            definite(ctx, MISSING, node, TypeError, f"{name} does not take {len(args)} arguments")
+    elif (signature := signature_of(function)) is not None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
+
+
+def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:
+    """The same for a method of a list, dict, set or of their like in ``collections``."""
+    if (said := refused_count(cls, name, len(args))) is not None:
+        definite(ctx, MISSING, node, TypeError, said)
+
+
+__all__ = ["check_call", "check_method"]
