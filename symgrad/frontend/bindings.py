@@ -390,6 +390,16 @@ def is_slice(binding: Any) -> bool:
     return isinstance(binding, Iter) and binding.kind == "slice" or isinstance(binding, Static) and isinstance(binding.value, slice)
 
 
+def is_taken_whole(binding: Binding) -> bool:
+    """Does NumPy take it for one object: an iterator, a dict, a view of one, or a set?"""
+    match binding:
+        case View() | Generator() | Obj(HeapKey(kind="dict")):
+            return True
+        case Iter(key=key):
+            return key is not None
+    return False
+
+
 def held_items(binding: Any, state: State) -> list[Binding] | None:
     """The items of a tuple, or of a list whose length is known; None for all else."""
     if isinstance(binding, Tup):
@@ -405,5 +415,5 @@ def is_list(type_: Type) -> bool:
 __all__ = [
     "ABSENT", "MISSING", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun", "Generator", "HeapKey", "Iter",
     "Keys", "Known", "Location", "Maybe", "Missing", "NO_KEYS", "Name", "Num", "OneOf", "Obj", "Partial", "Ref", "State", "Static",
-    "Step", "Tup", "View", "held_items", "is_list", "is_long", "is_none", "is_slice", "replace",
+    "Step", "Tup", "View", "held_items", "is_list", "is_long", "is_none", "is_slice", "is_taken_whole", "replace",
 ]  # fmt: skip

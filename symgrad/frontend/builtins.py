@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.absent import definite, either, has_item
+from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
     MISSING,
@@ -176,6 +176,7 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     wanted = unwrap(args[1])
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    as_python_does(ctx, node, lambda: isinstance(None, wanted))  # which raises where these are no classes
 
     def is_one(held: Binding) -> Binding:
         if isinstance(held, Num) and held.operand.type == FAILURE:

@@ -11,6 +11,7 @@ import numpy as np
 
 from symgrad.abstraction import DTYPE_NAMES
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Frame, Lowering
 from symgrad.frontend.declared import call_function
@@ -36,7 +37,8 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
             raise UnsupportedArgument(f"the dtype of {name} is not supported", ctx.loc(node))
         return ctx.make(ctx.call("cast", ctx.read(args[0], node), dtype=DTYPE_NAMES[np.dtype(cls)]))
     if is_enumeration(cls):
-        return Static(cls(*[unwrap(a) for a in args]))
+        given_values = [unwrap(a) for a in args]
+        return Static(as_python_does(ctx, node, lambda: cls(*given_values)))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)

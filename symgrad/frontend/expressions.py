@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Fun, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ELEMENT, is_dict, new_set
@@ -121,7 +122,7 @@ def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
                 values.append(held)
     plain = [item for v in values for item in known_value(v)]
     if len(plain) == len(values):
-        return Static(template.format(*plain))
+        return Static(as_python_does(ctx, node, lambda: template.format(*plain)))
     return Num(ctx.call("format_text", Const(template), *[ctx.read(v, node) for v in values]))
 
 

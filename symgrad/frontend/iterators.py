@@ -36,6 +36,7 @@ from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.protocols import ITERABLE, defines_any
 from symgrad.frontend.several import each
 from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, own_iterator, record
 from symgrad.frontend.tables import SPECIAL, callee, special
@@ -210,6 +211,10 @@ def iter_of(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """``iter`` of something that is one value on every path."""
     if is_anything(ctx, binding) and not possible_classes(ctx, binding, node):
         raise UnknownType("whether this can be iterated over is not known", ctx.loc(node), "make it a list")
+    if possible_classes(ctx, binding, node) == (slice,):
+        return definite(ctx, MISSING, node, TypeError, "'slice' object is not iterable")
+    if isinstance(binding, Static) and not defines_any(ctx, binding.value, *ITERABLE):
+        return definite(ctx, MISSING, node, TypeError, f"{type(binding.value).__name__!r} object is not iterable")
     held = own_iterator(ctx, binding, node)
     return held if is_iterator(held) else iterator(ctx, "iter", (held,), node)
 

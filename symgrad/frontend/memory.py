@@ -41,6 +41,7 @@ from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_keys
+from symgrad.frontend.overlapping import order_matters
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import item_value, shares
@@ -462,6 +463,9 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         operand = ctx.array_of(operand, None)
     if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
         # NumPy copies where the two sides of a store overlap; the copy is an op here
+        if getattr(operand.type, "rank", None) == 1 and order_matters(owner, index.step, value):
+            what = "one part of an array is copied to another that it may overlap, with other steps: the order in which NumPy copies counts"
+            raise UnsupportedSyntax(what, ctx.loc(node), "make a copy of the right side")
         operand = ctx.call("copy", operand)
     owner, index = bools_as_masks(ctx, owner, index)
     ctx.store(owner, operand, index.step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import types
 from collections import deque
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
-from symgrad.frontend.absent import definite, has_item
+from symgrad.frontend.absent import as_python_does, definite, has_item
 from symgrad.frontend.bindings import MISSING, Binding, External, Generator, Num, Obj, Ref, Static, Step, Tup, View
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.counts_of_arguments import check_method
@@ -86,7 +87,7 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
             if (key.kind, name) == ("list", "sort"):
                 return list_sort(ctx, owner, args, kwargs, node)
-            if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"}:
+            if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"} and key.exact is collections.OrderedDict:
                 args, kwargs = [*args, *kwargs.values()], {}
             if (found := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
                 return found(ctx, owner, args, node)
@@ -191,6 +192,7 @@ def array_tolist(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) 
 
 
 def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: str, args: list[Binding], node: ast.AST) -> Binding:
+    check_method(ctx, dict, name, args, node)
     rely_on_keys(ctx, value, text)
     pairs: list[tuple[Binding, Binding]] = [(Static(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
     return dict_view(name, pairs, args, node, ctx)
@@ -347,7 +349,7 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     items = [b for _, b in content]
     if not items:
         return definite(ctx, MISSING, node, IndexError, "pop from empty list")
-    made = items.pop(place)
+    made: Binding = as_python_does(ctx, node, lambda: items.pop(place))
     ctx.change(owner.key, tuple(enumerate(items)))
     return made
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, View, held_items, is_long
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, held_items, is_long, is_taken_whole
 from symgrad.frontend.context import Lowering
 from symgrad.ir.core import ZERO, Const, Operand, Value
 from symgrad.ir.types import List, Scalar, is_complex
@@ -113,13 +113,13 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
 
 def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """The list of its numbers in place of each range, which NumPy takes as a sequence; anything else as it is."""
-    if isinstance(binding, View):
-        what = "NumPy takes a view of a dict as one object, and not as its items"
+    if is_taken_whole(binding):
+        what = "NumPy takes an iterator, a dict, a view of one or a set as one object, and not as its items"
         raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
     if is_range(binding):
         return ctx.apply(Static(list), [binding], {}, node)
     held = held_items(binding, ctx.state) if isinstance(binding, Obj | Tup) else None
-    if held is not None and any(is_range(item) for item in held):
+    if held is not None and any(is_taken_whole(item) or is_range(item) for item in held):
         return Tup(tuple(with_items(ctx, item, node) for item in held))
     return binding
 

@@ -36,7 +36,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.containers import counters, is_outside, known_range, with_content
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import SET_OPERATORS, elements_of, is_dict, is_set, merged
-from symgrad.frontend.exact import exact_class, never_equal
+from symgrad.frontend.exact import exact_class, is_single, never_equal
 from symgrad.frontend.flow import branch, choose, choose_in_turn
 from symgrad.frontend.handed import made_by
 from symgrad.frontend.iterate import items_of
@@ -44,7 +44,7 @@ from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import is_range, static_key, with_items
 from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.printed import shown
-from symgrad.frontend.protocols import COMPARISONS, OWN_OPERATORS, Namespace, class_of, own_method
+from symgrad.frontend.protocols import COMPARISONS, ITERABLE, OWN_OPERATORS, Namespace, class_of, defines_any, own_method
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.several import asked, each, is_one_of_kinds
@@ -535,6 +535,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         same = identical(ctx, a.owner, b.owner)  # type: ignore[assignment]
         if same is not None:
             return Num(Const(same == isinstance(op, ast.Eq)))  # type: ignore[comparison-overlap]
+    if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) and isinstance(b, Ref) or is_iterator(b) and isinstance(a, Ref)):
+        raise UnsupportedSyntax("NumPy compares an iterator with each number of an array", ctx.loc(node), "make it a list")
     if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
         return Num(Const((a == b) == isinstance(op, ast.Eq)))
     special = own_comparison(ctx, op, a, b, node)
@@ -740,7 +742,9 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
 
 def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
     """``a in range(...)``, without going over it; the step is known."""
-    if isinstance(a, Static | Tup) or isinstance(a, Obj) and a.key.kind in ("list", "dict"):
+    if isinstance(a, Static) and isinstance(a.value, int):  # a member of an enumeration
+        a = Num(Const(int(a.value)))
+    if isinstance(a, Static | Tup) or is_single(a) or isinstance(a, Obj) and a.key.kind == "list":
         return Num(Const(negate))  # equal to no integer
     start, stop, step = (Num(bound) for bound in bounds)
     count = step.operand
@@ -794,11 +798,6 @@ def among_items(ctx: Lowering, a: Binding, items: list[Binding], node: ast.AST) 
     return made
 
 
-def holds_others(ctx: Lowering, value: Any) -> bool:
-    """Can it be asked whether something is in it?"""
-    return any(from_class(ctx, type(value), word) is not None for word in ("__contains__", "__iter__", "__getitem__"))
-
-
 def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
     negate = isinstance(op, ast.NotIn)
     if own_method(ctx, b, "__contains__") is not None:
@@ -809,22 +808,25 @@ def membership(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(b, Obj) and b.key.kind == "dict":
         test = has_item(ctx, b.key, static_key(ctx, a, node))
         return Num(Const(test.value != negate) if isinstance(test, Const) else ctx.call("not_", test) if negate else test)
-    if isinstance(b, External) and not holds_others(ctx, b.value):
+    if isinstance(b, External) and not defines_any(ctx, b.value, "__contains__", *ITERABLE):
         ctx.rely(b.text, type(b.value), "type")
-    if isinstance(b, External | Static) and not holds_others(ctx, b.value):
+    if isinstance(b, External | Static) and not defines_any(ctx, b.value, "__contains__", *ITERABLE):
         return definite(ctx, MISSING, node, TypeError, f"argument of type {type(b.value).__name__!r} is not iterable")
     if isinstance(b, External):
         rely_on_keys(ctx, b.value, b.text)
         if isinstance(b.value, list | tuple):
             ctx.rely(b.text, tuple(b.value), "keys")
         return Num(Const((static_key(ctx, a, node) in b.value) != negate))
-    if isinstance(b, Static) and isinstance(b.value, str) and isinstance(a, Num | Tup | Obj) and class_of(a) is None:
+    if isinstance(b, Static) and isinstance(b.value, str) and isinstance(a, Num | Ref | Tup | Obj | Iter | Generator):
         kind = exact_class(ctx, a, node).__name__
         return definite(ctx, MISSING, node, TypeError, f"'in <string>' requires string as left operand, not {kind}")
     if isinstance(a, Static) and isinstance(b, Static):
-        return Num(Const(as_python_does(ctx, node, lambda: a.value in b.value) != negate))
+        sought, held = a.value, b.value
+        return Num(Const(as_python_does(ctx, node, lambda: sought in held) != negate))
     if isinstance(b, Iter) and b.kind == "range":
         return in_range(ctx, a, b.parts, negate, node)
+    if isinstance(b, Ref) and getattr(ctx.type_of(b), "rank", 1) != 1:
+        return Num(ctx.call("not_contains" if negate else "contains", ctx.read(b, node), ctx.read(a, node)))
     over = begin(ctx, b, node)
     if isinstance(over, Generator):
         found = ctx.apply(Static(any), [ctx.apply(Static(iterating.equals), [a, over], {}, node)], {}, node)

@@ -69,6 +69,8 @@ def is_of_pythons_numbers(type_: Type) -> bool:
 def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` of the numbers in an array; rows of one are compared as arrays, for which Python raises."""
     type_ = ctx.type_of(vector)
+    if isinstance(type_, Array) and type_.shape == ():
+        definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
     if isinstance(type_, Array) and type_.shape is not None and len(type_.shape) > 1:
         raise UnsupportedSyntax("rows of an array have no largest or smallest one", ctx.loc(node), "use np.max or np.min")
     if getattr(type_, "kind", None) in ("int", "bool"):

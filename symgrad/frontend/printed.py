@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import in_order
@@ -115,7 +116,7 @@ def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Bindin
         return Num(made) if "!r" not in form else Num(ctx.call("format_text", Const("{!r}"), made))
     for value in known_value(binding):
         if isinstance(value, str | bool | int | float | None):
-            return Static(form.format(value))
+            return Static(as_python_does(ctx, node, lambda value=value: form.format(value)))  # type: ignore[misc]
     if form == "{}" and getattr(ctx.type_of(binding), "dtype", "any") in NARROW:
         form = "{!s}"  # ``format`` shows the number as one of Python's
     return Num(ctx.call("format_text", Const(form), shown(ctx, binding, node)))

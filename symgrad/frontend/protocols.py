@@ -45,6 +45,15 @@ OWN_WORDS = [f"__{side}{stem}__" for stem in OWN_OPERATORS.values() for side in 
 ]
 
 
+#: one of which makes a value iterable
+ITERABLE = ("__iter__", "__getitem__")
+
+
+def defines_any(ctx: Lowering, value: Any, *words: str) -> bool:
+    """Has the class of a constant one of some special methods?"""
+    return any(from_class(ctx, type(value), word) is not None for word in words)
+
+
 def class_of(binding: Binding) -> type | None:
     """The class of an instance of the user's, from inside or outside the function."""
     match binding:
@@ -108,11 +117,13 @@ __all__ = [
     "COMPARISONS",
     "OWN_OPERATORS",
     "OWN_WORDS",
+    "ITERABLE",
     "Namespace",
     "as_float",
     "as_index",
     "asked_of",
     "checked",
     "class_of",
+    "defines_any",
     "own_method",
 ]

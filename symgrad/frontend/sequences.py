@@ -86,7 +86,17 @@ def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
 
 def hold(ctx: Lowering, binding: Binding) -> None:
     """Note that a list of any length holds something: an object that is changed now would be another one there."""
-    ctx.state.twins |= frozenset(objects_around(binding, ctx.state))
+    held = frozenset(objects_around(binding, ctx.state))
+    kinds = [key.exact.__name__ for key in held if key.kind == "list" and key.exact is not None]
+    if kinds or holds_view(binding):
+        what = f"a {kinds[0] if kinds else 'view of a dict'} in a list of any length would become a list"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "put a list or an array in it")
+    ctx.state.twins |= held
+
+
+def holds_view(binding: Binding) -> bool:
+    """Is it a view of a dict, or a tuple with one in it?"""
+    return isinstance(binding, View) or isinstance(binding, Tup) and any(map(holds_view, binding.items))
 
 
 @entered(PARTS, "taken apart")

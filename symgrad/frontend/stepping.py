@@ -75,9 +75,8 @@ def is_iterator(binding: Any) -> bool:
 
 
 #: an iterable of each class, of which Python says the class of its iterators
-EMPTY: dict[type, Any] = {
-    type(empty): empty for empty in ([], (), {}, set(), "", range(0), collections.deque(), {}.keys(), {}.values(), {}.items())
-}  # fmt: skip
+ITERABLES: tuple[Any, ...] = ([], (), {}, set(), "", range(0), collections.deque(), {}.keys(), {}.values(), {}.items())
+EMPTY: dict[type, Any] = {type(empty): empty for empty in ITERABLES}
 
 
 def class_of_iterator(binding: Any, type_of: Callable[[Binding], type]) -> type | None:

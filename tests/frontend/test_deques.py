@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.plainly import verdict
@@ -43,3 +44,26 @@ def test_a_deque_does_what_pythons_does(made: str, first: str) -> None:
 def test_how_long_a_deque_may_be_is_known(made: str) -> None:
     text = f"from collections import deque\ndef f(a, b, n, lst):\n    d = {MADE[made]}\n    return a * (d.maxlen or 7)\n"
     assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6]]) == "right"
+
+
+#: lists of any length whose items are deques, or views of dicts, or hold them
+HOLDERS = (
+    "held = []\n    for k in range(n): held.append(collections.deque([x[0]]))",
+    "held = [collections.deque([v for v in x]) for k in range(n)]",
+    "held = [(collections.deque([v]), v) for v in x]",
+    "held = tuple(collections.deque([v]) for v in x)",
+    "p = collections.deque([x[0], 2.0])\n    held = list(itertools.repeat(p, n))",
+    "p = collections.deque([x[0], 2.0])\n    held = [p] * n",
+    "p = collections.deque([x[0], 2.0])\n    held = [p for k in range(n)]",
+    "held = [{'a': x[0]}.items() for k in range(n)]",
+    "held = [collections.OrderedDict(a=v) for v in x]",
+    "held = [frozenset((1,)) for v in x]",
+)
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("n", [1, 12])
+def test_what_a_list_of_any_length_holds_keeps_its_class(holder: str, n: int) -> None:
+    text = f"def f(x, n):\n    {holder}\n    print(held, type(held[0]))\n    return np.sum(x * x) + len(held)\n"
+    made = verdict(text, [np.array([0.7, 0.9]), n])
+    assert made == "right" or "items()" in holder

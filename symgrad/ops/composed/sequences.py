@@ -242,6 +242,12 @@ def clip_within(a: Numbers, a_min: Any = None, a_max: Any = None, out: Any = Non
     return np.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
+def modf_of_number(x: Any) -> Any:
+    """``math.modf``, which takes one number."""
+    behind, before = np.modf(float(x))
+    return float(behind), float(before)
+
+
 def modf(x: Numbers) -> Any:
     """``np.modf``: what stands behind the point, and before it; of integers in the floats that NumPy has for them."""
     kind = np.asarray(x).dtype.kind
