@@ -394,13 +394,18 @@ def circular(x: float, quadrant: int) -> float:
     return from_bits(bits(cosine if turns & 1 else sine) ^ ((turns & 2) << 62))
 
 
+#: elements that the variants take which ``seldom`` declares; registers of 512 bits hold 64 bytes
+LANES = 1024
+
+
 def seldom(name: str) -> Any:
     """A function of the C library, for a branch that is hardly ever taken, in a loop that is vectorised all the same.
 
     LLVM vectorises no loop that calls what it does not know, and calls what it does know for every element. But what is said to have
-    a masked variant (here of 64 elements at once, which is never chosen) it calls one by one, for the elements that need it.
+    a masked variant it calls one by one, for the elements that need it. That variant is declared, and nowhere defined: it takes
+    more elements at once than any register holds, of bytes too, so that it is never chosen.
     """
-    own, masked = f"symgrad_seldom_{name}", f"symgrad_seldom_{name}_64"
+    own, masked = f"symgrad_seldom_{name}", f"symgrad_seldom_{name}_{LANES}"
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         module, double = builder.module, ir.DoubleType()
@@ -411,14 +416,14 @@ def seldom(name: str) -> Any:
                 set.add(function.attributes, attribute)
             block = ir.IRBuilder(function.append_basic_block())
             block.ret(block.call(ir.Function(module, ir.FunctionType(double, [double]), name), function.args))
-            lanes, mask = ir.VectorType(double, 64), ir.VectorType(ir.IntType(1), 64)
+            lanes, mask = ir.VectorType(double, LANES), ir.VectorType(ir.IntType(1), LANES)
             variant = ir.Function(module, ir.FunctionType(lanes, [lanes, mask]), masked)
             address = ir.IntType(8).as_pointer()
             used = ir.GlobalVariable(module, ir.ArrayType(address, 1), "llvm.compiler.used")
             used.linkage, used.section = "appending", "llvm.metadata"
             used.initializer = ir.Constant(used.value_type, [variant.bitcast(address)])
         call = builder.call(module.globals[own], args)
-        for attribute in ("nounwind", "readnone", f'"vector-function-abi-variant"="_ZGV_LLVM_M64v_{own}({masked})"'):
+        for attribute in ("nounwind", "readnone", f'"vector-function-abi-variant"="_ZGV_LLVM_M{LANES}v_{own}({masked})"'):
             set.add(call.attributes, attribute)
         return call
 

@@ -281,3 +281,21 @@ def test_coefficients_are_those_of_the_fit(name: str) -> None:
     body = text[text.index(f"def {name}(") :].split("\n\n\n")[0]
 
     assert all(repr(c) in body for c in fit(POLYNOMIALS[name]))
+
+
+@pytest.mark.parametrize("name", ["vector_sin", "vector_cos", "vector_tan"])
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float32, np.float64])
+def test_a_loop_that_stores_bytes_takes_no_variant_that_is_only_declared(name: str, dtype: type) -> None:
+    """A register holds most elements where all that a loop stores are bytes."""
+    function = getattr(vector, name)
+    plain = {"vector_sin": np.sin, "vector_cos": np.cos, "vector_tan": np.tan}[name]
+
+    @numba.njit(error_model="numpy")
+    def stored(out):
+        for i in range(len(out)):
+            out[i] = function(np.float64(i)) > 0.2
+
+    for size in (0, 1, 7, 63, 64, 65, 1000):
+        out = np.zeros(size, dtype)
+        stored(out)
+        assert np.array_equal(out, (plain(np.arange(size, dtype=float)) > 0.2).astype(dtype))
