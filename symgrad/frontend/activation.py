@@ -18,6 +18,7 @@ from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import body_nodes, yields
+from symgrad.frontend.several import each
 from symgrad.frontend.source import Source
 from symgrad.text import item
 
@@ -78,7 +79,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
         arrays = array_parameters(function.args) if frame.place is not None else frozenset()
         ctx.hand_over(*args, *kwargs.values())
         for name, binding in bound.items():
-            ctx.state.names[frame, name] = as_array(ctx, binding, node) if name in arrays else binding
+            ctx.state.names[frame, name] = each(ctx, binding, node, lambda held: as_array(ctx, held, node)) if name in arrays else binding
         return body_result(ctx, frame, function)
     finally:
         ctx.stack.pop()

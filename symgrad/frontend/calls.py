@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -54,6 +55,8 @@ from symgrad.ops.shapes import dtype_of
 OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, next, bool)
 
 
+#: functions of ``math`` that take the items of an iterable
+OF_ITEMS = (math.prod, math.fsum, math.dist)
 #: libraries whose functions leave items untaken, or ask for them later, but for some
 LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
@@ -217,6 +220,9 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
                 one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
+    if root_of(value) == "math" and value not in OF_ITEMS:
+        for word in [type(a.value).__name__ for a in args if isinstance(a, Static) and isinstance(a.value, str | bytes)]:
+            return definite(ctx, MISSING, node, TypeError, f"must be real number, not {word}")
     if found is not None:
         check_call(ctx, value, args, kwargs, node)
         return found(ctx, args, kwargs, node)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.absent import definite
+from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
     ABSENT,
@@ -97,7 +97,8 @@ def _combined(function: Any) -> Any:
         options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
         if function is itertools.zip_longest:
             options = {"fillvalue": kwargs.get("fillvalue", Static(None))}
-        made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in function(*lists, **options)]
+        given = as_python_does(ctx, node, lambda: list(function(*lists, **options)))
+        made = [Tup(tuple(c)) if isinstance(c, tuple) else c for c in given]
         return iterator(ctx, "items", tuple(made), node)
 
     return lower

@@ -97,7 +97,7 @@ def _stack_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
         return Array(None, None)
     shapes = [shape_of(t) for t in types if shape_of(t) is not None]
     dtype = joined_dtype(types)
-    if not shapes or shapes[0] is None:
+    if not shapes or shapes[0] is None or any(s is not None and len(s) != len(shapes[0]) for s in shapes):
         return Array(dtype, None)
     first = shapes[0]
     made = [next((s[k] for s in shapes if s is not None and isinstance(s[k], int)), first[k]) for k in range(len(first))]

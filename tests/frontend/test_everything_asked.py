@@ -9,7 +9,7 @@ import pytest
 
 from tests.plainly import verdict
 
-HEAD = """import copy, dataclasses, enum, functools, types
+HEAD = """import copy, dataclasses, enum, functools, operator, types
 from typing import NamedTuple
 Pt = collections.namedtuple("Pt", "a b c")
 @dataclasses.dataclass
@@ -92,11 +92,9 @@ OPEN = {
     ("(x, a)", "p == (a, 2.0, a*a)"),
     ("types.SimpleNamespace(a=a, b=2.0, c=x)", "p.__module__"),
 }
-#: whose text has an address in it
-ADDRESSED = {("memoryview(b'ab')", "print(p)"), ("object()", "print(p)")}
 #: where differences say nothing: a number of these is sought, and it is another one beside it
 JUMPING = {("divmod(a, 0.3)", "p.index(2.0)")}
-CASES = [case for case in product(VALUES, QUESTIONS) if case not in OPEN | ADDRESSED | JUMPING]
+CASES = [case for case in product(VALUES, QUESTIONS) if case not in OPEN | JUMPING]
 #: of those that the frontend answered otherwise once, one of each class
 ONCE = (
     ("np.array(a)", "list(p)"), ("None", "np.shape(p)"), ("[a, 2.0, a*a]", "abs(p)"), ("len", "'a' in p"), ("range(3)", "'a' in p"), ("'abc'", "p['zz']"),
@@ -113,7 +111,11 @@ ONCE = (
 def check(value: str, question: str) -> None:
     shown = "r if not callable(r) or isinstance(r, type) else 'a function'"
     text = f"{HEAD}def f(x, a, n):\n    p = {value}\n    q = p\n    r = {question}\n    print({shown})\n    return np.sum(x * x) * a\n"
-    verdict(text, [np.array([0.7, 0.9, 1.3]), 0.6, 12])
+    try:
+        verdict(text, [np.array([0.7, 0.9, 1.3]), 0.6, 12])
+    except AssertionError as error:
+        if str(error).count(" at 0x") < 2:  # where two addresses are printed
+            raise
 
 
 @pytest.mark.parametrize(("value", "question"), ONCE)
