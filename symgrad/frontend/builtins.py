@@ -163,6 +163,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return Num(ctx.call("range_len", *parts))
         case Ref():
             type_ = ctx.type_of(args[0])
+            if isinstance(type_, Array) and type_.shape == ():
+                return definite(ctx, MISSING, node, TypeError, "len() of unsized object")
             if isinstance(type_, Array) and type_.shape:
                 extent = type_.shape[0]
                 return Num(Const(extent) if isinstance(extent, int) else ctx.call("extent", ctx.read(args[0]), axis=0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 import functools
-import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,23 @@ import numpy as np
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
-from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Step, Tup
+from symgrad.frontend.bindings import (
+    MISSING,
+    Binding,
+    Bound,
+    Choice,
+    External,
+    Fun,
+    Generator,
+    Iter,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Step,
+    Tup,
+)
 from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
@@ -36,7 +51,7 @@ from symgrad.frontend.opaque import followed, opaque, root_of
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.printed import shown
-from symgrad.frontend.protocols import as_float
+from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
@@ -56,7 +71,7 @@ OF_ANYTHING = (isinstance, type, print, str, repr, callable, hasattr, getattr, n
 
 
 #: functions of ``math`` that take the items of an iterable
-OF_ITEMS = (math.prod, math.fsum, math.dist)
+OF_ITEMS = ("prod", "fsum", "dist", "sumprod")
 #: libraries whose functions leave items untaken, or ask for them later, but for some
 LAZY = ("builtins", "itertools", "functools", "operator", "collections")
 TAKE_ALL = (list, tuple, set, frozenset, dict, sum, max, min, sorted)
@@ -191,8 +206,22 @@ def is_maker_of_tuples(value: Any) -> bool:
     return isinstance(owner, type) and issubclass(owner, tuple) and value.__func__.__name__ == "_make"
 
 
+def no_number(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | None:
+    """What Python raises where a function of ``math`` is given something else than numbers; None where it is given numbers."""
+    if ctx.watchers and any(getattr(ctx.type_of(a), "rank", 0) for a in args if isinstance(a, Ref)):
+        what = "a function of math is called with an array, which raises, where a handler may catch it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "use the function of NumPy")
+    for held in args:
+        text = isinstance(held, Static) and isinstance(held.value, str | bytes)
+        if text or isinstance(held, Tup | Obj | Iter | Generator) and class_of(held) is None:
+            return definite(ctx, MISSING, node, TypeError, f"must be real number, not {exact_class(ctx, held, node).__name__}")
+    return None
+
+
 def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a Python object known while compiling."""
+    if value is None or isinstance(value, str | bytes | int | float):
+        return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
     if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # what it is written to, by position
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
@@ -220,9 +249,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
                 one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
                 return each(ctx, several, node, one)
         args = [argument(ctx, a, node) for a in args]
-    if root_of(value) == "math" and value not in OF_ITEMS:
-        for word in [type(a.value).__name__ for a in args if isinstance(a, Static) and isinstance(a.value, str | bytes)]:
-            return definite(ctx, MISSING, node, TypeError, f"must be real number, not {word}")
+    if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
+        return missing
     if found is not None:
         check_call(ctx, value, args, kwargs, node)
         return found(ctx, args, kwargs, node)

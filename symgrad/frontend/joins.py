@@ -99,12 +99,16 @@ def only_where(ctx: Lowering, block: Block, test: Operand) -> None:
         block.yields[k] = out
 
 
+#: ops without rows: a value with parts that is put together, and a part of one
+OF_PARTS = frozenset({"struct_of", "part_of"})
+
+
 def passed_on(block: Block) -> frozenset[Value]:
     """What a block does not only read: its memory may be written to there, by a store or as what a branch or a loop makes of it."""
     passed: set[Value] = set()
     for op in walk(block):
         if isinstance(op, Call):
-            operands = op.args[:1] if ROWS[op.name].consumes else []
+            operands = op.args[:1] if op.name not in OF_PARTS and ROWS[op.name].consumes else []
         elif isinstance(op, If):
             operands = [y for b in op.blocks for y in b.yields]
         else:

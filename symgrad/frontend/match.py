@@ -12,6 +12,7 @@ from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
+    Choice,
     External,
     Iter,
     Maybe,
@@ -20,6 +21,7 @@ from symgrad.frontend.bindings import (
     OneOf,
     Ref,
     Static,
+    View,
     held_items,
     is_list,
     is_long,
@@ -153,12 +155,18 @@ def any_of(ctx: Lowering, parts: list[Case], node: ast.AST) -> Case:
 
 def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | None:
     """The items of a sequence; None for what is none: numbers, strings, and arrays too."""
+    if isinstance(subject, View):  # which is no sequence
+        return None
+    if isinstance(subject, Choice):
+        raise UnknownType("which of two things is matched here is not known", ctx.loc(node), "ask for its class before")
     if (held := held_items(subject, ctx.state)) is not None:
         return held
     if is_long(subject, ctx.state) or isinstance(subject, Ref) and is_list(ctx.type_of(subject)):
         raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
     match subject:
-        case Iter(kind="range") if (known := known_items(ctx, subject, node)) is not None:
+        case Iter(kind="range"):
+            if (known := known_items(ctx, subject, node)) is None:
+                raise UnknownType("how long this range is is not known", ctx.loc(node), "test its length with len before")
             return known
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]

@@ -29,6 +29,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
+    is_taken_whole,
 )
 from symgrad.frontend.chosen import one_of_items, store_at
 from symgrad.frontend.containers import item_of_range
@@ -414,7 +415,9 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         case Ref() if isinstance(ctx.type_of(owner), Array):
             store_array(ctx, owner, index_of(ctx, node), value, whole)
         case Obj(key) if key.kind == "list":
-            store_list(ctx, owner, index_of(ctx, node), value, whole)
+            index = index_of(ctx, node)
+            check_changed(ctx, owner, index, whole)
+            store_list(ctx, owner, index, value, whole)
         case Obj(key) if is_dict(owner):
             store_dict(ctx, owner, index_of(ctx, node), value, whole)
         case Ref() | Num():
@@ -455,6 +458,8 @@ def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:
 
 def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: ast.AST) -> None:
     check_places(ctx, index, node)
+    if is_taken_whole(value):
+        raise UnsupportedSyntax("NumPy takes an iterator, a dict, a view of one or a set as one object", ctx.loc(node), "make it a list")
     type_ = ctx.type_of(owner)
     if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
         raise UnknownType("the type of what is written to is not known", ctx.loc(node))
@@ -632,13 +637,27 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     return [b for _, b in content]
 
 
+def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> None:
+    """Raise what Python raises where a list, deque or tuple is changed at such a place."""
+    name = exact_class(ctx, owner, node).__name__
+    if owner.key.cls is tuple:
+        fail(ctx, TypeError, "'tuple' object does not support item assignment or deletion")
+    if owner.key.exact is collections.deque and "s" in index.spec:
+        fail(ctx, TypeError, "sequence index must be integer, not 'slice'")
+    if index.spec == "i" and isinstance(index.operands[0], Const) and not isinstance(index.operands[0].value, int):
+        fail(ctx, TypeError, f"{name} indices must be integers or slices, not {type(index.operands[0].value).__name__}")
+
+
 def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     """``del owner[...]`` on a list or dict of known structure."""
     if isinstance(owner, Obj) and owner.key.kind == "record":
         ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)
         return
+    if isinstance(owner, Obj) and (owner.key.cls is set or owner.key.exact is frozenset):
+        fail(ctx, TypeError, f"{exact_class(ctx, owner, target).__name__!r} object doesn't support item deletion")
     if isinstance(owner, Obj) and isinstance(ctx.state.heap[owner.key], Ref):
         index = index_of(ctx, target.slice)
+        check_changed(ctx, owner, index, target)
         if index.spec == "i":
             become_value(ctx, owner, ctx.apply(Static(without_item), [as_list(ctx, owner), Num(index.operands[0])], {}, target), target)
             return
@@ -654,10 +673,11 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     index = index_of(ctx, target.slice)
     if owner.key.kind == "dict":
         ctx.check_keys(owner.key, target)
-        if (gone := key_of(index)) not in dict(content):
+        if (gone := key_of(index)) not in dict(content) and owner.key.exact is not collections.Counter:
             definite(ctx, MISSING, target, KeyError, repr(gone))
         ctx.change(owner.key, tuple((k, b) for k, b in content if k != gone))
         return
+    check_changed(ctx, owner, index, target)
     items, place = [b for _, b in content], static_index(ctx, index, target)
     if isinstance(place, int) and not -len(items) <= place < len(items):
         definite(ctx, MISSING, target, IndexError, "list assignment index out of range")

@@ -7,6 +7,7 @@ import collections
 import math
 import operator
 import re
+import types
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 return Num(Const(STATIC_OPERATORS[kind](m, n)))
             except ZeroDivisionError:
                 pass  # it is raised when it runs
+    if no_operator(ctx, kind, a, b):
+        return not_operands(ctx, kind, a, b, node)
     if ctx.unroll and isinstance(a, Num) and isinstance(b, Num) and (known := folded(kind, a.operand, b.operand)) is not None:
         return Num(known)
     p, q = ctx.read(as_array_operand(ctx, a, b, node), node), ctx.read(as_array_operand(ctx, b, a, node), node)
@@ -312,6 +315,20 @@ SIGNS_OF: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
 }  # fmt: skip
 SIGNS_OF_BITS: dict[type[ast.AST], str] = {ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+
+
+#: constants that have no arithmetic, but that texts are joined and repeated
+WITHOUT_ARITHMETIC = (str, bytes, type(None), types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+
+
+def no_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding) -> bool:
+    """Has Python no such operator for two numbers, or for a number and a constant that is none?"""
+    numbers = [x for x in (a, b) if isinstance(x, Num) and isinstance(ctx.type_of(x), Scalar)]
+    if len(numbers) == 2:
+        kinds = {getattr(ctx.type_of(x), "kind", "") for x in numbers}
+        return kind in SIGNS_OF_BITS and bool(kinds & {"float", "complex"}) or kind in (ast.FloorDiv, ast.Mod) and "complex" in kinds
+    others = [x for x in (a, b) if isinstance(x, Static) and isinstance(x.value, WITHOUT_ARITHMETIC)]
+    return len(numbers) == len(others) == 1 and kind in SIGNS_OF | SIGNS_OF_BITS and kind is not ast.Mult
 
 
 def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:

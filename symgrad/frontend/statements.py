@@ -98,6 +98,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     old = argument(ctx, old, node)
     if isinstance(old, External) and isinstance(old.value, list | dict):
         change_outside(ctx, old)
+    if isinstance(old, Obj) and (old.key.cls is tuple or old.key.exact is frozenset):  # which nobody can change
+        return binary(ctx, type(node.op), old, value, node)
     if isinstance(old, Obj) and old.key.kind == "list" and isinstance(node.op, ast.Add):
         ctx.apply_method(old, "extend", [value], node)
         return None
