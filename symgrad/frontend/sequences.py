@@ -86,12 +86,12 @@ def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
 
 def hold(ctx: Lowering, binding: Binding) -> None:
     """Note that a list of any length holds something: an object that is changed now would be another one there."""
-    held = frozenset(objects_around(binding, ctx.state))
+    held = objects_around(binding, ctx.state)
     kinds = [key.exact.__name__ for key in held if key.kind == "list" and key.exact is not None]
     if kinds or holds_view(binding):
         what = f"a {kinds[0] if kinds else 'view of a dict'} in a list of any length would become a list"
         raise UnsupportedSyntax(what, ctx.builder.loc, "put a list or an array in it")
-    ctx.state.twins |= held
+    ctx.state.twins |= frozenset(held)
 
 
 def holds_view(binding: Binding) -> bool:
