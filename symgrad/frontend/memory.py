@@ -468,7 +468,7 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         operand = ctx.array_of(operand, None)
     if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
         # NumPy copies where the two sides of a store overlap; the copy is an op here
-        if getattr(operand.type, "rank", None) == 1 and order_matters(owner, index.step, value):
+        if getattr(operand.type, "rank", None) == 1 and order_matters(ctx, owner, index.step, value):
             what = "one part of an array is copied to another that it may overlap, with other steps: the order in which NumPy copies counts"
             raise UnsupportedSyntax(what, ctx.loc(node), "make a copy of the right side")
         operand = ctx.call("copy", operand)

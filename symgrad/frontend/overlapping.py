@@ -9,51 +9,87 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.frontend.bindings import Ref, Step
+from symgrad.frontend.context import Lowering
 from symgrad.ir.core import Const, Operand
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """The elements of a vector in an array: the indices before the last axis, where it begins on that axis, and its step."""
+class Axis:
+    """What a view takes of an axis of the array: one place, or a walk along it. What is not known is None."""
 
-    rows: tuple[Operand, ...]
-    start: int | None  #: None where it is not known
-    step: int | None
+    row: Operand | None = None
+    walks: bool = True
+    start: int | None = 0
+    step: int | None = 1
+
+    def sliced(self, first: Operand, step: Operand) -> Axis:
+        """A slice of the walk."""
+        size = (1 if step.value is None else step.value) if isinstance(step, Const) else None
+        begins = (0 if first.value is None else first.value) if isinstance(first, Const) else None
+        start = None
+        if isinstance(size, int) and isinstance(begins, int) and self.start is not None and self.step is not None:
+            start = self.start + self.step * begins if min(size, begins, self.step) >= 0 else None
+        return Axis(None, True, start, None if self.step is None or not isinstance(size, int) else self.step * size)
+
+    def at(self, place: Operand) -> Axis:
+        """One place of the walk."""
+        return Axis(place if (self.start, self.step) == (0, 1) else None, False)
 
 
-def walk_of(path: tuple[Step, ...]) -> Walk | None:
-    """How a path of slices goes through an array; None of any other path."""
-    made = Walk((), 0, 1)
-    for place, step in enumerate(path):
-        if step.spec == "e":
+def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
+    """What a path takes of each axis of an array; None of a path that is more than places and slices."""
+    axes, order = [Axis()] * rank, list(range(rank))
+    for step in path:
+        if step.spec == ".T":
+            order.reverse()
             continue
-        letters, operands = step.spec, step.operands
-        rows = len(letters) - 1
-        if letters != "i" * rows + "s" or place and rows:
+        if set(step.spec) - {"i", "s", "e"} or step.spec.count("e") > 1:
             return None
-        made = sliced(Walk((*made.rows, *operands[:rows]), made.start, made.step), *operands[rows:])
-    return made
+        operands, left = list(step.operands), list(order)
+        before, _, after = step.spec.partition("e")
+        skipped = len(order) - len(before) - len(after) if "e" in step.spec else 0
+        places = [*zip(before, left, strict=False), *zip(after, left[len(before) + skipped :], strict=False)]
+        for letter, axis in places:
+            if letter == "i":
+                axes[axis] = axes[axis].at(operands.pop(0))
+                order.remove(axis)
+            else:
+                first, _, size = (operands.pop(0) for _ in range(3))
+                axes[axis] = axes[axis].sliced(first, size)
+    return axes
 
 
-def sliced(walk: Walk, first: Operand, _: Operand, step: Operand) -> Walk:
-    """The walk through a slice of a vector."""
-    size = (1 if step.value is None else step.value) if isinstance(step, Const) else None
-    begins = (0 if first.value is None else first.value) if isinstance(first, Const) else None
-    known = isinstance(size, int) and isinstance(begins, int) and walk.start is not None and walk.step is not None
-    start = walk.start + walk.step * begins if known and min(size, begins, walk.step) >= 0 else None  # type: ignore[operator,type-var]
-    return Walk(walk.rows, start, None if walk.step is None or not isinstance(size, int) else walk.step * size)
-
-
-def order_matters(target: Ref, last: Step, source: Ref) -> bool:
+def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
     """May NumPy read what it has written, where one vector of an array is copied to another one?"""
-    to, of = walk_of((*target.path, last)), walk_of(source.path)
-    if to is None or of is None or to.rows != of.rows:
+    to, of = (*target.path, last), source.path
+    same = next(
+        (k for k, (a, b) in enumerate(zip(to, of, strict=False)) if (a.spec, a.operands) != (b.spec, b.operands)), min(len(to), len(of))
+    )
+    rank = getattr(ctx.type_of(Ref(target.location, to[:same])), "rank", None)
+    if rank is None:
         return False
+    one, two = axes_of(to[same:], rank), axes_of(of[same:], rank)
+    if one is None or two is None:
+        return False
+    walked = [[k for k, axis in enumerate(axes) if axis.walks] for axes in (one, two)]
+    if any(len(axes) != 1 for axes in walked):
+        return False
+    if walked[0] != walked[1]:
+        return True
+    rows = [(a.row, b.row) for a, b in zip(one, two, strict=True) if not a.walks]
+    if any(isinstance(a, Const) and isinstance(b, Const) and a.value != b.value for a, b in rows):
+        return False
+    (place,) = walked[0]
+    return steps_matter(one[place], two[place], all(a is not None and a == b for a, b in rows))
+
+
+def steps_matter(to: Axis, of: Axis, in_one_row: bool) -> bool:
+    """The same of two walks along one axis."""
     if to.step is None or of.step is None:
         return True
     if to.step == of.step or to.step * of.step < 0:  # where the signs differ, NumPy makes a copy
         return False
-    if to.start is None or of.start is None or to.step < 0:
+    if not in_one_row or to.start is None or of.start is None or to.step < 0:
         return True
     return of.step < to.step if of.start >= to.start else of.step > to.step
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from symgrad.ir.core import NONE, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.core import NONE, UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.mixed import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
@@ -66,6 +66,13 @@ def halves_kept(func: Func) -> Iterator[None]:
         func.split = next((k for k, op in enumerate(func.body.ops) if op in backward), len(func.body.ops))
 
 
+def ends_of(op: Op) -> list[list[Operand]]:
+    """What the results of a branch or a loop may be: what each side yields, or what it began with and what a round yields."""
+    if isinstance(op, If):
+        return [block.yields for block in op.blocks]
+    return [list(op.inits), op.body.yields] if isinstance(op, For | While) else []
+
+
 class Facts:
     """Facts of a function as it stands; a pass that rewrites keeps ``count`` right itself."""
 
@@ -76,6 +83,7 @@ class Facts:
         self.maker: dict[Value, Op] = {}
         self.home: dict[Value, Block] = {}
         self.origin: dict[Value, Operand] = {}  #: of a carried value or a loop's result: what the loop began with
+        self.unbound: set[Value] = set()  #: what has a type, and on some path no value
         self.recent: list[Op] = []  #: the ops so far of the block that a pass is rewriting
         self.pushes: list[Call] = []
         self.late: set[Value] = set()  #: what the backward half of a gradient computes
@@ -101,6 +109,10 @@ class Facts:
         if self.narrower is None:
             self.narrower = mixed([self.body])
         return self.narrower
+
+    def may_be_unbound(self, operand: Operand) -> bool:
+        """Is there a path on which a value has not been made?"""
+        return operand is UNDEF or isinstance(operand, Value) and operand in self.unbound
 
     def settle(self) -> None:
         """Bring the marked nodes to the leaders of their classes."""
@@ -135,6 +147,8 @@ class Facts:
                         self.same(out, given)
             for inner in op.blocks:
                 self.visit(inner)
+            for ends in ends_of(op):
+                self.unbound |= {out for out, end in zip(outs, ends, strict=False) if self.may_be_unbound(end)}
             if isinstance(op, For | While):
                 for slot, out, end in zip(op.carried, outs, op.body.yields, strict=False):
                     if end in self.late:
@@ -197,6 +211,8 @@ class Facts:
             for inside in arguments:
                 self.same(inside[k], init)
                 self.origin[inside[k]] = init
+                if self.may_be_unbound(init):
+                    self.unbound.add(inside[k])
             self.same(op.outs[k], init)
             self.same(op.outs[k], op.body.yields[k])
 

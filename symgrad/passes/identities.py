@@ -234,7 +234,7 @@ def shape_elsewhere(op: Call, facts: Facts) -> Operand | Call | None:
 def source_of_shape(operand: Operand, facts: Facts) -> Operand | None:
     """An operand that stood earlier and whose type proves that it has the same shape; rather one that nobody overwrites."""
     candidates: list[Operand] = []
-    if isinstance(operand, Value) and operand in facts.origin:
+    if isinstance(operand, Value) and operand in facts.origin and not facts.may_be_unbound(facts.origin[operand]):
         candidates = [facts.origin[operand]]
     maker = facts.maker.get(operand) if isinstance(operand, Value) else None
     if isinstance(maker, Call) and (ROWS[maker.name].elementwise or maker.name in SAME_SHAPE):

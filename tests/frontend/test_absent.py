@@ -453,3 +453,39 @@ def test_a_bool_that_a_branch_yields_spares_a_second_test() -> None:
     assert value == pytest.approx(last_of_positive(X, 2.0), rel=1e-12)
     assert slopes == pytest.approx(gradient_by_differences(lambda x: last_of_positive(x, 2.0), X), rel=1e-8)
     assert "raise" not in derivative.source()
+
+
+def of_the_round_before(x, y, a):
+    while y > 0.43:
+        for t in x:
+            y = y * 0.65
+        for u in t:
+            t = 0.39 * t + x[0]
+            a[0] = u
+    return np.sum(x * x) + y + np.sum(a)
+
+
+def summed_afterwards(x, y, a):
+    while y > 0.43:
+        for t in x:
+            y = y * 0.65
+        for _ in t:
+            t = 0.39 * t
+        y = y + np.sum(t * a) * 0.001
+    return np.sum(x * x) + y
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("f", [of_the_round_before, summed_afterwards])
+def test_the_shape_of_a_name_is_not_that_of_the_round_before_in_which_it_was_not_bound(f: Any, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    x, a = np.arange(9.0).reshape(3, 3) + 0.1, np.ones(3)
+    value, (slopes, slope, _) = symgrad.value_and_grad(f, argnums=(0, 1, 2), jit="auto" if jit else False)(x.copy(), 0.9, a.copy())
+    assert value == pytest.approx(f(x.copy(), 0.9, a.copy()), rel=1e-12)
+    ends = [f(x.copy(), 0.9 + step, a.copy()) for step in (1e-6, -1e-6)]
+    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+    step = np.zeros((3, 3))
+    step[0, 1] = 1e-6
+    ends = [f(x + step, 0.9, a.copy()), f(x - step, 0.9, a.copy())]
+    assert slopes[0, 1] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)

@@ -53,3 +53,29 @@ def test_the_way_out_of_an_order_that_counts() -> None:
     assert refusal.value.hint == "make a copy of the right side"
     mended = function_of("import numpy as np\ndef f(x):\n    a = x * 1.0\n    a[::2] = a[:5].copy()\n    return np.sum(a)\n")
     assert symgrad.grad(mended)(np.linspace(0.3, 1.9, 9)) == pytest.approx([1, 2, 1, 2, 1, 1, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("store", "made"),
+    [
+        ("a[1] = a[:, 2]", "refused"),
+        ("a[:, 1] = a[0]", "refused"),
+        ("a.T[1] = a[1]", "refused"),
+        ("a[1] = a[2]", "right"),
+        ("a[:, 1] = a[:, 0]", "right"),
+        ("a[k] = a[k - 1]", "right"),
+        ("a[k, 1:] = a[k, :-1]", "right"),
+        ("a[k, ::2] = a[k - 1, :2]", "right"),
+        ("a[1, ::2] = a[2, :2]", "right"),
+        ("a[k] = a[k, ::-1]", "right"),
+        ("a[..., 1] = a[..., 2]", "right"),
+        ("a.T[1] = a.T[2]", "right"),
+        ("a[k][::2] = a[k][:2]", "refused"),
+        ("a[1] = a[:, 2].copy()", "right"),
+        ("a[1:] = a[:-1]", "right"),
+        ("a[:] = a.T", "right"),
+    ],
+)
+def test_rows_and_columns_of_a_matrix(store: str, made: str) -> None:
+    text = f"def f(x, k):\n    a = np.outer(x, x * x)\n    {store}\n    return np.sum(a * np.arange(9.0).reshape(3, 3))\n"
+    assert verdict(text, [np.array([0.7, 0.9, 1.3]), 2]) == made
