@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
@@ -307,14 +307,15 @@ def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, no
 
 
 def check_vector(ctx: Lowering, array: Ref, node: ast.AST) -> None:
-    """Refuse what Python does with the rows of an array one by one: rows have no truth and no order."""
+    """Refuse what Python does with the rows of an array one by one: rows have no truth value and no order."""
     type_ = ctx.type_of(array)
     rank = type_.rank if isinstance(type_, Array) else None
+    if rank is None:
+        raise UnknownType("how many axes this array has is not known", ctx.loc(node), "make it an array of a known type, with np.ravel")
     if rank == 0:
         definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
     if rank != 1:
-        what = "the rows of an array, or numbers of which the array may have several axes,"
-        raise UnsupportedSyntax(f"{what} are asked for their truth or order", ctx.loc(node), "use np.any, np.all or np.sort")
+        raise UnsupportedSyntax("rows of an array have no truth value and no order", ctx.loc(node), "use np.any, np.all or np.sort")
 
 
 def _truths(of: Any) -> Any:

@@ -555,9 +555,8 @@ class Lowering:
         depth, inner = 0, value.type
         while isinstance(inner, List):
             depth, inner = depth + 1, inner.item
-        if isinstance(inner, Struct):
-            what = "an array of objects, or of things of several kinds, is not followed"
-            raise UnsupportedSyntax(what, self.builder.loc, "make an array of a number of each")
+        if isinstance(inner, Struct) and inner.form.form == "object":
+            raise UnsupportedSyntax("an array of objects is not followed", self.builder.loc, "make an array of a number of each")
         return self.call("array_of", value, dtype=dtype, shape=shape, depth=max(depth, 1))
 
     # -------------------------------------------------------------- names

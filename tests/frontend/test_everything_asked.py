@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.plainly import verdict
+import symgrad
+from symgrad.errors import SymgradError
+from tests.plainly import HEAD as IMPORTS
+from tests.plainly import function_of, verdict
 
 HEAD = """import copy, dataclasses, enum, functools, operator, types
 from typing import NamedTuple
@@ -129,3 +133,22 @@ def test_what_was_answered_otherwise_once_is_answered_as_python_does(value: str,
 @pytest.mark.parametrize(("value", "question"), CASES)
 def test_a_value_answers_as_pythons_own_or_is_refused(value: str, question: str) -> None:
     check(value, question)
+
+
+WAYS_OUT = (
+    ("any(np.outer(x, x))", "rows of an array have no truth value", "np.any(np.outer(x, x))"),
+    ("sorted(np.outer(x, x))[0][0]", "rows of an array have no truth value and no order", "np.sort(np.outer(x, x), axis=None)[0]"),
+    ("np.sum({'a': a}.values())", "takes an iterator, a dict, a view of one or a set as one object", "np.sum(list({'a': a}.values()))"),
+    ("np.size([D(v) for v in x])", "an instance of D cannot be used as a number", "np.size([v for v in x])"),
+)
+
+
+@pytest.mark.parametrize(("asked", "words", "instead"), WAYS_OUT)
+def test_the_way_out_of_what_is_refused(asked: str, words: str, instead: str) -> None:
+    def derivative(expression: str) -> Any:
+        return symgrad.grad(function_of(f"{IMPORTS}{HEAD}def f(x, a):\n    r = {expression}\n    return np.sum(x * x) * a + 0.0 * r\n"))
+
+    x = np.array([0.7, 0.9, 1.3])
+    with pytest.raises(SymgradError, match=words):
+        derivative(asked)(x, 0.6)
+    assert derivative(instead)(x, 0.6) == pytest.approx(1.2 * x)
