@@ -324,6 +324,8 @@ WITHOUT_ARITHMETIC = (str, bytes, type(None), types.FunctionType, types.BuiltinF
 def no_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding) -> bool:
     """Has Python no such operator for two numbers, or for a number and a constant that is none?"""
     numbers = [x for x in (a, b) if isinstance(x, Num) and isinstance(ctx.type_of(x), Scalar)]
+    if any(x.operand in ctx.mixed.unsure or x.operand in ctx.mixed.values for x in numbers):
+        return False  # it may be of a narrower class than its type says
     if len(numbers) == 2:
         kinds = {getattr(ctx.type_of(x), "kind", "") for x in numbers}
         return kind in SIGNS_OF_BITS and bool(kinds & {"float", "complex"}) or kind in (ast.FloorDiv, ast.Mod) and "complex" in kinds
