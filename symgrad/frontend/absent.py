@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import UnknownType
+from symgrad.errors import SymgradError, UnknownType
 from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail, fail_unless
@@ -38,6 +38,8 @@ def as_python_does(ctx: Lowering, node: ast.AST, call: Callable[[], Any]) -> Any
     """What a call with constants gives while compiling; what it raises, the program raises."""
     try:
         return call()
+    except SymgradError:  # a refusal of ours is no exception of the program's
+        raise
     except Exception as error:
         return definite(ctx, MISSING, node, type(error), str(error))
 

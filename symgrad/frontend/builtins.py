@@ -118,7 +118,7 @@ def not_reversible(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding | 
 
 
 def has_reverse(ctx: Lowering, cls: type) -> bool:
-    """Can instances of a class be gone over backwards: has it the method, or items by their places?"""
+    """Does a class define ``__reversed__``, or ``__getitem__`` and ``__len__``?"""
     if from_class(ctx, cls, "__reversed__") is not None:
         return True
     return all(from_class(ctx, cls, word) is not None for word in ("__getitem__", "__len__"))

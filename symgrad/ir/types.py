@@ -181,7 +181,7 @@ class Undefined(Type):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Type):
-    """Anything; may be read, not written to. ``tuples``: it may hold lists that stand for tuples of the user's program."""
+    """Anything; may be read, not written to. ``tuples``: it may hold lists that represent tuples of the user's program."""
 
     tuples: bool = False
 
@@ -278,7 +278,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def may_hold_tuples(type_: Type) -> bool:
-    """May a value be a list that stands for a tuple, or hold one?"""
+    """May a value be, or hold, a list that represents a tuple?"""
     match type_:
         case List(item=item, of=of):
             return of != "list" or may_hold_tuples(item)
