@@ -9,6 +9,7 @@ import contextlib
 import io
 import itertools
 import math
+import re
 import textwrap
 from typing import Any
 
@@ -49,6 +50,16 @@ OPERATIONS = {
     "rounds_of_range": "sum(v * a for v in range(0, 9, 4 - k))",
     "shift": "1 << (3 - k)",
     "singular": "np.linalg.solve(np.array([[1.0, 2.0], [2.0, 4.0 + z]]), x[:2])",
+    "index_of_literals": "[1.0, 2.0, 3.0][k]",
+    "index_of_a_tuple": "(1.0, 2.0, 3.0)[k]",
+    "gathered": "x[np.array([0, k])]",
+    "inverse": "np.linalg.inv((4.0 - k) * np.eye(2))",
+    "not_square": "np.linalg.det(np.ones((k, 2)))",
+    "shift_back": "1 >> (3 - k)",
+    "axis": "np.roll(x, 1, axis=k - 2)",
+    "negative_extent": "np.zeros(3 - k)",
+    "not_found": "[1, 2].index(k)",
+    "repeated": "np.repeat(x, 3 - k)",
 }
 
 #: where the operation stands; the function goes on to use nothing of it
@@ -228,6 +239,43 @@ def test_what_raises_is_not_dropped_by_kernels(place: str, arguments: dict[str, 
     pytest.importorskip("numba")
     faults = {operation: fault(operation, place, "none", arguments, "auto") for operation in OPERATIONS}
     assert not {operation: what for operation, what in faults.items() if what is not None}
+
+
+#: the same, of a function that takes numbers and arrays alone
+KERNEL = """
+def first(p, q):
+    return p
+
+def ignore(f):
+    f()
+
+def f({parameters}):
+    s = 2.0 * a
+    {body}
+    return s + a
+"""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::symgrad.errors.NotCompiled")
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize("place", [*PLACES, "used"])
+def test_later_calls_raise(place: str, jit: bool) -> None:
+    """The code that a call has left raises for the arguments of a later one."""
+    if jit:
+        pytest.importorskip("numba")
+    faults = {}
+    for name, operation in OPERATIONS.items():
+        parameters = ["a", *(p for p in list(FINE)[1:] if re.search(rf"\b{p}\b", operation))]
+        body = {**PLACES, "used": "s = s + 0.0 * np.sum({0})"}[place].format(operation)
+        text = KERNEL.format(parameters=", ".join(parameters), body=indented(body))
+        function = symgrad.from_source(text, "f", {"np": np, "math": math, "__name__": "raising"})
+        derivative = symgrad.value_and_grad(function, wrt="a", jit=jit)
+        fine, raising = ({p: arguments[p] for p in parameters} for arguments in (FINE, RAISING))
+        assert outcome(derivative, fine) == (pytest.approx(2.1), pytest.approx(3.0))
+        expected, actual = outcome(function, raising), outcome(derivative, raising)
+        if actual is not expected:
+            faults[name] = (actual, expected)
+    assert not faults
 
 
 #: stores on the ways on which nothing is raised, before or after what may raise, and on the ways out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.core import NONE, ONE, TRUE, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
+from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
@@ -16,7 +16,7 @@ from symgrad.loops.bound import bound, doubtful_values
 from symgrad.loops.buffers import buffers, unaliased
 from symgrad.loops.checks import checks_first
 from symgrad.loops.columns import columns
-from symgrad.loops.context import Context, Frame, Listing, Stacks, is_nothing
+from symgrad.loops.context import Context, Frame, Listing, Stacks, Thing, is_nothing
 from symgrad.loops.contract import contract
 from symgrad.loops.finite import finite
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
@@ -199,7 +199,7 @@ class Lowering(Context):
         elif op.name in ("raise_error", "raise_again"):
             bail_out(self.writer.build, TRUE)
         elif op.name == "evaluated":
-            pass  # what may raise has left the kernel where it was computed
+            self.evaluate(self.thing(op.args[0]))
         elif rule is not None:
             made = rule(self, op)
             self.env.update(zip(op.outs, made if isinstance(made, list) else [made], strict=True))
@@ -214,6 +214,16 @@ class Lowering(Context):
             raise OutOfReach(f"a call of {function_in_words(op)}, which is a function of Python", op.loc)
         else:
             raise OutOfReach(f"{function_in_words(op)} of {' and '.join(map(in_words, types[: len(op.args)])) or 'nothing'}", op.loc)
+
+    def evaluate(self, thing: Thing) -> None:
+        """Compute a value that nothing else reads, since computing it may raise."""
+        result: Thing | None = thing
+        if isinstance(thing, Form) and thing.rank and thing.value is None:
+            result = (thing if thing.memory is not None else self.give_memory(thing, None)).memory
+        elif isinstance(thing, Form):
+            result = thing.at((ZERO,) * thing.rank)
+        if isinstance(result, Value):
+            self.writer.build.call_many("evaluated", result)
 
     def elementwise(self, op: Call) -> Form:
         """A row applied element by element."""

@@ -170,6 +170,8 @@ def function(build: Builder, op: Call, args: Args) -> list[Operand]:
     made = again(build, op, args)
     if op.settings.get("via") == "math" and op.name not in DEFINED_EVERYWHERE and not is_known_finite(op.name, args):
         unless_finite(build, args[0] if op.name in CIRCULAR else made[0])
+    if op.name == "abs" and is_python_int(args[0].type):
+        bail_out(build, build.call("less", made[0], Const(0)))  # of -2**63, which has no opposite in 64 bits
     return made
 
 
@@ -182,16 +184,29 @@ def is_known_finite(name: str, args: Args) -> bool:
 
 
 def counted(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Sums, differences, products, powers and shifts; of Python integers they are computed as floats too, to see their size."""
-    types = [a.type for a in args]
-    if is_python_int(*types) and not is_index_arithmetic(op, args):
-        name = "multiply" if op.name == "left_shift" else op.name
-        size = [build.call("number", a, kind="float") for a in args]
-        if op.name == "left_shift":
-            bail_out(build, build.call("less", args[1], Const(0)))
-            size[1] = build.call("exp2", size[1])
-        unless_small(build, build.call(name, *size))
+    """Sums, differences, products and powers; of Python integers they are computed as floats too, to see their size."""
+    if is_python_int(*(a.type for a in args)) and not is_index_arithmetic(op, args):
+        unless_small(build, build.call(op.name, *(build.call("number", a, kind="float") for a in args)))
     return again(build, op, args)
+
+
+def shifted(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """Shifts by fewer bits than an integer has; a processor takes others modulo that number."""
+    number, count = args
+    width = bits(op.outs[0].type)
+    if not (isinstance(count, Const) and 0 <= count.value < width):
+        bail_out(build, build.call("less", count, Const(0)))
+        bail_out(build, build.call("greater_equal", count, Const(width)))
+    if op.name == "left_shift" and is_python_int(number.type, count.type):
+        floats = [build.call("number", a, kind="float") for a in args]
+        unless_small(build, build.call("multiply", floats[0], build.call("exp2", floats[1])))
+    return again(build, op, args)
+
+
+def bits(type_: Type) -> int:
+    """How many bits an integer of a type has in a kernel."""
+    dtype = type_.dtype if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "bool") else "i64"
+    return int(dtype[1:])
 
 
 def is_index_arithmetic(op: Call, args: Args) -> bool:
@@ -205,7 +220,22 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
         if_zero(build, args[1])
     if op.name == "floor_divide" and is_python_int(*(a.type for a in args)) and not isinstance(args[1], Const):
         unless_small(build, build.call("number", args[0], kind="float"))  # -2**63 // -1 has 64 bits
+    elif op.name != "divide" and is_signed(op.outs[0].type):
+        unless_opposite(build, args[1], bits(op.outs[0].type), args[0])
     return again(build, op, args)
+
+
+def is_signed(type_: Type) -> bool:
+    """Is it an integer that may be negative?"""
+    return isinstance(type_, Scalar) and type_.kind == "int" and not (type_.dtype or "").startswith("u")
+
+
+def unless_opposite(build: Builder, divisor: Operand, width: int, dividend: Operand) -> None:
+    """Leave the kernel before the least integer is divided by -1: it has no opposite, and a processor traps."""
+    if isinstance(divisor, Const) and divisor.value != -1 or isinstance(dividend, Const) and dividend.value != -(2 ** (width - 1)):
+        return
+    is_least = build.call("equal", dividend, Const(-(2 ** (width - 1))))
+    bail_out(build, build.call("both", build.call("equal", divisor, Const(-1)), is_least))
 
 
 def power(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -393,7 +423,8 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "subtract", "multiply", "left_shift"), counted),
+    **dict.fromkeys(("add", "subtract", "multiply"), counted),
+    **dict.fromkeys(("left_shift", "right_shift"), shifted),
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
     "fmod": remainder,
     "cbrt": root,
@@ -415,7 +446,7 @@ RULES: dict[str, Rule] = {
         (
             "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "rint", "signbit", "greater",
             "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
-            "bitwise_and", "bitwise_or", "bitwise_xor", "right_shift", "not_", "share", "inside", "below", "above", "fmax", "fmin",
+            "bitwise_and", "bitwise_or", "bitwise_xor", "not_", "share", "inside", "below", "above", "fmax", "fmin",
             "cast", "range_len", "accumulate", "both", "either",
         ),
         again,
