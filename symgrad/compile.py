@@ -6,6 +6,7 @@ With ``pipeline``, which it runs, all that knows the order of the stages.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import types
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from symgrad.codegen.texts import Kernel, Pair
+from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
 from symgrad.frontend.distinct import arrays_of_objects
 from symgrad.frontend.lower import Lowered, lower
@@ -130,6 +131,8 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
     found = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if found is None else None))
+    if job.order == 1 and not request.primal and not request.pullback:
+        later.reading = partial(text_to_read, job)
     if comparable is not None:
         comparable = replace(comparable, primal=later.primal)
     if found is None:
@@ -162,6 +165,23 @@ def derived(job: Job, read: Callable[[str], Any] | None) -> Any:
     from symgrad.pipeline.derivation import derivation
 
     return derivation(job, read)
+
+
+@collector_paused()
+def text_to_read(job: Job) -> Emitted | None:
+    """The derivative as text that is read, from a function that is lowered once more with the user's text; None if that is refused."""
+    request = replace(job.request, optimize="read", jit=False)
+    try:
+        with deep_calls():
+            lowered = lower(job.source, job.signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+                            pins=dict(request.pins), keeps_text=True)  # fmt: skip
+            made = derived(Job(job.source, job.signature, request, lowered), None)
+            emitted: Emitted = made.emission(made.job)
+            return replace(emitted, namespace={**emitted.namespace, **lowered.objects})
+    except (SymgradError, RecursionError, *FAULTS):
+        if os.environ.get("SYMGRAD_CHECK"):
+            raise
+        return None
 
 
 def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:

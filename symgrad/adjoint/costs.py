@@ -42,6 +42,7 @@ class Costs:
     choice: int
     function: int
     tape: int
+    by_name: bool = False  #: is nothing saved but what has a name?
     arrays: bool = False  #: is a tape with places arrays, however the places are counted?
 
     def of(self, op: Call) -> int:
@@ -64,7 +65,21 @@ class Costs:
         return isinstance(type_, Scalar) and self.of(op) <= self.tape
 
 
+@dataclass(frozen=True, slots=True)
+class Reading(Costs):
+    """Of text that is read: what has no name is computed again where it is needed, as a person would write it; nothing is fast."""
+
+    def of(self, op: Call) -> int:
+        """Nothing, but of what the user gave a name."""
+        return 0 if self.is_cheap(op) else NEVER
+
+    def is_cheap(self, op: Call) -> bool:
+        """Is it anything but a variable of the user's?"""
+        return op.name != "as_written" or op.outs[0].name is None
+
+
 #: measured: a sum of floats takes 12 ns, ``math.sin`` 45 ns, a slot of a tape 10 ns of a short one and 60 ns of one that fits no cache
 INTERPRETED = Costs(light=1, division=1, choice=2, function=4, tape=2)
 #: an addition takes a quarter of a nanosecond, 16 bytes of memory written and read a dozen times that
 COMPILED = Costs(light=1, division=4, choice=1, function=20, tape=12, arrays=True)
+READ = Reading(light=0, division=0, choice=0, function=0, tape=0, by_name=True)

@@ -361,8 +361,22 @@ class Plan:
                 self.known.clear()
             elif not all(self.can(value, scope, time) for scope, time in self.demands.required[value]):
                 self.known.clear()
-                if not self.settle(value) and not self.joinable(value) and not self.carriable(value):
+                if not self.settle(value) and not self.joinable(value) and not self.carriable(value) and not self.save_operands(value):
                     self.save(value)
+
+    def save_operands(self, value: Value) -> bool:
+        """Where nothing without a name is saved, let the operands of the op that computes a value be had in its place."""
+        op = self.layout.op_of(value)
+        if not self.costs.by_name or value.name is not None or not isinstance(op, Call) or not self.costs.is_cheap(op):
+            return False
+        row = ROWS[op.name]
+        if row.consumes or row.effect or row.alias != "fresh" or len(op.outs) != 1 or op.name in READS or op.name == "as_written":
+            return False
+        for scope, time in list(self.demands.required[value]):
+            scope, time = self.home(value, scope, time)
+            for operand in op.args:
+                self.demands.add(operand, scope, time)
+        return True
 
     def save(self, value: Value) -> None:
         """Save a value; for a view that leaves out only an end of an array the array, which is kept in memory anyway."""

@@ -137,6 +137,9 @@ def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
                 know(integers := Builder(taken=symbols(func)), func)
             if same_content(op, value.type, integers):
                 found[value] = op
+                maker = layout.op_of(value)
+                if isinstance(maker, Call) and maker.name == "as_written" and isinstance(maker.args[0], Value):
+                    found.setdefault(maker.args[0], op)
     return found
 
 

@@ -23,7 +23,7 @@ from symgrad.adjoint.pullback import split_pullback
 from symgrad.adjoint.share import share
 from symgrad.adjoint.sweep import Sweep
 from symgrad.adjoint.tape import Unplanned, available
-from symgrad.ir.core import For, Func, Value, clone
+from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
 from symgrad.ops.build import Builder, symbols
 
 #: the modules that enter what reverses each kind of op
@@ -76,6 +76,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     gradients = sweep.gradients(scope, wrt)
     scope.reverse.yields = list(gradients)
     prune(scope.reverse, indices(sweep))
+    read_by_name(made.body, scope.reverse)
     not_again(scope, sweep.scopes)
     share(scope.reverse, sweep.ledger.copies)
     if fused:
@@ -88,6 +89,18 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
     made.body.yields = [*(body.yields if value else []), *scope.reverse.yields]
     made.results = [*(names if value else []), *(f"{func.params[k].name or f'arg{k}'}_grad" for k in wrt)]
     return made
+
+
+def read_by_name(body: Block, reverse: Block) -> None:
+    """Let the backward half read the user's variable where it reads what the user's text has computed for it."""
+    named: dict[Value, Operand] = {}
+    for op in walk(body):
+        if isinstance(op, Call) and op.name == "as_written" and op.outs[0].name is not None:
+            (value, out) = op.args[0], op.outs[0]
+            if isinstance(value, Value) and value.name is None:
+                named[value] = out
+    if named:
+        substitute(reverse, named)
 
 
 def indices(sweep: Sweep) -> dict[For, Value]:

@@ -233,6 +233,8 @@ def times_named(op: Call, value: Value, text: str) -> int:
     """How often an operand is evaluated by an op's text."""
     row = ROWS[op.name]
     (k, *_) = [k for k, a in enumerate(op.args) if a is value]
+    if row.by_name:
+        return sum(mentions(text).get(name, 0) for name, a in zip(op.settings["names"], op.args, strict=True) if a is value)
     param = param_of(row, k)
     if has_path(row) and param.startswith("*"):
         return 1
@@ -408,6 +410,8 @@ def spell(
             space[name] = setting(name, op.settings.get(name, row.settings.get(name)), names)
     for k, param in enumerate(row.params):
         space[param.lstrip("*")] = operands[k:] if param.startswith("*") else operands[k]
+    if row.by_name:
+        space = dict(zip(op.settings["names"], operands, strict=True))
     filler = Filler(space, names, bound_inside(text))
     if has_path(row):
         path = Path(op.settings.get("index", row.settings["index"]), operands[len(row.params) - 1 :], names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symgrad.codegen.expressions import Names, bound_inside, constant, literal, mentions, text_of
 from symgrad.ir.core import Call, Const, Func, Operand, walk
-from symgrad.ops.declare import ROWS, Row
+from symgrad.ops.declare import ROWS
 
 #: builtins that the printer itself uses
 BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
@@ -23,13 +23,14 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
     for op in walk(func.body):
         if isinstance(op, Call):
             text = texts[op] = text_of(op)
-            if (op.name, text) not in seen:
+            if (op.name, text) not in seen or ROWS[op.name].by_name:
                 seen.add((op.name, text))
                 inner |= bound_inside(text)
-                for name in asked_of_the_module(ROWS[op.name], text):
+                for name in asked_of_the_module(op, text):
                     names.use(name)
-            for value in op.settings.values():
-                literal(value, names)
+            if not ROWS[op.name].by_name:
+                for value in op.settings.values():
+                    literal(value, names)
         collect_constants(op.operands, names)
         for block in op.blocks:
             collect_constants(block.yields, names)
@@ -37,10 +38,13 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
     return inner
 
 
-def asked_of_the_module(row: Row, text: str) -> list[str]:
-    """The names in a row's text that are neither its own nor bound in it."""
+def asked_of_the_module(op: Call, text: str) -> list[str]:
+    """The names in an op's text that are neither its own nor bound in it."""
+    row = ROWS[op.name]
     if row.emit in ("push", "pop"):
         return []
+    if row.by_name:
+        return [name for name in mentions(text) if name not in op.settings["names"]]
     own = {p.lstrip("*") for p in row.params} | {*row.settings, *row.outs, "path"} | bound_inside(text)
     return [name for name in mentions(text) if name not in own]
 

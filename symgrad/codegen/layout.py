@@ -224,11 +224,13 @@ class Planner:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]
             total = self.own_width(op) + sum(self.width(o) for o in line)
-            target = 0 if not self.layout.is_root(op) else sum(len(shown(o.name)) + 2 for o in op.outs)
+            is_assigned = self.layout.is_root(op) and not isinstance(op, For | While)
+            target = sum(len(shown(o.name)) + 2 for o in op.outs) if is_assigned else 0
             if op in self.layout.choices:
                 if total + target > room:
                     self.spread_out(op)
                 inside = []
+            inside = [v for v in inside if not self.is_users_text(v)]
             while inside and total + target > room:
                 widest = max(inside, key=self.width)
                 inside.remove(widest)
@@ -239,6 +241,11 @@ class Planner:
         ending = [v for v in values(block.yields) if v in self.layout.nested]
         if sum(self.width(v) + 2 for v in ending) + len("return ()") > room and len(ending) > 1:
             self.layout.nested.difference_update(ending)
+
+    def is_users_text(self, value: Value) -> bool:
+        """Is a value computed by the user's own text, which may be as long as it is?"""
+        op = self.layout.producer[value]
+        return isinstance(op, Call) and ROWS[op.name].by_name
 
     def spread_out(self, op: Op) -> None:
         """Make an expression that is too long a statement again."""
@@ -281,7 +288,7 @@ class Planner:
         """How wide an operand will be, more or less."""
         if isinstance(operand, Value):
             return self.widths.get(operand, len(shown(operand.name)))
-        return len(operand.name or repr(operand.value))
+        return len(operand.name or repr(operand.value)) if operand.value is not None else 0  # no bound of a slice
 
 
 def values(operands: list[Operand]) -> list[Value]:
@@ -324,11 +331,12 @@ class History:
     effects: list[int] = field(default_factory=list)
     named: dict[str, list[int]] = field(default_factory=dict)
     places: dict[Op, int] = field(default_factory=dict)
+    ops: list[Op] = field(default_factory=list)
 
     @staticmethod
     def of(block: Block, memory: Memory) -> History:
         """The history of a block, ops with blocks taken as a whole."""
-        made = History()
+        made = History(ops=block.ops)
         for k, op in enumerate(block.ops):
             cells, effect = memory.writes(op)
             made.places[op] = k
@@ -355,7 +363,11 @@ class History:
         if any(disturbed(self.writes.get(cell, []), start, stop, own) for cell in layout.memory.reads(op)):
             return False
         inputs = [v for inner in inner_ops(op) for v in values(layout.inputs(inner))]
-        return not any(v.name and between(self.named.get(v.name, []), start, stop) for v in inputs)
+        return not any(v.name and disturbed(self.assigned(v.name, layout), start, stop, own) for v in inputs)
+
+    def assigned(self, name: str, layout: Layout) -> list[int]:
+        """Where variables of a name are assigned: values that are nested already have none."""
+        return [place for place in self.named.get(name, []) if layout.is_root(self.ops[place])]
 
     def alone(self, op: Op, start: int, stop: int, memory: Memory, taken: dict[int, set[Cell]]) -> bool:
         """Does nothing between, nor what is nested in the statement at ``stop``, touch the tape that the op pops?"""

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from symgrad.codegen.describing import described
 from symgrad.codegen.layout import Layout, shown
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
 from symgrad.codegen.register import Register
@@ -190,16 +191,26 @@ def loops(block: Block) -> Iterator[Op]:
                 yield from loops(inner)
 
 
-def assign_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False) -> dict[Value, str]:
+def assign_names(
+    func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False, is_read: bool = False
+) -> dict[Value, str]:
     """The variable of each value; ``fixed`` are the parameters that have their name from the signature.
 
     ``reserved`` names are used by nothing else; ``again``: the parameters may be handed on at any time, so nothing takes their names.
+    In text that ``is_read``, what has no name is called after what it is.
     """
     made, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
     roots = {value: made.find(value) for value in everyone}
     indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
-    bases = {root: identifier(preferred(made, root, "i" if root in indices else "t")) for root in dict.fromkeys(roots.values())}
+    returned = {roots[value] for value in func.body.yields if isinstance(value, Value) and value in roots}
+
+    def base(root: Value) -> str:
+        if not is_read or root in indices:
+            return identifier(preferred(made, root, "i" if root in indices else "t"))
+        return identifier(preferred(made, root, "value" if root in returned else described(root, layout)))
+
+    bases = {root: base(root) for root in dict.fromkeys(roots.values())}
     register = Register(set(bases.values()), moments, 2 * len(bases) + len(reserved))
     name_of: dict[Value, str] = {}
     for value, name in fixed.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from symgrad.ir.core import Apply, Block, Call, For, Op, Value
+from symgrad.ops.declare import ROWS
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
 
@@ -37,8 +38,8 @@ def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> fro
     """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
     if isinstance(op, Apply):
         return frozenset({"any"})
-    if not isinstance(op, Call) or not may_raise(op, makers, rounds):
-        return frozenset()
+    if not isinstance(op, Call) or ROWS[op.name].by_name or not may_raise(op, makers, rounds):
+        return frozenset()  # the user's own text stands where the user wrote it
     return frozenset({"index" if op.name in PATHS else op.name})
 
 

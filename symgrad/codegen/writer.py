@@ -69,7 +69,8 @@ class Writer:
         if header.once:
             self.name_of = distinct_names(func, self.layout, fixed, reserved)
         else:
-            self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again)
+            is_read = not (header.fast or header.kernel)
+            self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again, is_read)
 
     # ------------------------------------------------------------------ the function
 
@@ -340,6 +341,8 @@ class Writer:
         elif row.statement:
             outs = {name: ast.Name(self.name_of[v]) for name, v in zip(row.outs, op.outs, strict=False)}
         spelled = spell(op, self.layout.text(op), operands, self.names, outs=outs)
+        if op.name == "evaluated" and isinstance(operands[0], ast.Name):
+            return before  # it is computed where it is assigned
         if spelled.value is None:
             return before + [subtracted(statement) for statement in spelled.statements]
         if op.outs and (any(self.layout.count.get(o) for o in op.outs) or any(o.name for o in op.outs)):
@@ -371,6 +374,8 @@ class Writer:
         value = op.args[1]
         assert isinstance(value, Value)
         made = self.layout.producer[value]
+        if isinstance(made, Call) and ROWS[made.name].by_name:
+            return self.augmented_as_written(op, made)
         if not isinstance(made, Call) or len(made.args) != 2 or made.args[0] not in self.layout.nested:
             return None
         old = self.layout.producer[made.args[0]]
@@ -396,6 +401,20 @@ class Writer:
         assert isinstance(target, ast.Name | ast.Subscript)
         return ast.AugAssign(target, expression.op, self.expression(made.args[1], True))
 
+    def augmented_as_written(self, op: Call, made: Call) -> ast.stmt | None:
+        """``x[path] += v``, where the user wrote it so."""
+        operands = self.operands(op)
+        (store,) = spell(op, self.layout.text(op), [ast.Name(self.name_of[op.outs[0]]), *operands[1:]], self.names).statements
+        if not made.settings["is_augmented"] or not isinstance(store, ast.Assign) or not isinstance(store.value, ast.BinOp):
+            return None
+        target, value = store.targets[0], store.value
+        assert isinstance(target, ast.Subscript)
+        whole = isinstance(target.slice, ast.Constant) and target.slice.value is ...
+        place = target.value if whole and isinstance(target.value, ast.Name) else target
+        if ast.unparse(place) != ast.unparse(value.left):
+            return None
+        return ast.AugAssign(place, value.op, value.right)
+
     def summed(self, op: Call, value: ast.expr) -> ast.stmt | None:
         """``total += v`` for a number that is given a new value; what is given as a cotangent may be an array of no axes."""
         seeded = any((p.name or "").endswith("_grad") for p in self.func.params)
@@ -405,6 +424,8 @@ class Writer:
         held = [a for a in op.args if isinstance(a, Value) and self.name_of.get(a) == name]
         if not all(isinstance(a.type, Scalar) for a in held):
             return None  # what had the name was an array, if only of no axes: it would be written to
+        if ROWS[op.name].by_name and not op.settings["is_augmented"]:
+            return None  # it stands as the user wrote it
         if isinstance(value, ast.BinOp) and isinstance(value.left, ast.Name) and value.left.id == name:
             return ast.AugAssign(value.left, value.op, value.right)
         return None

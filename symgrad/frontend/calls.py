@@ -60,6 +60,7 @@ from symgrad.frontend.tables import SPECIAL, callee, expression
 from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
 from symgrad.frontend.vectorize import from_outside
+from symgrad.frontend.verbatim import evaluated
 from symgrad.ir.core import Const
 from symgrad.kinds import is_closed
 from symgrad.ops import spelling
@@ -89,7 +90,8 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     if isinstance(held, Static) and held.value is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
     by_key = isinstance(held, Static) and held.value in (max, min) and node.keywords  # the key is asked of each item as it comes
-    args = elements(ctx, node.args, comprehension if goes_over_at_once(held) and not by_key else None)
+    at_once = comprehension if goes_over_at_once(held) and not by_key else None
+    args = elements(ctx, node.args, at_once, evaluated if is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}
     for keyword in node.keywords:
         made = ctx.evaluate(keyword.value)
@@ -109,6 +111,11 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
             raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
     ctx.handing = height
     return ctx.apply(held, args, kwargs, node)
+
+
+def is_users(held: Binding) -> bool:
+    """Is it a function that the user wrote?"""
+    return isinstance(held, Fun) or isinstance(held, Static) and root_of(held.value) not in LIBRARIES
 
 
 def goes_over_at_once(held: Binding) -> bool:

@@ -250,6 +250,8 @@ class Lowering:
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was not known yet
     external_names: dict[str, Any] = field(default_factory=dict)
     relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: what was read of what is outside: see ``Relied``
+    keeps_text: bool = False  #: values keep the text of the user's expressions, for a derivative that is read and never run
+    views: dict[Any, Any] = field(default_factory=dict)  #: then also those that are bound to names
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no object of the user's may have in emitted text
 
     # -------------------------------------------------------------- places

@@ -75,9 +75,13 @@ def dict_(ctx: Lowering, node: ast.Dict) -> Binding:
 
 
 def elements(
-    ctx: Lowering, nodes: list[ast.expr], generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None
+    ctx: Lowering,
+    nodes: list[ast.expr],
+    generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
+    evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
 ) -> list[Binding]:
-    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are gone over at once."""
+    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are gone over at once,
+    ``evaluate`` all other expressions."""
     made: list[Binding] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -90,7 +94,7 @@ def elements(
         elif isinstance(node, ast.GeneratorExp) and generated is not None:
             made.append(generated(ctx, node))
         else:
-            made.append(ctx.evaluate(node))
+            made.append(evaluate(ctx, node))
     return made
 
 

@@ -125,11 +125,12 @@ class Lowered:
 
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, no_grad: Iterable[str] = (),
-          wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None) -> Lowered:  # fmt: skip
+          wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
+          keeps_text: bool = False) -> Lowered:  # fmt: skip
     """Lower a function for a signature. Every offence of the function is reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature. ``notes`` collects
-    what is told of decisions, here and in the stages that get the function.
+    what is told of decisions, here and in the stages that get the function. If it ``keeps_text``, values keep the user's expressions.
     """
     captured: list[Captured] = []
     refused: SymgradError | None = None
@@ -140,7 +141,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
         told = None if notes is None else Notes()
         unroll = refused is not None
         attempt = Attempt(source, signature, captured, derive, frozenset(no_grad), pins or {}, unroll, told, stateful, tagged, sequences,
-                          stored, frozenset(wrt))  # fmt: skip
+                          stored, frozenset(wrt), keeps_text)  # fmt: skip
         try:
             made = attempt.lowered()
         except Recapture as found:
@@ -217,6 +218,7 @@ class Attempt:
     sequences: bool = False  #: lists of any length may hold what has parts
     stored: frozenset[str] = frozenset()  #: the expressions of arrays that are written to where the caller sees it
     wrt: frozenset[str] = frozenset()
+    keeps_text: bool = False
     parted: bool = False  #: that was done
     laid: bool = False  #: it was asked how arrays lie in memory
     unsure: bool = False  #: it mattered which of several arrays is written to
@@ -250,6 +252,7 @@ class Attempt:
             stateful=self.stateful,
             tagged=self.tagged,
             sequences=self.sequences and not self.unroll,
+            keeps_text=self.keeps_text,
         )
         try:
             return self.lowered_by(ctx, frame, body)

@@ -27,6 +27,7 @@ from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
+from symgrad.frontend.verbatim import Beginning, as_written, begin, evaluated, name_view
 from symgrad.ir.core import Call
 from symgrad.ir.types import Array, List
 from symgrad.ops.declare import ROWS
@@ -36,25 +37,29 @@ from symgrad.ops.declare import ROWS
 def assign(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     if all(isinstance(t, ast.Tuple | ast.List) for t in node.targets):
         ctx.unpacked = node.value
-    value = ctx.evaluate(node.value)
+    is_named = all(isinstance(target, ast.Name) for target in node.targets)
+    value = evaluated(ctx, node.value, is_named)
     for target in node.targets:
         bind(ctx, target, value)
+        if isinstance(target, ast.Name):
+            name_view(ctx, target.id, value)
 
 
 @statement(ast.AnnAssign)
 def annotated(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     if node.value is not None:
-        bind(ctx, node.target, ctx.evaluate(node.value))
+        bind(ctx, node.target, evaluated(ctx, node.value, isinstance(node.target, ast.Name)))
 
 
 @statement(ast.AugAssign)
 def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     """``target op= value``: in place on arrays, a new binding on numbers."""
+    begun = begin(ctx)
     match node.target:
         case ast.Name(id=name):
             old = ctx.evaluate(ast.copy_location(ast.Name(name, ast.Load()), node.target))
             value = ctx.evaluate(node.value)
-            made = in_place(ctx, old, value, node)
+            made = in_place(ctx, old, value, node, begun)
             if made is not None:
                 ctx.assign(name, made, node)
             elif name in ctx.no_grad:
@@ -68,7 +73,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
             of_array = isinstance(owner, Ref) and isinstance(ctx.type_of(owner), Array)
             unsure = of_array and isinstance(old, Ref) and getattr(ctx.type_of(old), "shape", ()) is None
             # a view or a copy: to write the result back is right for both
-            made = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node)
+            made = binary(ctx, type(node.op), old, value, node) if unsure else in_place(ctx, old, value, node, begun)
             is_view = isinstance(old, Ref) and isinstance(owner, Ref) and old.location is owner.location
             if made is not None or not is_view:
                 # an index that copies is written back, as Python does
@@ -93,7 +98,16 @@ def in_full(node: ast.AugAssign) -> str:
     return f"{target} = {ast.unparse(ast.BinOp(ast.parse(target, mode='eval').body, node.op, node.value))}"
 
 
-def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -> Binding | None:
+def combined(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None) -> Binding:
+    """``old op value``, of an augmented assignment that ``begun`` there."""
+    made = binary(ctx, type(node.op), old, value, node)
+    if begun is None:
+        return made
+    whole = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+    return as_written(ctx, whole, made, begun, is_augmented=True)
+
+
+def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
     """``old op= value``; None where memory was changed, else what the target is to be bound to."""
     old = argument(ctx, old, node)
     if isinstance(old, External) and isinstance(old.value, list | dict):
@@ -116,12 +130,12 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign) -
     if own_method(ctx, old, word) is not None:
         return ctx.apply_method(old, word, [value], node)
     if not isinstance(old, Ref):
-        return binary(ctx, type(node.op), old, value, node)
+        return combined(ctx, old, value, node, begun)
     type_ = ctx.type_of(old)
     if isinstance(type_, List):
         return binary(ctx, type(node.op), old, value, node)
     if isinstance(type_, Array) and type_.shape is not None:
-        result = ctx.read(binary(ctx, type(node.op), old, value, node), node)
+        result = ctx.read(combined(ctx, old, value, node, begun), node)
         check_cast(ctx, type_, result, node)
         check_axes(ctx, type_, result, node)
         keep_shape(ctx, type_, result)
@@ -253,6 +267,6 @@ def continue_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.Return)
 def return_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    value = Static(None) if node.value is None else ctx.evaluate(node.value)
+    value = Static(None) if node.value is None else evaluated(ctx, node.value)
     ctx.state.names[ctx.frame, RESULT] = value
     leave(ctx, RETURN)

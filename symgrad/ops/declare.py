@@ -39,7 +39,8 @@ class Row:
     buffer, not a contribution), and ``taken``, the cotangent of the output given up to be
     written to. ``are_alike(l, v)`` asks whether all items of a list have the form of a value.
     ``consumes``: the first operand's memory becomes the output's.
-    ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it.
+    ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it; if ``by_name``, the operands
+    stand in it by the names in the setting ``names``.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Row:
     emit: Emit = ""
     math: str | None = None
     statement: bool = False
+    by_name: bool = False
 
     @property
     def differentiable(self) -> tuple[str, ...]:
@@ -156,12 +158,12 @@ def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh
 
 
 def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,
-             statement: bool = False, consumes: bool = False, math: str | None = None) -> Row:  # fmt: skip
+             statement: bool = False, consumes: bool = False, math: str | None = None, by_name: bool = False) -> Row:  # fmt: skip
     """Declare a function whose derivative is zero on purpose, in every input."""
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
                    cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement,
-                   consumes=consumes))  # fmt: skip
+                   consumes=consumes, by_name=by_name))  # fmt: skip
 
 
 def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,

@@ -504,6 +504,10 @@ constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
 # a value in a block inside, which gradients find by its key
 rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out_grad")
 rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
+# what the user's ``text`` computes of the operands ``reads``, which it calls by ``names``; then the text alone, in what is read
+rule("as_written(x, *reads, text='', names=(), is_augmented=False)", _first, emit="x", x_grad="out_grad", reads_grad=None)
+constant("written(*reads, text='', names=(), is_augmented=False, type=None)", lambda types, settings, dim: settings["type"] or UNKNOWN,
+         emit=lambda s, t: s["text"], by_name=True)  # fmt: skip
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import Call, For, Func, If, Op, While, walk
 from symgrad.ir.sums import ONE, Sum, combined, expression, sum_of
 from symgrad.ir.types import Array, Dim, Extent, Shape, Type, is_plural, same_extent
+from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 
 SMALL = 9  #: how many elements of an array may be numbers of their own
@@ -60,6 +61,10 @@ def equations_of(op: Op) -> Iterator[Equation]:
             shapes = [a.type.shape for a in op.args if isinstance(a.type, Array)]
             if result is not None:
                 yield from stretched(result, [s for s in shapes if s is not None])
+        case Call(name="set_at" | "add_at", args=[array, value, *path]) if isinstance(value.type, Array):
+            part = ROWS["take"].law([array.type, *(o.type for o in path)], {"index": op.settings["index"]}, Builder().asked([array, *path]))
+            if isinstance(part, Array) and part.shape and value.type.shape and len(part.shape) == len(value.type.shape):
+                yield from stretched(part.shape, [part.shape, value.type.shape], True)
         case For() | While():
             for init, last in zip(op.inits, op.body.yields, strict=False):
                 yield from joined(init.type, last.type)
@@ -68,11 +73,11 @@ def equations_of(op: Op) -> Iterator[Equation]:
                 yield from joined(one.type, other.type)
 
 
-def stretched(result: Shape, shapes: list[Shape]) -> Iterator[Equation]:
-    """Operands of one shape, but for extents of 1."""
+def stretched(result: Shape, shapes: list[Shape], is_stored: bool = False) -> Iterator[Equation]:
+    """Operands of one shape, but for extents of 1; of what ``is_stored`` all that is not known matters."""
     for place, whole in enumerate(reversed(result), 1):
         extents = [s[-place] for s in shapes if len(s) >= place and s[-place] != 1]
-        needed = any(not is_plural(e) and not same_extent(whole, e) for e in extents)
+        needed = is_stored or any(not is_plural(e) and not same_extent(whole, e) for e in extents)
         for other in extents[1:]:
             yield from equal(extents[0], other, needed)
 

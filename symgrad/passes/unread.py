@@ -19,7 +19,7 @@ def unread(func: Func) -> Func:
     for op in walk(func.body):
         if isinstance(op, Call):
             row = ROWS[op.name]
-            if not (row.statement or row.consumes or row.effect or "index" in row.settings or "f" in row.params):
+            if not (row.statement or row.consumes or row.effect or "index" in row.settings or "f" in row.params or row.by_name):
                 drop(op, row)
     return func
 

@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.adjoint.account import tell_kept
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
-from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
+from symgrad.adjoint.costs import COMPILED, INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import with_seeds
 from symgrad.adjoint.reverse import gradient
@@ -45,7 +45,7 @@ from symgrad.passes.relations import relations
 from symgrad.passes.unbox import may_start_again
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
-from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.pipeline.stages import OPTIMISE, READABLE, simplify
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
@@ -141,6 +141,8 @@ def simplified(job: Job, func: Func, read: Read) -> Func:
 
 def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
     """What is made of a function in the form that is best for it; of the function as it was read, when it is asked for."""
+    if job.request.optimize == "read":
+        return make(job, func)
     before = outline(func)
     func = prepared(job, func)
     if outline(func) == before:
@@ -188,7 +190,7 @@ def untold(func: Func) -> Func:
 
 def costs(job: Job) -> Costs:
     """What is expensive where the derivative will run."""
-    return COMPILED if job.request.jit else INTERPRETED
+    return READ if job.request.optimize == "read" else COMPILED if job.request.jit else INTERPRETED
 
 
 def seek_relations(job: Job, func: Func, read: Read) -> None:
@@ -262,7 +264,10 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     if keep and not job.request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
         count -= job.output.count
-    made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
+    if job.request.optimize == "read":
+        made = job.stage("optimized", simplify(made, READABLE))
+    else:
+        made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
     order: list[int] = list(range(count)) if job.request.value else []
     whole = job.gradients(places, order)

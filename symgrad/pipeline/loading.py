@@ -31,6 +31,7 @@ class Later:
 
     make: Callable[[], Derivation]
     made: Derivation | None = None
+    reading: Callable[[], Emitted | None] | None = None  #: makes the text that is read, with the user's own; None if it cannot
 
     def __call__(self) -> Derivation:
         with LOCK:
@@ -43,8 +44,14 @@ class Later:
         """The IR after each stage."""
         return self().job.stages
 
+    def shown(self) -> Emitted:
+        """The text that is read: with the user's statements as they were written, where that can be made."""
+        with LOCK:
+            made = None if self.reading is None else self.reading()
+        return self.readable() if made is None else made
+
     def readable(self) -> Emitted:
-        """The text nearest to the user's statements."""
+        """The text nearest to the user's statements that can be run."""
         made = self().readable()
         return made.emission(replace(made.job, request=replace(made.job.request, optimize="read")))
 
@@ -75,7 +82,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
         function = refusing(function, lowered.caught)
     kernel = bool(job.request.jit) and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
-                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.readable().text,
+                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.shown().text,
                     relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
                     related=lowered.related, comparable=comparable)  # fmt: skip
 

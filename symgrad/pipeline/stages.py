@@ -22,6 +22,7 @@ from symgrad.passes.kept import kept
 from symgrad.passes.leaner import leaner
 from symgrad.passes.masks import masks
 from symgrad.passes.outer import outer
+from symgrad.passes.readable import added, current_shapes, repeated, sunk
 from symgrad.passes.refilled import refilled
 from symgrad.passes.reuse import reuse
 from symgrad.passes.scatter import scatter
@@ -29,6 +30,7 @@ from symgrad.passes.strips import strips
 from symgrad.passes.turned import turned
 from symgrad.passes.unbox import unbox, unbox_plainly
 from symgrad.passes.uncleared import uncleared
+from symgrad.passes.verbatim import verbatim
 from symgrad.passes.zeroing import zeroing
 from symgrad.pipeline.job import checked
 
@@ -36,6 +38,8 @@ Pass = Callable[[Func], Func]
 #: before and after differentiating
 SIMPLIFY: tuple[Pass, ...] = (fold, cse, conditions, dce, cancel)
 OPTIMISE: tuple[Pass, ...] = (fold, cse, dce, joined, hoist, fold, cse, dce)
+#: for text that is read
+READABLE: tuple[Pass, ...] = (verbatim, dce, fold, cse, dce, added, repeated, dce, sunk, current_shapes, dce)
 
 
 def lowering(plain: bool) -> tuple[Pass, ...]:

@@ -200,10 +200,10 @@ def test_an_exit_is_printed_as_break_and_return() -> None:
             rounds = 0
             for i in range(n):
                 rounds += 1
-                t = x[i]
-                if t > 1.0:
+                x_part = x[i]
+                if x_part > 1.0:
                     break
-                s += t
+                s += x_part
             return s if rounds > 2 else s * 2.0
         """,
     )

@@ -7,8 +7,7 @@ def cholesky_grad(matrix):
         A_cells = memoryview(A)
         for j in range(n):
             for k in range(j):
-                t = A[j:, k] * A[j, k]
-                A[j:, j] -= t
+                A[j:, j] -= A[j:, k] * A[j, k]
             A_cells[j, j] = math.sqrt(A_cells[j, j])
             A[j + 1:, j] /= A[j, j]
 
@@ -20,14 +19,12 @@ def cholesky_grad(matrix):
             t = j + 1                          # 114: A[j + 1 :, j] /= A[j, j]
             t_1 = A_cells_1[j, j]
             t_grad = A_grad[t:, j] / t_1
-            t_2 = t_grad.dot(A[t:, j])
             A_grad[t:, j] = t_grad
-            A_grad_cells[j, j] -= t_2
+            A_grad_cells[j, j] -= t_grad.dot(A[t:, j])
             A_grad_cells[j, j] = A_grad_cells[j, j] * (0.5 / t_1)  # 113: A[j, j] = np.sqrt(A[j, j])
             for k in reversed(range(j)):       # 111: for k in range(j):
                 t_grad = -A_grad[j:, j]        # 112: A[j:, j] -= A[j:, k] * A[j, k]
-                t_grad_1 = t_grad * A[j, k]
-                A_grad[j:, k] += t_grad_1
+                A_grad[j:, k] += t_grad * A[j, k]
                 A_grad_cells[j, k] += t_grad.dot(A[j:, k])
         return A_grad,
     except (ArithmeticError, ValueError):

@@ -14,7 +14,6 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
         raise ValueError
     if t_1 != t or t != t_2 or t_2 != t_3 or t_5 != t_3 or t_9 != t_4 or t_4 != t_6 or t_6 != t_7:
         raise ValueError
-    t_10 = t_8 - 1
     state = new_zeros((t,))
     spread = new_empty((t, t))
     for i in range(t):
@@ -28,69 +27,69 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     state_1 = new_empty((t,))
     spread_1 = new_empty((t_2, t_3))
     innovation = new_empty((t_6, t_7))
+    t_10 = new_empty((t, t))
     t_11 = new_empty((t, t))
-    t_12 = new_empty((t, t))
-    t_13 = new_empty((t,))
-    t_14 = new_empty((t_4, t_3))
-    t_15 = new_empty((t_4, t_4))
-    t_16 = new_empty((t_4,))
-    t_17 = new_empty((t_4, t_3))
-    t_18 = new_empty((t, t_5))
-    t_19 = new_empty((t, t_3))
+    t_12 = new_empty((t,))
+    t_13 = new_empty((t_4, t_3))
+    t_14 = new_empty((t_4, t_4))
+    t_15 = new_empty((t_4,))
+    t_16 = new_empty((t_4, t_3))
+    t_17 = new_empty((t, t_5))
+    t_18 = new_empty((t, t_3))
     matrix = new_empty((1, t_4))
     tape = new_empty((t_8, t_4, t))
-    t_20 = new_empty((t_4, 1))
+    t_19 = new_empty((t_4, 1))
     tape_1 = new_empty((t_8, t, t))
     tape_2 = new_empty((t_8, t, t_5))
     tape_3 = new_empty((t_8, t_9))
     tape_4 = new_empty((t_8,))
     for i_1 in range(t_8):
-        product_into(t_11, motion, spread)
-        product_into(t_12, t_11, motion.T)
+        product_into(t_10, motion, spread)
+        product_into(t_11, t_10, motion.T)
         for i in range(t):
             total = 0.0
             for j in range(t):
                 total = plus(total, motion[i, j] * state[j])
-                spread_1[i, j] = t_12[i, j] + noise[i, j]
+                spread_1[i, j] = t_11[i, j] + noise[i, j]
             state_1[i] = total
-            t_13[i] = 0.0
-        product_into(t_14, seen, spread_1)
-        product_into(t_15, t_14, seen.T)
+            t_12[i] = 0.0
+        product_into(t_13, seen, spread_1)
+        product_into(t_14, t_13, seen.T)
         state_2 = new_empty((t_3,))
         spread_2 = new_empty((t_3, t_3))
         for i in range(t_4):
             total = 0.0
             for j in range(t_3):
                 total = plus(total, seen[i, j] * state_1[j])
-            t_16[i] = total
+            t_15[i] = total
             for j in range(t_7):
-                t_8 = t_15[i, j] + error[i, j]
-                innovation[i, j] = t_8
-                innovation_tape[i_1, i, j] = t_8
-        solution_into(t_17, innovation, t_14)
-        product_into(t_18, t_17.T, seen)
-        product_into(t_19, t_18, spread_1)
+                t_20 = t_14[i, j] + error[i, j]
+                innovation[i, j] = t_20
+                innovation_tape[i_1, i, j] = t_20
+        solution_into(t_16, innovation, t_13)
+        product_into(t_17, t_16.T, seen)
+        product_into(t_18, t_17, spread_1)
         for i in range(t_7):
-            t_8 = measurements[i_1, i] - t_16[i]
-            matrix[0, i] = t_8
-            surprise_tape[i_1, i] = t_8
+            t_20 = measurements[i_1, i] - t_15[i]
+            matrix[0, i] = t_20
+            surprise_tape[i_1, i] = t_20
             for j in range(t_3):
-                t_21 = t_17[i, j]
-                t_13[j] = plus(t_13[j], t_21 * t_8)
+                t_21 = t_16[i, j]
+                t_12[j] = plus(t_12[j], t_21 * t_20)
                 tape[i_1, i, j] = t_21
-        solution_into(t_20, innovation, matrix.T)
+        solution_into(t_19, innovation, matrix.T)
         for i in range(t_3):
-            state_2[i] = state_1[i] + t_13[i]
+            state_2[i] = state_1[i] + t_12[i]
             state_tape[i_1, i] = state[i]
             for j in range(t_3):
-                t_8 = spread_1[i, j]
-                spread_2[i, j] = t_8 - t_19[i, j]
+                t_20 = spread_1[i, j]
+                spread_2[i, j] = t_20 - t_18[i, j]
                 spread_tape[i_1, i, j] = spread[i, j]
-                tape_1[i_1, i, j] = t_11[i, j]
-                spread_tape_1[i_1, i, j] = t_8
-                tape_2[i_1, i, j] = t_18[i, j]
+                tape_1[i_1, i, j] = t_10[i, j]
+                spread_tape_1[i_1, i, j] = t_20
+                tape_2[i_1, i, j] = t_17[i, j]
         for i in range(t_7):
-            tape_3[i_1, i] = t_20[i, 0]
+            tape_3[i_1, i] = t_19[i, 0]
         tape_4[i_1] = determinant(innovation)
         spread = spread_2
         state = state_2
@@ -115,7 +114,7 @@ def kalman_grad_kernel(motion, noise, seen, error, measurements):
     t_5 = new_empty((t_4, t_4))
     t_6 = new_empty((t, t))
     t, t_4 = new_empty((t_4, t_4)), new_empty((t_4, t))
-    for i_1 in range(t_10, -1, -1):
+    for i_1 in range(t_8 - 1, -1, -1):
         t_grad_5 = -0.5 / tape_4[i_1]
         t_8 = innovation_tape[i_1]
         cofactors_into(t, t_8)

@@ -7,8 +7,7 @@ def lu_grad(matrix):
     for k in range(t):
         t_1 = k + 1
         A[t_1:, k] /= A[k, k]
-        t_2 = np.outer(A[t_1:, k], A[k, t_1:])
-        A[t_1:, t_1:] -= t_2
+        A[t_1:, t_1:] -= np.outer(A[t_1:, k], A[k, t_1:])
     t_1 = np.diag(A)
 
     # backward
@@ -17,13 +16,11 @@ def lu_grad(matrix):
     for k in reversed(range(t)):               # 100: for k in range(n - 1):
         t = k + 1                              # 101: A[k + 1 :, k] /= A[k, k]
         t_grad = -A_grad[t:, t:]               # 102: A[k + 1 :, k + 1 :] -= np.outer(A[k +...
-        t_1 = t_grad.dot(np.ravel(A[k, t:]))
-        t_2 = A[t:, k]
-        t_3 = np.ravel(t_2).dot(t_grad)
-        A_grad[k, t:] += t_3
-        A_grad[t:, k] += t_1
+        t_1 = A[t:, k]
+        t_grad_1 = t_grad.dot(np.ravel(A[k, t:]))
+        A_grad[k, t:] += np.ravel(t_1).dot(t_grad)
+        A_grad[t:, k] += t_grad_1
         t_grad = A_grad[t:, k] / A[k, k]       # 101: A[k + 1 :, k] /= A[k, k]
-        t_1 = t_grad.dot(t_2)
         A_grad[t:, k] = t_grad
-        A_grad_cells[k, k] -= t_1
+        A_grad_cells[k, k] -= t_grad.dot(t_1)
     return A_grad,

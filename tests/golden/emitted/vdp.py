@@ -25,12 +25,11 @@ def vdp_grad(x, v, stiffness, h, steps):
         stiffness_grad += t_grad_1 * t_1
         middle_x_grad = t_grad_1 * stiffness * middle_x * -2 - t_grad
         middle_v_grad += x_grad * h            # 74: x = x + h * middle_v
-        v_grad += middle_v_grad                # 73: middle_v = v + 0.5 * h * (stiffness *...
-        t_grad = middle_v_grad * t
+        t_grad = middle_v_grad * t             # 73: middle_v = v + 0.5 * h * (stiffness *...
         x_grad -= t_grad
         t_grad_1 = t_grad * v
         t_1 = 1.0 - x * x
-        v_grad += t_grad * (stiffness * t_1)
+        v_grad = v_grad + middle_v_grad + t_grad * (stiffness * t_1)
         stiffness_grad += t_grad_1 * t_1
         x_grad += t_grad_1 * stiffness * x * -2
         x_grad += middle_x_grad                # 72: middle_x = x + 0.5 * h * v

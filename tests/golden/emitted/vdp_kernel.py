@@ -33,11 +33,10 @@ def vdp_grad_kernel(x, v, stiffness, h, steps):
         t_grad_1 *= stiffness
         middle_x_grad = t_grad_1 * middle_x * -2 - t_grad
         middle_v_grad += x_grad * h
-        v_grad += middle_v_grad
         t_grad = middle_v_grad * t_2
         x_grad -= t_grad
         t_grad_1 = t_grad * v
-        v_grad += t_grad * t_1
+        v_grad = v_grad + middle_v_grad + t_grad * t_1
         stiffness_grad += t_grad_1 * t
         t_grad = t_grad_1 * stiffness
         x_grad += t_grad * x * -2

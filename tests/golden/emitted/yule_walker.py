@@ -33,8 +33,7 @@ def yule_walker_grad(correlations):
         reflection_grad += coefficients_grad[k]  # 129: coefficients[k] = reflection
         error_1, reflection_2, coefficients_old = tape[k]
         t = coefficients_grad[:k]                # 128: coefficients[:k] += reflection * coef...
-        reflection_grad_1 = t.dot(coefficients_old[::-1])
-        reflection_grad += reflection_grad_1
+        reflection_grad += t.dot(coefficients_old[::-1])
         t = (t * reflection_1)[::-1]
         coefficients_grad[:k] += t
         t = 1.0 - reflection_2 * reflection_2    # 126: error *= 1.0 - reflection * reflection

@@ -1,0 +1,80 @@
+"""Names for values that have none, after what they are: ``exp_x``, ``product``, ``x_shape``. For text that is read."""
+
+from __future__ import annotations
+
+from symgrad.codegen.layout import Layout
+from symgrad.ir.core import Call, Op, Value
+from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
+from symgrad.ops.declare import ROWS
+
+#: what the results of rows are called
+NOUNS = {
+    "add": "total", "subtract": "difference", "multiply": "product", "divide": "quotient", "negative": "negated", "power": "power",
+    "square": "square", "floor_divide": "quotient", "mod": "remainder", "matmul": "product", "dot": "product", "outer": "product",
+    "sum": "total", "max": "largest", "min": "smallest", "maximum": "larger", "minimum": "smaller", "mean": "mean", "where": "chosen",
+    "array_of": "array", "list_of": "items", "accumulate": "total", "number": "number", "cast": "cast", "written": "term",
+    "as_written": "term", "concatenate": "joined", "stack": "joined", "zeros": "zeros", "ones": "ones", "arange": "places",
+}  # fmt: skip
+#: of the operand that they are of
+PARTS = {"view": "part", "take": "part", "list_take": "item", "shape_of": "shape", "extent": "length", "list_len": "length", "copy": "copy"}
+#: comparisons and logic
+TESTS = frozenset({
+    "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "both", "either",
+    "not_", "isnan", "isinf", "isfinite", "is_failure", "is_instance",
+})  # fmt: skip
+SHORT = 24  #: how long a name may become
+
+
+def described(value: Value, layout: Layout) -> str:
+    """The name of a value that has none."""
+    op = layout.producer.get(value)
+    if isinstance(op, Call):
+        return of_row(op, value, layout)
+    return of_type(value, op)
+
+
+def of_row(op: Call, value: Value, layout: Layout) -> str:
+    """A name after the row that computes a value, and what it is computed from."""
+    if op.name in TESTS:
+        return "test"
+    if op.name == "get" or isinstance(value.type, Tape):
+        return "tape" if isinstance(value.type, Tape) else "saved"
+    if op.name == "copy" and isinstance(inner := layout.producer.get(op.args[0]) if isinstance(op.args[0], Value) else None, Call):
+        op = inner
+    base = next((a.name for a in op.args if isinstance(a, Value) and is_word(a.name)), None)
+    if op.name in PARTS:
+        return short(f"{base}_{PARTS[op.name]}" if base else "", PARTS[op.name])
+    if op.name in NOUNS:
+        return NOUNS[op.name]
+    if ROWS[op.name].elementwise and len(op.args) == 1:
+        return short(f"{op.name}_{base}" if base else "", op.name)
+    return op.name.rstrip("_")
+
+
+def of_type(value: Value, op: Op | None) -> str:
+    """A name after the type of a value."""
+    match value.type:
+        case Tape():
+            return "tape"
+        case ShapeOf():
+            return "shape"
+        case List():
+            return "items"
+        case Array():
+            return "array"
+        case Scalar(kind="bool"):
+            return "flag"
+    return "value"
+
+
+def is_word(name: str | None) -> bool:
+    """Is it a name that the user gave?"""
+    return name is not None and not name.startswith("%")
+
+
+def short(name: str, otherwise: str) -> str:
+    """A name, unless it is none or long."""
+    return name if 0 < len(name) <= SHORT else otherwise
+
+
+__all__ = ["described"]

@@ -1,0 +1,212 @@
+"""Keeps the text of the user's expressions beside the values that they are lowered to.
+
+A derivative that is read and never run shows the user's statements as they were written. Where an expression is plain, its value is
+given to an ``as_written`` op, with its text and the values of the names in it. The text has to mean in Python what the ops mean: it
+holds operators, indices, and functions of NumPy, ``math`` and arrays, all of them pure; everything else is printed from its ops.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Container
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from symgrad.frontend.bindings import Binding, Num, Ref, Static
+from symgrad.frontend.context import Lowering
+from symgrad.ir.core import Block, Call, Const, Op, Operand, Value
+from symgrad.ir.types import Array, Scalar
+from symgrad.ops.declare import ROWS
+
+#: expressions that evaluate all their parts, in order, and nothing else
+PLAIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List)
+#: attributes of arrays
+ATTRIBUTES = frozenset({"T", "shape", "size", "ndim"})
+#: methods of arrays that leave them alone
+METHODS = frozenset({
+    "sum", "mean", "prod", "std", "var", "max", "min", "argmax", "argmin", "all", "any", "dot", "copy", "reshape", "ravel", "flatten",
+    "transpose", "cumsum", "cumprod", "clip", "astype", "item", "trace",
+})  # fmt: skip
+#: builtin functions of numbers
+FUNCTIONS = frozenset({abs, float, int, len, max, min, round})
+#: arguments that make a function change what it is given
+CHANGING = frozenset({"out", "where"})
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where the lowering of an expression began: in which block, behind how many ops, and which arrays there were."""
+
+    block: Block
+    length: int
+    known: frozenset[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedView:
+    """The value of a view that has a name: of which array in which state, and in which block."""
+
+    held: Ref
+    version: Operand
+    block: Block
+    value: Value
+
+    def stands(self, ctx: Lowering) -> bool:
+        """Does the name still show that?"""
+        return self.version is ctx.state.memory.get(self.held.location) and self.block is ctx.builder.block
+
+
+def begin(ctx: Lowering) -> Beginning | None:
+    """The place where an expression begins; None where its text is not kept."""
+    return Beginning(ctx.builder.block, len(ctx.builder.block.ops), frozenset(ctx.state.memory)) if ctx.keeps_text else None
+
+
+def evaluated(ctx: Lowering, node: ast.expr, is_named: bool = False) -> Binding:
+    """The value of an expression, with its text if that is to be kept and can be. What is only read gets none unless it ``is_named``."""
+    begun = begin(ctx) if is_named or not isinstance(node, ast.Name | ast.Subscript) else None
+    return as_written(ctx, node, ctx.evaluate(node), begun)
+
+
+def name_view(ctx: Lowering, name: str, held: Binding) -> None:
+    """Give a view that is bound to a name a value of that name, for the texts that read it before the array is written to."""
+    if ctx.keeps_text and isinstance(held, Ref) and held.path and isinstance(ctx.type_of(held), Array):
+        value = ctx.read(held)
+        if isinstance(value, Value) and value.name is None:
+            value.name = name
+            ctx.views[ctx.home(name), name] = NamedView(held, ctx.state.memory[held.location], ctx.builder.block, value)
+
+
+def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | None, is_augmented: bool = False) -> Binding:
+    """The value ``held`` of an expression that ``begun`` there, with its text if that can be kept."""
+    if begun is None or ctx.builder.block is not begun.block or not all(map(is_pure, begun.block.ops[begun.length :])):
+        return held
+    if not is_float(ctx, held, begun.known):
+        return held
+    spelling = Spelling(ctx)
+    text = spelling.text(node)
+    value = ctx.read(held)
+    if text is None or not isinstance(value, Value):
+        return held
+    made = ctx.call("as_written", value, *spelling.reads.values(), text=text, names=tuple(spelling.reads), is_augmented=is_augmented)
+    if not isinstance(held, Ref):
+        return Num(made)
+    ctx.state.memory[held.location] = made
+    return held
+
+
+def is_pure(op: Op) -> bool:
+    """Does an op compute a value and nothing else?"""
+    row = ROWS.get(op.name) if isinstance(op, Call) else None
+    return row is not None and not (row.effect or row.consumes or row.statement)
+
+
+def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
+    """Is it a float, of which the program asks nothing more, or an array of floats that did not exist before?"""
+    match held:
+        case Num(Value(type=Scalar(kind="float")) as value):
+            return value not in ctx.doubtful
+        case Ref(location, ()):
+            type_ = ctx.type_of(held)
+            return location not in known and isinstance(type_, Array) and type_.kind == "float"
+    return False
+
+
+class Spelling:
+    """The text of one expression, and the values of the names that it reads."""
+
+    def __init__(self, ctx: Lowering) -> None:
+        self.ctx = ctx
+        self.reads: dict[str, Operand] = {}
+
+    def text(self, node: ast.expr) -> str | None:
+        """The expression as text, None if it is not plain."""
+        made = self.spelled(node)
+        clash = {"np", "math"} & self.reads.keys()
+        return None if made is None or clash else ast.unparse(made)
+
+    def spelled(self, node: Any) -> Any:
+        """A copy of a node with modules by their usual names; None if something in it is not plain."""
+        match node:
+            case ast.Name(id=name):
+                return self.name(name, node)
+            case ast.Attribute():
+                return self.attribute(node)
+            case ast.Call(func=function, args=args, keywords=keywords) if not CHANGING.intersection(k.arg or "out" for k in keywords):
+                parts = [self.function(function), *map(self.spelled, args), *(self.spelled(k.value) for k in keywords)]
+                if any(part is None for part in parts):
+                    return None
+                named = [ast.keyword(k.arg, v) for k, v in zip(keywords, parts[len(args) + 1 :], strict=True)]
+                return ast.Call(parts[0], parts[1 : len(args) + 1], named)
+            case ast.Constant(value=value):
+                return node if value is None or value is ... or isinstance(value, bool | int | float | str) else None
+            case ast.operator() | ast.unaryop() | ast.cmpop() | ast.expr_context():
+                return node
+        if not isinstance(node, PLAIN):
+            return None
+        fields: dict[str, Any] = {}
+        for name, child in ast.iter_fields(node):
+            parts = child if isinstance(child, list) else [child]
+            made = [None if part is None else self.spelled(part) for part in parts]
+            if any(one is None and part is not None for one, part in zip(made, parts, strict=True)):
+                return None
+            fields[name] = made if isinstance(child, list) else made[0]
+        return type(node)(**fields)
+
+    def name(self, name: str, node: ast.Name) -> ast.expr | None:
+        """A variable whose value is a number or an array, or a number of the module's."""
+        if name not in self.reads:
+            home = self.ctx.home(name)
+            held = self.ctx.evaluate(node) if home is None else self.ctx.state.names.get((home, name))
+            if not isinstance(held, Num | Ref) or home is None and not (isinstance(held, Num) and isinstance(held.operand, Const)):
+                return None
+            view = self.ctx.views.get((home, name))
+            operand = view.value if view is not None and view.held == held and view.stands(self.ctx) else self.ctx.read(held)
+            if not isinstance(operand.type, Scalar | Array):
+                return None
+            self.reads[name] = operand
+        return ast.Name(name)
+
+    def attribute(self, node: ast.Attribute) -> ast.expr | None:
+        """What an array says of itself, or a constant of a module."""
+        known = self.object(node)
+        if isinstance(known, float):
+            return reference(known, node.attr)
+        base = self.spelled(node.value) if node.attr in ATTRIBUTES else None
+        return None if base is None else ast.Attribute(base, node.attr)
+
+    def function(self, node: ast.expr) -> ast.expr | None:
+        """A function of a module, a builtin of numbers, or a method of an array."""
+        known = self.object(node)
+        if known is not None:
+            return ast.Name(known.__name__) if known in FUNCTIONS else reference(known, getattr(known, "__name__", ""))
+        if not isinstance(node, ast.Attribute) or node.attr not in METHODS:
+            return None
+        base = self.spelled(node.value)
+        return None if base is None else ast.Attribute(base, node.attr)
+
+    def object(self, node: ast.expr) -> Any:
+        """The object outside the function that an expression names; None if there is none, or it is no module's."""
+        match node:
+            case ast.Name(id=name) if self.ctx.home(name) is None:
+                held = self.ctx.evaluate(node)
+                return held.value if isinstance(held, Static) else None
+            case ast.Attribute(value=inner, attr=attribute):
+                owner = self.object(inner)
+                return getattr(owner, attribute, None) if isinstance(owner, ModuleType) else None
+        return None
+
+
+def reference(value: Any, name: str) -> ast.expr | None:
+    """The expression that reads an object from NumPy or ``math``."""
+    for path, module in (("np", np), ("math", math), ("np.linalg", np.linalg)):
+        if getattr(module, name, builtins) is value:
+            return ast.parse(f"{path}.{name}", mode="eval").body
+    return None
+
+
+__all__ = ["as_written", "begin", "evaluated", "name_view"]

@@ -1,0 +1,244 @@
+"""Prepares a function for text that is read: asks arrays for their shape by the name they have there, and repeats what is cheap.
+
+The result is to be printed, not to be run fast. Both work in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, uses, walk
+from symgrad.ir.types import Array, Dim, Scalar
+from symgrad.location import Loc
+from symgrad.ops.declare import ROWS
+
+#: what reads the shape of its first operand, and no element
+SHAPES = frozenset({"shape_of", "extent", "zeros_like", "ones_like", "empty_like", "full_like"})
+#: arithmetic of numbers that is written again where it is needed again
+ARITHMETIC = frozenset({"add", "subtract", "multiply", "divide", "floor_divide", "mod", "negative", "power"})
+#: parts of arrays
+PARTS = frozenset({"view", "take"})
+
+
+# ------------------------------------------------------------------ shapes
+
+
+class Families:
+    """Values that are one variable of the user's at different times, all of one shape."""
+
+    def __init__(self, func: Func) -> None:
+        self.parent: dict[Value, Value] = {}
+        self.consumed: set[Value] = set()
+        self.shown: dict[Value, Value] = {}  #: what a view is of
+        params = set(func.params)
+        for op in walk(func.body):
+            if isinstance(op, Call) and op.args and isinstance(op.args[0], Value) and not ROWS[op.name].consumes:
+                self.shown.update(dict.fromkeys(op.outs if ROWS[op.name].alias != "fresh" else [], op.args[0]))
+            match op:
+                case Call() if ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
+                    self.join(op.args[0], op.outs[0])
+                    self.consumed.add(op.args[0])
+                case Call(name="copy", args=[Value() as param]) if param in params:
+                    self.join(param, op.outs[0])
+                    params.discard(param)
+                case For() | While():
+                    for out, init, carried, final in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
+                        for value in (init, carried, final):
+                            if isinstance(value, Value) and has_shape_of(value, out):
+                                self.join(value, out)
+        self.lasting = params  #: what has its name throughout
+        self.changing = self.memory(self.consumed)
+
+    def find(self, value: Value) -> Value:
+        """The value that stands for the family."""
+        while (above := self.parent.get(value, value)) is not value:
+            value = above
+        return value
+
+    def memory(self, operands: Iterable[Operand]) -> set[Value]:
+        """The families whose memory is read where operands are read."""
+        found: set[Value] = set()
+        pending = [operand for operand in operands if isinstance(operand, Value)]
+        while pending:
+            value = pending.pop()
+            for member in (value, self.find(value)):
+                if member not in found:
+                    found.add(member)
+                    pending += [self.shown[member]] if member in self.shown else []
+        return found
+
+    def join(self, one: Value, other: Value) -> None:
+        """The two belong to one family."""
+        if (one := self.find(one)) is not (other := self.find(other)):
+            self.parent[other] = one
+
+
+def has_shape_of(one: Value, other: Value) -> bool:
+    """Are the two arrays known to have the same shape?"""
+    a, b = one.type, other.type
+    return isinstance(a, Array) and isinstance(b, Array) and a.shape is not None and a.shape == b.shape
+
+
+def current_shapes(func: Func) -> Func:
+    """Ask what a variable holds at a place for its shape there, and not what it has held before."""
+    follow(func.body, {}, Families(func))
+    return func
+
+
+def follow(block: Block, current: dict[Value, Value], families: Families) -> None:
+    """Go through a block with the ``current`` member of each family."""
+    for op in block.ops:
+        if isinstance(op, Call) and op.name in SHAPES and isinstance(op.args[0], Value) and op.args[0] not in families.lasting:
+            op.args[0] = current.get(families.find(op.args[0]), op.args[0])
+        for inner in op.blocks:
+            inside = dict(current)
+            if isinstance(op, For | While):
+                inside |= {families.find(value): value for value in op.carried}
+            follow(inner, inside, families)
+        current |= {families.find(out): out for out in op.outs if isinstance(out.type, Array)}
+
+
+# ------------------------------------------------------------------ what only the backward half reads
+
+
+def sunk(func: Func) -> Func:
+    """Compute what has no name and is read by the backward half alone where it is first read there."""
+    if func.split is None:
+        return func
+    families, ops, first = Families(func), func.body.ops, func.split
+    backward = set(ops[first:])
+    for op in ops[:first][::-1]:
+        if not (isinstance(op, Call) and len(op.outs) == 1 and op.outs[0].name is None and is_pure(op)):
+            continue
+        readers = [k for k, other in enumerate(ops) if reads(other, op.outs[0])]
+        if op.outs[0] in func.body.yields or not readers or ops[readers[0]] not in backward:
+            continue
+        place = ops.index(op)
+        if families.memory(op.args).isdisjoint(changed(ops[place : readers[0]], families)):
+            ops.insert(readers[0] - 1, ops.pop(place))
+            op.loc = ops[readers[0]].loc
+            func.split -= 1
+            backward.add(op)
+    return func
+
+
+def is_pure(op: Call) -> bool:
+    """Does an op compute a value and nothing else?"""
+    row = ROWS[op.name]
+    return not (row.effect or row.consumes or row.statement)
+
+
+def reads(op: Op, value: Value) -> bool:
+    """Does an op read a value, itself or in its blocks?"""
+    inside = (inner for block in op.blocks for inner in walk(block))
+    yields = (operand for block in op.blocks for operand in block.yields)
+    return any(operand is value for one in (op, *inside) for operand in one.operands) or any(o is value for o in yields)
+
+
+def changed(ops: list[Op], families: Families) -> set[Value]:
+    """The families whose memory some op writes to."""
+    inside = (inner for op in ops for inner in (op, *(i for block in op.blocks for i in walk(block))))
+    return families.memory(op.args[0] for op in inside if isinstance(op, Call) and ROWS[op.name].consumes)
+
+
+# ------------------------------------------------------------------ sums
+
+
+def added(func: Func) -> Func:
+    """Write ``a + b`` where ``a`` is computed for nothing but that ``b`` is added to it in its memory, for one line of the user's."""
+    add_in(func.body, uses(func.body))
+    return func
+
+
+def add_in(block: Block, counts: dict[Value, int]) -> None:
+    """The sums of a block."""
+    makers: dict[Operand, Call] = {}
+    for op in block.ops:
+        for inner in op.blocks:
+            add_in(inner, counts)
+        if not isinstance(op, Call):
+            continue
+        makers.update(dict.fromkeys(op.outs, op))
+        if op.name != "accumulate" or counts.get(op.args[0]) != 1:  # type: ignore[arg-type]
+            continue
+        maker, term = makers.get(op.args[0]), makers.get(op.args[1])
+        if maker is None or not is_pure(maker) or ROWS[maker.name].alias != "fresh" or maker.loc.line != op.loc.line:
+            continue
+        is_negative = term is not None and term.name == "negative" and counts.get(op.args[1]) == 1  # type: ignore[arg-type]
+        write_sum(op, "subtract" if is_negative else "add", term.args[0] if term is not None and is_negative else op.args[1])
+
+
+def write_sum(op: Call, name: str, term: Operand) -> None:
+    """Make an ``accumulate`` a sum or a difference, if that has the same type but for its layout."""
+    row, types = ROWS[name], [op.args[0].type, term.type]
+    made, type_ = row.law(types, row.settings, lambda k: Dim("?")), op.outs[0].type
+    if isinstance(made, Array) and isinstance(type_, Array) and (made.dtype, made.shape) == (type_.dtype, type_.shape):
+        op.name, op.args, op.settings = name, [op.args[0], term], dict(row.settings)
+        op.outs[0].type = made
+
+
+# ------------------------------------------------------------------ what is repeated
+
+
+def repeated(func: Func) -> Func:
+    """Compute what is cheap and has no name again for each op that reads it, so that it is printed in its place."""
+    families = Families(func)
+    makers = {out: op for op in walk(func.body) if isinstance(op, Call) for out in op.outs}
+    counts = uses(func.body)
+    short = {value: op for value, op in makers.items() if value.name is None and is_cheap(op, families)}
+    cheap: set[Value] = set()
+    pending: list[Operand] = [value for value, op in short.items() if counts.get(value, 0) > 1 or op.name not in PARTS]
+    while pending:  # what is repeated repeats what it reads
+        value = pending.pop()
+        if isinstance(value, Value) and value in short and value not in cheap:
+            cheap.add(value)
+            pending += short[value].args
+    if cheap:
+        first = None if func.split is None else next(iter(func.body.ops[func.split :]), None)
+        repeat(func.body, makers, cheap)
+        if first is not None:
+            func.split = beginning(func.body.ops, first)
+    return func
+
+
+def beginning(ops: list[Op], first: Op) -> int:
+    """The place of an op, or of the first of the copies that stand before it and are read by it alone."""
+    place = ops.index(first)
+    while place and ops[place - 1].loc is first.loc and isinstance(ops[place - 1], Call) and ops[place - 1].outs[0].name is None:
+        place -= 1
+    return place
+
+
+def is_cheap(op: Call, families: Families) -> bool:
+    """Is it short to write, and the same wherever it is written?"""
+    if len(op.outs) != 1:
+        return False
+    if op.name in PARTS:
+        return families.memory(op.args[:1]).isdisjoint(families.changing)
+    if op.name in ("extent", "shape_of", "arange"):
+        return True
+    return op.name in ARITHMETIC and all(isinstance(v.type, Scalar) for v in (*op.args, *op.outs))
+
+
+def repeat(block: Block, makers: dict[Value, Call], cheap: set[Value]) -> None:
+    """Put a copy of what is cheap before each op of a block that reads it."""
+    made: list[Op] = []
+
+    def again(operand: Operand, loc: Loc) -> Operand:
+        if not isinstance(operand, Value) or operand not in cheap:
+            return operand
+        op = makers[operand]
+        copy = Call([Value(operand.type)], loc, op.name, [again(a, loc) for a in op.args], dict(op.settings))
+        made.append(copy)
+        return copy.outs[0]
+
+    for op in block.ops:
+        if not (isinstance(op, Call) and op.outs and op.outs[0] in cheap):
+            op.replace_operands([again(o, op.loc) for o in op.operands])
+        for inner in op.blocks:
+            repeat(inner, makers, cheap)
+        made.append(op)
+    block.ops = made
+
+
+__all__ = ["added", "current_shapes", "repeated", "sunk"]

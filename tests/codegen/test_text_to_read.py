@@ -1,0 +1,232 @@
+"""The text that is read: it keeps the user's statements, names what has no name, and computes what the code that runs computes."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import math
+import re
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy as xp
+import pytest
+from programs import PROGRAMS, Program
+
+import symgrad
+from symgrad.codegen.texts import Emitted
+from symgrad.pipeline.loading import Later
+
+HALF = 0.5
+#: names that say nothing
+NAMELESS = re.compile(r"\bt_\d+\b")
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Emitted, bool]]:
+    """The text of a derivative that is read, with its globals, and whether it keeps the user's."""
+    seen: list[tuple[Emitted, bool]] = []
+
+    def keep(later: Later) -> Emitted:
+        made = None if later.reading is None else later.reading()
+        seen.append((made or later.readable(), made is not None))
+        return seen[-1][0]
+
+    monkeypatch.setattr(Later, "shown", keep)
+
+    def source(derivative: Any, *arguments: Any) -> tuple[Emitted, bool]:
+        derivative.source(*arguments)
+        return seen[-1]
+
+    return source
+
+
+def run(emitted: Emitted, *arguments: Any) -> Any:
+    """What the function of a text returns."""
+    namespace = {"np": np, "math": math, **emitted.namespace}
+    exec(compile(emitted.text, "<text>", "exec"), namespace)
+    (*_, name) = [node.name for node in ast.parse(emitted.text).body if isinstance(node, ast.FunctionDef)]
+    return namespace[name](*arguments)
+
+
+def leaves(value: Any) -> list[Any]:
+    """The numbers and arrays in a result."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    if value is None:
+        return []
+    return leaves(list(vars(value).values())) if hasattr(value, "__dict__") else [value]
+
+
+def assignments(text: str) -> list[str]:
+    """The assignments of a text, as Python prints them."""
+    return [ast.unparse(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Assign | ast.AugAssign)]
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_texts_compute_what_runs(program: Program, shown: Callable[..., tuple[Emitted, bool]]) -> None:
+    arguments = program.arguments(program.sizes[0])
+    if len(inspect.signature(program.function).parameters) > len(arguments):
+        pytest.skip("defaults stand in the signature of the guard")
+    derivative = symgrad.value_and_grad(program.function, argnums=program.wrt)
+    expected = leaves(derivative(*copy.deepcopy(arguments)))
+
+    emitted, _ = shown(derivative, *arguments)
+
+    actual = leaves(run(emitted, *copy.deepcopy(arguments)))
+    assert len(actual) == len(expected)
+    for one, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+    own = re.search(r"\bt\b", inspect.getsource(program.function))
+    assert own or not NAMELESS.search(emitted.text)
+
+
+def jacobi(a, b, n):
+    for _ in range(n):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        a[1:-1] = 0.5 * (b[:-2] + b[2:])
+    return np.sum(a)
+
+
+def factored(a):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i):
+            a[i, j] -= a[i, :j] @ a[:j, j]
+            a[i, j] /= a[j, j]
+        for j in range(i, n):
+            a[i, j] -= a[i, :i] @ a[:i, j]
+    return np.sum(a)
+
+
+def pendulum(q, p, n):
+    h = 1.0 / n
+    energy = 0.0
+    for i in range(n):
+        qm = q + 0.5 * h * p
+        p = p - h * math.sin(qm)
+        q = qm + 0.5 * h * p
+        energy = energy + 0.5 * p * p - math.cos(q)
+    return energy
+
+
+def softened(x, weight):
+    top = np.max(x, axis=-1, keepdims=True)
+    e = np.exp(x - top)
+    s = np.sum(e, axis=-1, keepdims=True)
+    return np.sum(weight * (e / s))
+
+
+def views(x, w):
+    head = x[1:]
+    tail = x[:-1]
+    y = head * w + tail * tail
+    z = np.zeros(3)
+    z[0] = np.sum(y)
+    z[1:] += y[:2] * HALF
+    return np.sum(z * z)
+
+
+A = np.array([[2.0, 0.3, 0.1], [0.4, 1.5, 0.2], [0.1, 0.3, 1.8]])
+X = np.array([0.7, -0.3, 1.1, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "wrt"),
+    [
+        (jacobi, (X, X[::-1].copy(), 2), (0, 1)),
+        (factored, (A,), 0),
+        (pendulum, (0.4, 0.1, 3), (0, 1)),
+        (softened, (A, A.T.copy()), 0),
+        (views, (X, 1.5), (0, 1)),
+    ],
+)
+def test_statements_stand_as_they_were_written(function: Any, arguments: Any, wrt: Any, shown: Callable[..., tuple[Emitted, bool]]) -> None:
+    derivative = symgrad.value_and_grad(function, wrt=wrt)
+    expected = leaves(derivative(*copy.deepcopy(arguments)))
+
+    emitted, keeps = shown(derivative, *arguments)
+
+    written = set(assignments(emitted.text))
+    missing = [line for line in assignments(textwrap.dedent(inspect.getsource(function))) if line not in written]
+    assert keeps and not missing
+    assert function is views or "unbroadcast" not in emitted.text
+    assert function is pendulum or "tape" not in emitted.text
+    for one, other in zip(leaves(run(emitted, *copy.deepcopy(arguments))), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def by_other_names(x):
+    a = xp.exp(x) * xp.sum(x)
+    b = HALF * a + math.pi
+    return np.sum(b * b)
+
+
+def test_modules_have_their_usual_names(shown: Callable[..., tuple[Emitted, bool]]) -> None:
+    derivative = symgrad.value_and_grad(by_other_names)
+    expected = derivative(X)
+
+    emitted, keeps = shown(derivative, X)
+
+    assert keeps and "a = np.exp(x) * np.sum(x)" in emitted.text and "b = HALF * a + math.pi" in emitted.text
+    value, gradient = run(emitted, X)
+    assert value == pytest.approx(expected[0])
+    np.testing.assert_allclose(gradient, expected[1])
+
+
+def hidden_names(np_, x):
+    np = np_  # a number, and no module
+    return np * x + np
+
+
+def test_a_variable_called_as_a_module_is_no_module(shown: Callable[..., tuple[Emitted, bool]]) -> None:
+    derivative = symgrad.value_and_grad(hidden_names, wrt=(0, 1))
+    expected = derivative(2.0, 3.0)
+
+    emitted, _ = shown(derivative, 2.0, 3.0)
+
+    assert run(emitted, 2.0, 3.0) == expected
+
+
+def reversed_order(x, w):
+    y = x * w
+    w = w + 1.0
+    z = y * w
+    w = w * 2.0
+    return np.sum(z * w * y)
+
+
+def test_text_reads_a_variable_as_it_is_there(shown: Callable[..., tuple[Emitted, bool]]) -> None:
+    """A name that has another value by then is spelled otherwise."""
+    derivative = symgrad.value_and_grad(reversed_order, wrt=(0, 1))
+    expected = leaves(derivative(X, 1.5))
+
+    emitted, _ = shown(derivative, X, 1.5)
+
+    for one, other in zip(leaves(run(emitted, X, 1.5)), expected, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_what_cannot_be_kept_is_shown_as_it_runs(shown: Callable[..., tuple[Emitted, bool]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal while the user's text is kept leaves the text that was there before."""
+    from symgrad import compile as compiling
+    from symgrad.errors import UnsupportedSyntax
+
+    def refuse(*_: Any, **__: Any) -> types.NoneType:
+        raise UnsupportedSyntax("no text is kept")
+
+    derivative = symgrad.grad(pendulum)
+    derivative(0.4, 0.1, 3)
+    monkeypatch.delenv("SYMGRAD_CHECK", raising=False)
+    monkeypatch.setattr(compiling, "lower", refuse)
+
+    emitted, keeps = shown(derivative, 0.4, 0.1, 3)
+
+    assert not keeps and run(emitted, 0.4, 0.1, 3) == pytest.approx(derivative(0.4, 0.1, 3))
