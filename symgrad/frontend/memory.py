@@ -270,7 +270,7 @@ def load_array(ctx: Lowering, owner: Ref, index: Index, node: ast.AST) -> Bindin
     if isinstance(made, Array) and made.shape is not None:
         ctx.look(view)
         if can_be_missing(index) and owner.location not in ctx.state.stale:
-            ctx.read(view)  # Python looks now whether there is such a part, whatever is read of it later
+            ctx.call_many("evaluated", ctx.read(view))  # Python looks now whether there is such a part, whatever is read of it later
         return view
     return view_or_copy(ctx, owner, index)
 

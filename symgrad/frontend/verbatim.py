@@ -102,7 +102,9 @@ def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | 
 def is_pure(op: Op) -> bool:
     """Does an op compute a value and nothing else?"""
     row = ROWS.get(op.name) if isinstance(op, Call) else None
-    return row is not None and not (row.effect or row.consumes or row.statement)
+    if row is None or row.consumes:
+        return False
+    return row.name == "evaluated" or not (row.effect or row.statement)
 
 
 def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:

@@ -1,8 +1,9 @@
 """Keeps what may raise though nothing reads its result: exceptions are part of what a function does. Works in place.
 
 Behind such an op an ``evaluated`` is put, an effect that reads the result. It is the first pass on a function as it was read;
-dead code that cannot raise is left to ``dce``. A view that nobody reads is dead too where its part of the array is read or
-written to later: that raises as well.
+dead code that cannot raise is left to ``dce``. Views are made anew wherever they are read: only the one that is made where the program
+takes the part has an ``evaluated``, which is put there when the program is read. It goes where that part of the array is read
+or written to later: that raises as well.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from symgrad.ir.types import Array
 from symgrad.ops.indexing import steps
 from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
-from symgrad.passes.dce import Marks
+from symgrad.passes.dce import Marks, is_reader
 
 
 def observed(func: Func) -> Func:
@@ -46,8 +47,10 @@ class _Observer:
         for op in reversed(block.ops):
             for inner in op.blocks:
                 self.block(inner)
+            if is_reader(op) and self.is_idle(op, ops):
+                continue
             if isinstance(op, Call) and op.outs and op not in self.marks.kept:
-                if self.raises(op, ops):
+                if op.name != "view" and self.raises(op, ops):
                     reader = Call([], op.loc, "evaluated", [op.outs[0]])
                     self.marks.also(reader, self.marks.parent[op])
                     ops.append(reader)
@@ -55,6 +58,17 @@ class _Observer:
                     continue  # removed at once, so that whoever reads the part later does so there
             ops.append(op)
         block.ops = ops[::-1]
+
+    def is_idle(self, reader: Call, later: list[Op]) -> bool:
+        """Is it of no use that a value is evaluated there?"""
+        (value,) = reader.args
+        maker = self.makers.get(value) if isinstance(value, Value) else None
+        if maker is None or self.raises(maker, later):
+            return False
+        self.counts[maker.outs[0]] -= 1
+        if not self.counts[maker.outs[0]]:
+            self.marks.kept.discard(maker)
+        return True
 
     def raises(self, op: Call, later: list[Op]) -> bool:
         """May the op raise, and none of the later ones in its stead?"""
