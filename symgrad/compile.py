@@ -30,7 +30,7 @@ from symgrad.pipeline.readings import Reading, Readings
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.depth import deep_calls
-from symgrad.runtime.kernels import has_numba, own_compiler
+from symgrad.runtime.kernels import COMPARED, has_numba, is_compared, own_compiler
 from symgrad.runtime.load import collector_paused
 from symgrad.runtime.locks import LOCK, imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
@@ -221,6 +221,10 @@ def tell_kernel(notes: Notes, pending: Pending) -> None:
         notes.made |= dict.fromkeys(told)
         message = f"{made.clause}, so the whole derivative runs as NumPy code"
         notes.add("numba", "uncompiled", pending.where(made), message)
+    elif has_numba() and not is_compared():
+        message = "that symgrad's compiler of kernels can be used with this release of numba, so numba's own compiles, which takes longer"
+        hint = f"install a release that it was compared with, {COMPARED[0]} to {COMPARED[-1]}"
+        notes.add("numba", "unproved", pending.loc, message, hint=hint)
 
 
 __all__ = ["compile_gradient"]

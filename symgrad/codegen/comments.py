@@ -82,7 +82,8 @@ def annotate(
             if mark.section in follows:
                 out.append("")
             follows = AFTER.get(mark.section, ())
-            out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
+            if mark.section != "forward":  # the user's own statements need no heading
+                out.append(f"{row[: len(row) - len(row.lstrip())]}# {mark.section}")
         out.append(f"{row:<{column - 2}}  {quote(mark.loc, lines)}" if first and lines is not None else row)
         if mark.loc.line and notes is not None:
             kind = "emitted" if mark.whole else "backward" if mark.backward else "forward"

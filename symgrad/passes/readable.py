@@ -6,6 +6,7 @@ The result is to be printed, not to be run fast. Both work in place.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Dim, Scalar
@@ -145,7 +146,7 @@ def changed(ops: list[Op], families: Families) -> set[Value]:
 
 
 def added(func: Func) -> Func:
-    """Write ``a + b`` where ``a`` is computed for nothing but that ``b`` is added to it in its memory, for one line of the user's."""
+    """Write in one line what is added for one line of the user's: ``a + b``, or ``x += a + b``, where nothing else reads the first sum."""
     add_in(func.body, uses(func.body))
     return func
 
@@ -153,19 +154,45 @@ def added(func: Func) -> Func:
 def add_in(block: Block, counts: dict[Value, int]) -> None:
     """The sums of a block."""
     makers: dict[Operand, Call] = {}
+    ops: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
             add_in(inner, counts)
-        if not isinstance(op, Call):
-            continue
-        makers.update(dict.fromkeys(op.outs, op))
-        if op.name != "accumulate" or counts.get(op.args[0]) != 1:  # type: ignore[arg-type]
-            continue
-        maker, term = makers.get(op.args[0]), makers.get(op.args[1])
-        if maker is None or not is_pure(maker) or ROWS[maker.name].alias != "fresh" or maker.loc.line != op.loc.line:
-            continue
-        is_negative = term is not None and term.name == "negative" and counts.get(op.args[1]) == 1  # type: ignore[arg-type]
-        write_sum(op, "subtract" if is_negative else "add", term.args[0] if term is not None and is_negative else op.args[1])
+        if isinstance(op, Call):
+            makers.update(dict.fromkeys(op.outs, op))
+            first = makers.get(op.args[0]) if op.args else None
+            if first is not None and op.name in ("accumulate", "add") and counts[first.outs[0]] == 1 and first.loc.line == op.loc.line:
+                if first.name == op.name and first.loc.backward and first.outs[0].name == op.outs[0].name is not None:
+                    ops += one_step(first, op, ops)
+                elif op.name == "accumulate" and is_pure(first) and ROWS[first.name].alias == "fresh":
+                    term = makers.get(op.args[1])
+                    is_negative = term is not None and term.name == "negative" and counts[term.outs[0]] == 1
+                    write_sum(op, "subtract" if is_negative else "add", term.args[0] if term and is_negative else op.args[1])
+        ops.append(op)
+    block.ops = ops
+
+
+def one_step(first: Call, second: Call, before: list[Op]) -> list[Op]:
+    """Let what two steps add be added to what the first one adds to, in one; the new sum of both."""
+    (x, a), b = first.args, second.args[1]
+    if first not in before or plain_type(a) is None or plain_type(a) != plain_type(b):
+        return []
+    before.remove(first)
+    made = Call([Value(a.type)], second.loc, "add", [a, b], dict(ROWS["add"].settings))
+    if isinstance(a.type, Array):
+        made.outs[0].type = replace(a.type, layout="?")
+    second.args = [x, made.outs[0]]
+    return [made]
+
+
+def plain_type(operand: Operand) -> object:
+    """Shape and dtype of an array, or the type of a number; None if it is not known."""
+    match operand.type:
+        case Array(dtype=str() as dtype, shape=tuple() as shape):
+            return dtype, shape
+        case Scalar() as type_:
+            return type_
+    return None
 
 
 def write_sum(op: Call, name: str, term: Operand) -> None:

@@ -80,7 +80,6 @@ def test_the_gradient_of_a_loop_reads_like_the_loop() -> None:
         '''
         def rnn_sum_grad(x, w, n):
             """Gradient of rnn_sum."""
-            # forward
             h_tape = []
             h = x
             for i in range(n):

@@ -1,7 +1,6 @@
 def cholesky_grad(matrix):
     """Gradient of cholesky with respect to matrix.  Written by symgrad from programs.py:106."""
     try:
-        # forward
         A = matrix.copy()
         n = matrix.shape[0]
         A_cells = memoryview(A)

@@ -1,7 +1,6 @@
 def gmm_grad(alphas, means, inverse, x, gamma):
     """Gradient of gmm with respect to alphas, means, inverse.  Written by symgrad from programs.py:13."""
     try:
-        # forward
         count = x.shape[0]
         t = alphas.shape[0]
         terms = np.empty((count, t))

@@ -1,6 +1,5 @@
 def heat_3d_grad(start, steps):
     """Gradient of heat_3d with respect to start.  Written by symgrad from programs.py:49."""
-    # forward
     A = start.copy()
     B = start.copy()
     A_view = A[1:-1, 1:-1, 1:-1]

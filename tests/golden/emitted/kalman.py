@@ -1,6 +1,5 @@
 def kalman_grad(motion, noise, seen, error, measurements):
     """Gradient of kalman with respect to motion, noise, error.  Written by symgrad from programs.py:79."""
-    # forward
     t = motion.shape[0]
     state = np.zeros(t)
     spread = np.eye(t)

@@ -1,6 +1,5 @@
 def lstm_grad(weights, bias, initial, inputs, targets):
     """Gradient of lstm with respect to weights, bias, initial.  Written by symgrad from programs.py:31."""
-    # forward
     size = initial.shape[0]
     cell = np.zeros(size)
     t_1 = inputs.shape[0]

@@ -1,6 +1,5 @@
 def lu_grad(matrix):
     """Gradient of lu with respect to matrix.  Written by symgrad from programs.py:96."""
-    # forward
     A = matrix.copy()
     n = matrix.shape[0]
     t = n - 1

@@ -1,6 +1,5 @@
 def vdp_grad(x, v, stiffness, h, steps):
     """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:69."""
-    # forward
     t = 0.5 * h
     tape = [None] * steps
     for i in range(steps):

@@ -1,6 +1,5 @@
 def yule_walker_grad(correlations):
     """Gradient of yule_walker with respect to correlations.  Written by symgrad from programs.py:118."""
-    # forward
     order = correlations.shape[0] - 1
     coefficients = np.zeros(order)
     error = correlations[0]
