@@ -306,9 +306,9 @@ def seed_type(type_: Type) -> Any:
 
 
 def is_refusal(fault: Exception) -> bool:
-    """Is it numba that cannot compile something?  It is imported by now, if at all."""
+    """Is it numba that cannot compile something, or fails at it?  It is imported by now, if at all."""
     errors = sys.modules.get("numba.core.errors")
-    return errors is not None and isinstance(fault, (errors.NumbaError, NotImplementedError))
+    return errors is not None and isinstance(fault, (errors.NumbaError, NotImplementedError, AssertionError))
 
 
 def first_line(fault: Exception) -> str:

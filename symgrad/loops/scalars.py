@@ -222,7 +222,7 @@ def divided(build: Builder, op: Call, args: Args) -> list[Operand]:
         unless_small(build, build.call("number", args[0], kind="float"))  # -2**63 // -1 has 64 bits
     elif op.name != "divide" and is_signed(op.outs[0].type):
         unless_opposite(build, args[1], bits(op.outs[0].type), args[0])
-    return again(build, op, args)
+    return again(build, plainly(op) if op.name == "floor_divide" else op, args)  # np.floor_divide is floor(x / y) to numba
 
 
 def is_signed(type_: Type) -> bool:
@@ -256,7 +256,7 @@ def power(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def plainly(op: Call) -> Call:
-    """The op as NumPy's function, where numba has not that of ``math``."""
+    """The op as an operator, or NumPy's function: where numba has not that of ``math``, or another of NumPy's."""
     return Call(op.outs, op.loc, op.name, op.args, {**op.settings, "via": None})
 
 
@@ -371,7 +371,7 @@ def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 def logarithm(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``math.log(x)`` and ``math.log(x, base)``."""
-    made = [build.call("log", a, via="math") for a in args]
+    made = [build.call("log", a, via="math") for a in widened(build, op, args)]
     for a, value in zip(args, made, strict=True):
         if not is_known_finite("log", [a]):
             unless_finite(build, value)

@@ -432,6 +432,8 @@ class Writer:
     def running(self, type_: Scalar, init: Operand, name: str | None = None) -> Value:
         """A number that loops change."""
         handle = Value(type_, name)
+        if type_.dtype == "f32" and isinstance(init, Const):  # else numba has a number of 64 bits
+            init = self.build.call("cast", init, dtype="f32")
         self.build.block.ops.append(Call([], self.loc, "let", [handle, init], {"begin": True}))
         return handle
 

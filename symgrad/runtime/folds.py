@@ -12,8 +12,10 @@ from llvmlite import binding, ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-#: what LLVM may do with them
-IN_ANY_ORDER = ("reassoc", "contract", "nsz")
+#: what LLVM may do with sums; with "nsz" it would look into the terms, and find that ``x - x`` is 0 also of infinity and nan
+IN_ANY_ORDER = ("reassoc", "contract")
+#: and with extremes
+OF_EXTREMES = ("reassoc", "contract", "nsz")
 #: does LLVM have instructions for ``llvm.maximum`` on every processor?  Before version 17 x86 had none, and LLVM ended the process
 HAS_MAXIMUM = binding.llvm_version_info[0] >= 17
 
@@ -67,7 +69,7 @@ def choose(builder: Any, name: str, comparison: str, args: Any) -> Any:
         return builder.select(first, most, term)
     kind = ir.DoubleType()
     function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind, kind]))
-    return builder.call(function, args, fastmath=IN_ANY_ORDER)
+    return builder.call(function, args, fastmath=OF_EXTREMES)
 
 
 @lower_builtin(larger, types.float64, types.float64)

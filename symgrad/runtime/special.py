@@ -129,20 +129,24 @@ def _cot_derivative(n: int, x: Any) -> Any:
 def bessel_i(n: int, x: Any) -> Any:
     """The modified Bessel function of the first kind of whole order: the mean of ``exp(x cos t) cos(n t)`` over a circle.
 
-    >>> bool(abs(bessel_i(0, 1.0) - np.i0(1.0)) < 1e-14)
-    True
+    Beyond 720 it is larger than what a float holds.
+
+    >>> bool(abs(bessel_i(0, 1.0) - np.i0(1.0)) < 1e-14), bessel_i(1, -1e300)
+    (True, -inf)
     """
     if isinstance(x, float | int) and not isinstance(x, np.generic):
         return float(bessel_i(n, np.float64(x)))
     x = np.asarray(x)
     y = x.astype(float)
-    largest = float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
-    count = 64 + 2 * abs(n) + 4 * int(largest)
+    is_large = np.abs(y) > 720
+    y = np.where(is_large, np.copysign(np.inf, y) ** n if n else np.inf, y)
+    near = np.where(is_large, 0.0, y)
+    count = 64 + 2 * abs(n) + 4 * int(np.max(np.abs(near), initial=0.0, where=~np.isnan(near)))
     total = np.zeros_like(y)
     for k in range(count):
         t = 2 * math.pi * k / count
-        total += np.exp(y * math.cos(t)) * math.cos(n * t)
-    return (total / count).astype(x.dtype if x.dtype.kind == "f" else float)[()]
+        total += np.exp(near * math.cos(t)) * math.cos(n * t)
+    return np.where(is_large, y, total / count).astype(x.dtype if x.dtype.kind == "f" else float)[()]
 
 
 def sinc_slope(x: Any, n: int) -> Any:

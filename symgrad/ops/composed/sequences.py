@@ -255,7 +255,7 @@ def modf(x: Numbers) -> Any:
         size = np.fabs(x)
         return size * 0, size * np.sign(x)
     need(kind != "b", "np.modf of bools is not supported")
-    return np.fmod(x, 1.0), np.trunc(x)
+    return np.where(np.isinf(x), np.copysign(0.0, x), np.fmod(x, 1.0)), np.trunc(x)
 
 
 def angle(z: Numbers, deg: Any = False) -> Any:
@@ -270,11 +270,25 @@ def divmod_(x: Any, y: Any) -> Any:
 
 
 def dist(p: Any, q: Any) -> Any:
-    """``math.dist``."""
+    """``math.dist``: in units of the largest difference where squares are too large or too small for floats."""
     total = 0.0
     for a, b in zip(p, q):
-        total = total + (a - b) * (a - b)
-    return math.sqrt(total)
+        step = float(a) - float(b)
+        total = total + step * step
+    if 1e-280 < total < 1e300:
+        return math.sqrt(total)
+    size = 0.0
+    for a, b in zip(p, q):
+        size = max(size, abs(float(a) - float(b)))
+    if size == math.inf:
+        return size
+    if size == 0.0 or total != total:
+        return math.sqrt(total)
+    total = 0.0
+    for a, b in zip(p, q):
+        step = (float(a) - float(b)) / size
+        total = total + step * step
+    return size * math.sqrt(total)
 
 
 #: numbers that are not a number stand in no order
