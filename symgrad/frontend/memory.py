@@ -50,7 +50,7 @@ from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
-from symgrad.ir.types import Array, List, Scalar, Type, Unknown
+from symgrad.ir.types import INT, Array, List, Scalar, Type, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import joining
 from symgrad.ops.composed.lists import with_part, without_item
@@ -146,8 +146,10 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
             what = "a tuple of which the length is not known while compiling cannot be an index"
             raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one in the subscript")
         case Obj(key) if key.kind == "list":
-            nothing = not isinstance(ctx.state.heap[key], Ref) and not ctx.state.heap[key]
-            return "i", [ctx.array_of(ctx.read(item, node), "i64" if nothing else None)]
+            held = ctx.state.heap[key]
+            places = ctx.read(item, node)
+            is_whole = isinstance(held, Ref) and isinstance(places.type, List) and places.type.item == INT  # perhaps of no places
+            return "i", [ctx.array_of(places, "i64" if is_whole or not isinstance(held, Ref) and not held else None)]
         case Iter(kind="range", parts=parts):
             return "i", [ctx.call("arange", *parts, dtype=None)]
     return "i", [ctx.read(argument(ctx, item, node), node)]

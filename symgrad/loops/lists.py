@@ -304,8 +304,9 @@ def array_of(context: Context, op: Call) -> Thing:
         raise OutOfReach("the array of a list of lists", op.loc)
     writer, found, dtype = context.writer, listed(context, op.args[0]), dtype_of(op)
     extents: list[Operand] = [writer.call("list_len", found.known)]
-    if isinstance(found.item, Array):
+    if isinstance(found.item, Array) or op.settings["dtype"] is None and dtype != "f64":  # of nothing NumPy makes an array of float64
         writer.check("check_at_least", extents[0], ONE)
+    if isinstance(found.item, Array):
         first = item_of(context, found, ZERO)
         extents += read_extents(context, first, found.item)
     handle = writer.empty(dtype, extents, op.outs[0].name)

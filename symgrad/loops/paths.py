@@ -108,6 +108,10 @@ def subscript(writer: Writer, extents: Sequence[Operand], step: str, items: Sequ
             first = len(out) if first is None else first
             rules.append(picks(writer, given[0], extents[axis], into_memory))
     start = 0 if apart or first is None else first
+    if any(a.within is None for a in arrays):  # an index that no element is read at is checked nowhere
+        for e in out:
+            if not writer.at_most(ONE, e):
+                writer.check("check_at_least", e, ONE)
 
     def at_index(index: Index) -> Index:
         own = index[:start] + index[start + len(shared) :]

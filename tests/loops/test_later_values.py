@@ -161,3 +161,27 @@ def test_vectors_of_other_lengths_layouts_and_values(jit: bool, dtype: Any, expr
     later = [(1.0, x.astype(dtype), np.array(y, dtype)) for x, y in itertools.product(VECTORS, numbers)]
     text = f"def f(a, x, y):\n    return np.sum(a * np.asarray({expression}))\n"
     check(text, (1.0, np.array([0.5, 0.25, 0.75], dtype), np.array([1.0], dtype)), later, jit, 2e-4 if dtype is np.float32 else 1e-9)
+
+
+# ------------------------------------------------------------------ indices
+
+#: places in arrays of which a later call has none, or none that can be read
+PLACES = {
+    "of rows": "return a * np.sum(m[[0, k, 0]])",
+    "of columns": "return a * np.sum(m.T[:, [0, k]])",
+    "of elements": "return a * np.sum(x[[0, k, 0]])",
+    "in a list": "idx = [i for i in range(len(x)) if x[i] > k]\n    return a * np.sum(x[idx])",
+    "in a list of a loop": "idx = []\n    for i in range(k):\n        idx.append(i)\n    return np.sum(m[idx] * a)",
+    "in an array": "idx = np.array([i for i in range(len(x)) if x[i] > k])\n    return a * np.sum(x[idx])",
+    "stored to": "idx = [i for i in range(len(x)) if x[i] > k]\n    y = x * 1.0\n    y[idx] = a\n    return np.sum(y * y)",
+    "added to": "idx = [i for i in range(len(x)) if x[i] > k]\n    y = np.zeros(3)\n    y[idx] += a * x[idx]\n    return np.sum(y * y)",
+}
+
+
+@pytest.mark.parametrize("body", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("jit", [True, False], ids=["numba", "numpy"])
+def test_places_that_are_none_or_outside(jit: bool, body: str) -> None:
+    vectors = [np.array([1.5, 2.0, 3.5]), np.zeros(3), np.array([])]
+    matrices = [np.ones((3, 2)), np.ones((3, 0)), np.ones((0, 2)), np.ones((0, 0))]
+    later = [(0.5, x, m, k) for x in vectors for m in matrices for k in (0, 1, 2, 3, 4, -3, -4)]
+    check(f"def f(a, x, m, k):\n    {body}\n", (0.5, vectors[0], matrices[0], 1), later, jit)
