@@ -469,7 +469,7 @@ def einsum_part(g: Any, others: Sequence[Any], shape: tuple[int, ...], subscript
 
 
 def cofactors(a: Any) -> Any:
-    """The derivative of the determinant: the matrix of cofactors, also where ``a`` is singular.
+    """The derivative of the determinant: the matrix of cofactors, also where ``a`` is singular, and nan where it is not finite.
 
     >>> cofactors(np.array([[1.0, 2.0], [3.0, 4.0]])).round(12)
     array([[ 4., -3.],
@@ -477,6 +477,9 @@ def cofactors(a: Any) -> Any:
     """
     if a.shape[-1] == 2:
         return a[..., ::-1, ::-1] * np.array([[1, -1], [-1, 1]], a.dtype)
+    is_finite = np.isfinite(a).all((-2, -1), keepdims=True)
+    if not is_finite.all():
+        return np.where(is_finite, cofactors(np.where(is_finite, a, 0.0)), np.nan).astype(a.dtype)
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s

@@ -185,3 +185,27 @@ def test_places_that_are_none_or_outside(jit: bool, body: str) -> None:
     matrices = [np.ones((3, 2)), np.ones((3, 0)), np.ones((0, 2)), np.ones((0, 0))]
     later = [(0.5, x, m, k) for x in vectors for m in matrices for k in (0, 1, 2, 3, 4, -3, -4)]
     check(f"def f(a, x, m, k):\n    {body}\n", (0.5, vectors[0], matrices[0], 1), later, jit)
+
+
+@pytest.mark.parametrize(
+    "function", ["np.linalg.det(m)", "np.sum(np.linalg.inv(m))", "np.linalg.norm(m)", "np.sum(np.linalg.solve(m, m[0]))"]
+)
+@pytest.mark.parametrize("jit", [True, False], ids=["numba", "numpy"])
+def test_matrices_that_are_not_finite(jit: bool, function: str) -> None:
+    first = np.eye(3) + 0.1
+    later = [
+        first * math.nan,
+        first * math.inf,
+        first * 0.0,
+        np.where(first > 1, math.nan, 1.0),
+        np.full((2, 2), math.nan),
+        np.ones((1, 1)),
+    ]
+    check(f"def f(a, m):\n    return a * {function}\n", (0.5, first), [(0.5, m) for m in later], jit)
+    if "det" in function:
+        gradient = symgrad.grad(symgrad.from_source("def f(m):\n    return np.sum(np.linalg.det(m))\n", "f", NAMES), jit=jit)
+        stack = np.stack([first, first * math.nan])
+        with np.errstate(invalid="ignore"):
+            finite, other = gradient(stack)
+        np.testing.assert_allclose(finite, np.linalg.det(first) * np.linalg.inv(first).T, rtol=1e-12)
+        assert np.isnan(other).all()
