@@ -270,25 +270,11 @@ def divmod_(x: Any, y: Any) -> Any:
 
 
 def dist(p: Any, q: Any) -> Any:
-    """``math.dist``: in units of the largest difference where squares are too large or too small for floats."""
+    """``math.dist``: by ``hypot``, whose squares are never too large or too small for floats."""
     total = 0.0
     for a, b in zip(p, q):
-        step = float(a) - float(b)
-        total = total + step * step
-    if 1e-280 < total < 1e300:
-        return math.sqrt(total)
-    size = 0.0
-    for a, b in zip(p, q):
-        size = max(size, abs(float(a) - float(b)))
-    if size == math.inf:
-        return size
-    if size == 0.0 or total != total:
-        return math.sqrt(total)
-    total = 0.0
-    for a, b in zip(p, q):
-        step = (float(a) - float(b)) / size
-        total = total + step * step
-    return size * math.sqrt(total)
+        total = math.hypot(total, float(a) - float(b))
+    return total
 
 
 #: numbers that are not a number stand in no order
