@@ -112,7 +112,10 @@ def main() -> None:
     """Write ``derived.py`` anew beside this file."""
     from pathlib import Path
 
+    from symgrad.ops import spelling  # which reads every module with rows
     from symgrad.ops.elementwise import FORMULAS
+
+    assert spelling.CALLABLES
 
     Path(__file__).with_name("derived.py").write_text(written(FORMULAS))
 

@@ -20,7 +20,7 @@ __all__: list[str] = []
 
 def special(text: str, scipy: str | None = None, **partials: Any) -> None:
     """Declare a function applied element by element; SciPy is asked which dtype it gives."""
-    name, inside = text[:-1].split("(")
+    name, inside = text.partition(")")[0].split("(")
     elementwise(text, emit=f"special.{scipy or name}({inside})", **partials)
 
 
