@@ -270,7 +270,7 @@ def test_it_is_said_that_faster_forms_are_left_out(capsys: pytest.CaptureFixture
 def test_the_text_of_a_gradient() -> None:
     text = grad(energy).source(Z)
 
-    assert "z_grad = 2 * t * unit_conjugate(z)" in text
+    assert "z_grad = 2 * modulus_z * unit_conjugate(z)" in text
 
 
 def test_tensors_with_complex_numbers_have_no_gradient() -> None:

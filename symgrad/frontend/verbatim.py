@@ -8,18 +8,17 @@ holds operators, indices, and functions of NumPy, ``math`` and arrays, all of th
 from __future__ import annotations
 
 import ast
-import builtins
 import math
 from collections.abc import Container
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Num, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, Location, Num, Ref, Step
 from symgrad.frontend.context import Lowering
-from symgrad.ir.core import Block, Call, Const, Op, Operand, Value
+from symgrad.frontend.operands import known_value
+from symgrad.ir.core import Block, Call, Op, Operand, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
 
@@ -33,7 +32,9 @@ METHODS = frozenset({
     "transpose", "cumsum", "cumprod", "clip", "astype", "item", "trace",
 })  # fmt: skip
 #: builtin functions of numbers
-FUNCTIONS = frozenset({abs, float, int, len, max, min, round})
+FUNCTIONS = {"abs": abs, "float": float, "int": int, "len": len, "max": max, "min": min, "round": round}
+#: modules whose functions are kept, by their usual names
+MODULES = {"np": np, "math": math, "np.linalg": np.linalg}
 #: arguments that make a function change what it is given
 CHANGING = frozenset({"out", "where"})
 
@@ -51,14 +52,15 @@ class Beginning:
 class NamedView:
     """The value of a view that has a name: of which array in which state, and in which block."""
 
-    held: Ref
+    held: Binding
+    location: Location
     version: Operand
     block: Block
     value: Value
 
     def stands(self, ctx: Lowering) -> bool:
         """Does the name still show that?"""
-        return self.version is ctx.state.memory.get(self.held.location) and self.block is ctx.builder.block
+        return self.version is ctx.state.memory.get(self.location) and self.block is ctx.builder.block
 
 
 def begin(ctx: Lowering) -> Beginning | None:
@@ -74,11 +76,12 @@ def evaluated(ctx: Lowering, node: ast.expr, is_named: bool = False) -> Binding:
 
 def name_view(ctx: Lowering, name: str, held: Binding) -> None:
     """Give a view that is bound to a name a value of that name, for the texts that read it before the array is written to."""
-    if ctx.keeps_text and isinstance(held, Ref) and held.path and isinstance(ctx.type_of(held), Array):
+    if ctx.keeps_text and isinstance(ctx.type_of(held), Array) and memory_of(held)[1]:
         value = ctx.read(held)
         if isinstance(value, Value) and value.name is None:
             value.name = name
-            ctx.views[ctx.home(name), name] = NamedView(held, ctx.state.memory[held.location], ctx.builder.block, value)
+            location, _ = memory_of(held)
+            ctx.views[ctx.home(name), name] = NamedView(held, location, ctx.state.memory[location], ctx.builder.block, value)
 
 
 def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | None, is_augmented: bool = False) -> Binding:
@@ -93,9 +96,9 @@ def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | 
     if text is None or not isinstance(value, Value):
         return held
     made = ctx.call("as_written", value, *spelling.reads.values(), text=text, names=tuple(spelling.reads), is_augmented=is_augmented)
-    if not isinstance(held, Ref):
+    if isinstance(made.type, Scalar):
         return Num(made)
-    ctx.state.memory[held.location] = made
+    ctx.state.memory[memory_of(held)[0]] = made
     return held
 
 
@@ -109,13 +112,19 @@ def is_pure(op: Op) -> bool:
 
 def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
     """Is it a float, of which the program asks nothing more, or an array of floats that did not exist before?"""
-    match held:
-        case Num(Value(type=Scalar(kind="float")) as value):
-            return value not in ctx.doubtful
-        case Ref(location, ()):
-            type_ = ctx.type_of(held)
-            return location not in known and isinstance(type_, Array) and type_.kind == "float"
-    return False
+    type_ = ctx.type_of(held)
+    if isinstance(type_, Scalar):
+        return type_.kind == "float" and ctx.read(held) not in ctx.doubtful
+    if not isinstance(type_, Array) or type_.kind != "float":
+        return False
+    location, path = memory_of(held)
+    return not path and location not in known
+
+
+def memory_of(held: Binding) -> tuple[Location, tuple[Step, ...]]:
+    """The memory of an array, and the path of the view of it that the binding is."""
+    array = cast(Ref, held)
+    return array.location, array.path
 
 
 class Spelling:
@@ -163,52 +172,52 @@ class Spelling:
         """A variable whose value is a number or an array, or a number of the module's."""
         if name not in self.reads:
             home = self.ctx.home(name)
-            held = self.ctx.evaluate(node) if home is None else self.ctx.state.names.get((home, name))
-            if not isinstance(held, Num | Ref) or home is None and not (isinstance(held, Num) and isinstance(held.operand, Const)):
+            held = self.ctx.evaluate(node) if home is None else self.ctx.state.names.get((home, name), MISSING)
+            if held == MISSING or home is None and not known_value(held) or not isinstance(self.ctx.type_of(held), Scalar | Array):
                 return None
             view = self.ctx.views.get((home, name))
-            operand = view.value if view is not None and view.held == held and view.stands(self.ctx) else self.ctx.read(held)
-            if not isinstance(operand.type, Scalar | Array):
-                return None
-            self.reads[name] = operand
+            self.reads[name] = view.value if view is not None and view.held == held and view.stands(self.ctx) else self.ctx.read(held)
         return ast.Name(name)
 
     def attribute(self, node: ast.Attribute) -> ast.expr | None:
-        """What an array says of itself, or a constant of a module."""
-        known = self.object(node)
-        if isinstance(known, float):
-            return reference(known, node.attr)
+        """What an array says of itself, or a number of a module."""
+        if (path := self.module(node.value)) is not None:
+            return ast.parse(f"{path}.{node.attr}", mode="eval").body
         base = self.spelled(node.value) if node.attr in ATTRIBUTES else None
         return None if base is None else ast.Attribute(base, node.attr)
 
     def function(self, node: ast.expr) -> ast.expr | None:
         """A function of a module, a builtin of numbers, or a method of an array."""
-        known = self.object(node)
-        if known is not None:
-            return ast.Name(known.__name__) if known in FUNCTIONS else reference(known, getattr(known, "__name__", ""))
-        if not isinstance(node, ast.Attribute) or node.attr not in METHODS:
-            return None
-        base = self.spelled(node.value)
-        return None if base is None else ast.Attribute(base, node.attr)
-
-    def object(self, node: ast.expr) -> Any:
-        """The object outside the function that an expression names; None if there is none, or it is no module's."""
         match node:
             case ast.Name(id=name) if self.ctx.home(name) is None:
-                held = self.ctx.evaluate(node)
-                return held.value if isinstance(held, Static) else None
-            case ast.Attribute(value=inner, attr=attribute):
-                owner = self.object(inner)
-                return getattr(owner, attribute, None) if isinstance(owner, ModuleType) else None
+                (value,) = known_value(self.ctx.evaluate(node)) or [None]
+                return ast.Name(name) if FUNCTIONS.get(name) is value else imported(value)
+            case ast.Attribute(value=owner, attr=attribute):
+                if (path := self.module(owner)) is not None:
+                    return ast.parse(f"{path}.{attribute}", mode="eval").body
+                base = self.spelled(owner) if attribute in METHODS else None
+                return None if base is None else ast.Attribute(base, attribute)
         return None
 
+    def module(self, node: ast.expr) -> str | None:
+        """The usual name of the module that an expression names, if it is one of those whose functions are kept."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or self.ctx.home(root.id) is not None:
+            return None
+        if root is not node and self.module(root) is None:
+            return None
+        (value,) = known_value(self.ctx.evaluate(node)) or [None]
+        return next((path for path, module in MODULES.items() if module is value), None)
 
-def reference(value: Any, name: str) -> ast.expr | None:
-    """The expression that reads an object from NumPy or ``math``."""
-    for path, module in (("np", np), ("math", math), ("np.linalg", np.linalg)):
-        if getattr(module, name, builtins) is value:
-            return ast.parse(f"{path}.{name}", mode="eval").body
-    return None
+
+def imported(value: Any) -> ast.expr | None:
+    """The expression for a function that was imported by its name."""
+    name = str(getattr(value, "__name__", ""))
+    if getattr(np, name, None) is value is not None:
+        return ast.parse(f"np.{name}", mode="eval").body
+    return ast.parse(f"math.{name}", mode="eval").body if getattr(math, name, None) is value is not None else None
 
 
 __all__ = ["as_written", "begin", "evaluated", "name_view"]

@@ -19,6 +19,7 @@ LIBRARIES = {
     "np",
     "np.random",
     "np.fft",
+    "math",
     "cmath",
     "operator",
     "builtins",
