@@ -123,7 +123,7 @@ def is_float(ctx: Lowering, held: Binding, known: Container[Any]) -> bool:
 
 def memory_of(held: Binding) -> tuple[Location, tuple[Step, ...]]:
     """The memory of an array, and the path of the view of it that the binding is."""
-    array = cast(Ref, held)
+    array = cast("Ref", held)
     return array.location, array.path
 
 
