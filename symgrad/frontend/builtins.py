@@ -34,6 +34,7 @@ from symgrad.frontend.bindings import (
     Tup,
     View,
 )
+from symgrad.frontend.comparison import comparison, negated
 from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
@@ -42,7 +43,7 @@ from symgrad.frontend.flow import choose, counted, loop_key
 from symgrad.frontend.generators import drive, gathered
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
 from symgrad.frontend.operands import array_of, known_value, static_key, unwrap
-from symgrad.frontend.operators import as_bool, binary, comparison, negated, truth
+from symgrad.frontend.operators import binary
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
@@ -50,6 +51,7 @@ from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
+from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling

@@ -15,10 +15,11 @@ from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, held_lists, indices_of, items_now, items_of_loop
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import static_key
-from symgrad.frontend.operators import binary, truth
+from symgrad.frontend.operators import binary
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import expression
 from symgrad.frontend.targets import bind
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import Const, Value
 from symgrad.ops.composed.iterating import first_value, first_value_or
 

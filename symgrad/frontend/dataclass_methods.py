@@ -9,11 +9,12 @@ import sys
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import choose
-from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.printed import shown
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import Const
 
 WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE}

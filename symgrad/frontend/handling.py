@@ -46,9 +46,9 @@ from symgrad.frontend.exceptions import (
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed, run
 from symgrad.frontend.joins import Side
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.operators import truth
 from symgrad.frontend.reading import module_named, name_in_module
 from symgrad.frontend.tables import method, statement
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand
 from symgrad.location import Loc
 

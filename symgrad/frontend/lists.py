@@ -9,13 +9,13 @@ from collections.abc import Callable
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static
+from symgrad.frontend.comparison import held_as
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.iterate import longest, shorten
 from symgrad.frontend.memory import as_list
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.operators import held_as
 from symgrad.frontend.sequences import item_value, shares
 from symgrad.frontend.tables import method
 from symgrad.ir.core import ONE, ZERO, Const, Operand

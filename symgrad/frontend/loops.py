@@ -25,10 +25,10 @@ from symgrad.frontend.iterate import (
     shape_of_object,
 )
 from symgrad.frontend.live import rounds_from
-from symgrad.frontend.operators import truth
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, TRUE, Block, Const, Value
 
 ENDLESS = 1000  #: rounds of a loop over a list that its own body makes longer

@@ -20,12 +20,12 @@ from symgrad.frontend.flow import branch, proceed, run
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, kept_exit, on_all_ways
 from symgrad.frontend.operands import known_value
-from symgrad.frontend.operators import truth
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import makes_manager
 from symgrad.frontend.scopes import body_nodes, own_nodes
 from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
 
 MANAGERS = "use a class with __enter__ and __exit__"

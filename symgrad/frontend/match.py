@@ -26,16 +26,17 @@ from symgrad.frontend.bindings import (
     is_list,
     is_long,
 )
+from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_instance
 from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.operators import comparison, truth
 from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.reading import attribute_text, entry_of_class, from_class, users_bases
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 from symgrad.text import key_word
 

@@ -10,17 +10,19 @@ from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
 from symgrad.frontend.builtins import check_vector, len_, list_
+from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.operators import binary, comparison, truth
+from symgrad.frontend.operators import binary
 from symgrad.frontend.protocols import class_of
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import special
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.ops.composed.sequences import (

@@ -130,7 +130,9 @@ def held_apart(function: ast.FunctionDef) -> list[str]:
     return [name for name, line in given.items() if name not in kept and any(line < at <= uses.get(name, 0) for at in evaluated)]
 
 
-@pytest.mark.parametrize("module", ["statements", "targets", "expressions", "operators", "calls", "memory", "attributes"])
+@pytest.mark.parametrize(
+    "module", ["statements", "targets", "expressions", "operators", "comparison", "truths", "calls", "memory", "attributes"]
+)
 def test_what_is_not_evaluated_as_an_expression_is_held(module: str) -> None:
     tree = ast.parse((Path(symgrad.frontend.__file__).parent / f"{module}.py").read_text())
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]

@@ -9,7 +9,7 @@ import symgrad.frontend
 
 #: the modules that answer, by what they are asked
 ANSWERS = {
-    "is, ==, order, truth, in, operators": "operators", "one object or two": "sameness", "one array or two": "aliases",
+    "operators": "operators", "is, ==, order, in": "comparison", "truth": "truths", "one object or two": "sameness", "one array or two": "aliases",
     "class, callable": "exact", "text": "printed", "tuples handed on": "handed", "special methods": "protocols", "attributes": "attributes", "items": "memory",
     "items that are computed": "chosen", "items with parts": "sequences", "iteration": "iterate", "iterators": "stepping", "length, hasattr, conversions": "builtins",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets",

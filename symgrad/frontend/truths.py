@@ -1,0 +1,123 @@
+"""Truth values, and what evaluates one of its parts only: ``and``, ``or``, ``a if test else b``."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from symgrad.frontend.absent import truth_of
+from symgrad.frontend.bindings import (
+    Binding,
+    Bound,
+    External,
+    Fun,
+    Generator,
+    HeapKey,
+    Iter,
+    Maybe,
+    Num,
+    Obj,
+    OneOf,
+    Ref,
+    Static,
+    Tup,
+    View,
+)
+from symgrad.frontend.containers import known_range
+from symgrad.frontend.context import Lowering
+from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.protocols import own_method
+from symgrad.frontend.several import asked, each, is_one_of_kinds
+from symgrad.frontend.tables import expression
+from symgrad.ir.core import ZERO, Call, Const, Operand
+from symgrad.ir.types import Array, Object, Scalar, Unknown
+
+
+def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
+    """What ``if`` asks: a bool operand, constant where it is known."""
+    if is_one_of_kinds(binding):
+        return truth(ctx, each(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
+    for word in ("__bool__", "__len__"):
+        if own_method(ctx, binding, word) is not None:
+            return truth(ctx, ctx.apply_method(binding, word, [], node), node)
+    match binding:
+        case Maybe():
+            return truth_of(ctx, binding, node, truth)
+        case OneOf():
+            return truth(ctx, asked(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
+        case Static(value):
+            return Const(bool(value))
+        case Num(Const(value)):
+            return Const(bool(value))
+        case External(value, text) if isinstance(value, dict | list | tuple):
+            ctx.rely(text, bool(value), "truth")
+            return Const(bool(value))
+        case View(owner=HeapKey() as key):
+            return truth(ctx, Obj(key), node)
+        case Tup(items):
+            return Const(bool(items))
+        case Obj(key):
+            content = ctx.state.heap[key]
+            if not isinstance(content, Ref):
+                if key.kind == "dict" and all(ctx.is_doubtful(item) for _, item in content):
+                    ctx.check_keys(key, node)
+                return Const(bool(content) or key.kind == "record")
+            return ctx.call("greater", ctx.call("list_len", ctx.read(binding)), Const(0))
+        case External(value, text) if not isinstance(value, np.ndarray):
+            ctx.rely(text, bool(value), "truth")
+            return Const(bool(value))
+        case Bound(owner=Num(operand=held), name=name, function=None) if isinstance(held.type, Unknown | Object):
+            return ctx.call("opaque_attribute", held, attribute=name)  # which may be no method
+        case Fun() | Bound() | Generator():
+            return Const(True)
+        case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
+            made = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # which raises, whatever becomes of it
+            return ctx.read(made, node)
+        case Iter(kind="range", parts=parts):
+            return (
+                ctx.call("greater", ctx.call("range_len", *parts), ZERO) if known_range(parts) is None else Const(bool(known_range(parts)))
+            )
+        case Iter() if binding.key is not None:
+            return Const(True)
+    return unconverted(ctx, ctx.read(binding, node))
+
+
+def as_bool(ctx: Lowering, test: Operand) -> Operand:
+    """A test as a bool of Python's, where the value can be seen: those of NumPy are of another class."""
+    if isinstance(test, Const):
+        return Const(bool(test.value))
+    is_python = isinstance(test.type, Scalar) and test.type.kind == "bool" and test.type.dtype is None
+    return test if is_python else ctx.call("number", test, kind="bool")
+
+
+def unconverted(ctx: Lowering, test: Operand) -> Operand:
+    """What has just been made a bool of Python's, for ``if``, which asks for none."""
+    last = ctx.builder.block.ops[-1] if ctx.builder.block.ops else None
+    if isinstance(last, Call) and last.name == "number" and last.outs == [test] and getattr(last.args[0].type, "kind", None) == "bool":
+        return last.args[0] if isinstance(last.args[0].type, Scalar) else test
+    return test
+
+
+@expression(ast.BoolOp)
+def boolop(ctx: Lowering, node: ast.BoolOp) -> Binding:
+    return both(ctx, node.values, isinstance(node.op, ast.And), node)
+
+
+def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> Binding:
+    """``a and b ...``, ``a or b ...``: the rest is evaluated only where it is needed."""
+    left = ctx.evaluate(nodes[0])
+    if len(nodes) == 1:
+        return left
+    test = truth(ctx, left, nodes[0])
+    if isinstance(test, Const):
+        return both(ctx, nodes[1:], is_and, node) if bool(test.value) == is_and else left
+    return choose_in_turn(ctx, test, node, *((lambda: both(ctx, nodes[1:], is_and, node), lambda: left)[:: 1 if is_and else -1]))
+
+
+@expression(ast.IfExp)
+def ternary(ctx: Lowering, node: ast.IfExp) -> Binding:
+    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    if isinstance(test, Const):
+        return ctx.evaluate(node.body if test.value else node.orelse)
+    return choose(ctx, test, node, lambda: ctx.evaluate(node.body), lambda: ctx.evaluate(node.orelse))
