@@ -372,6 +372,8 @@ class Plan:
         row = ROWS[op.name]
         if row.consumes or row.effect or row.alias != "fresh" or len(op.outs) != 1 or op.name in READS or op.name == "as_written":
             return False
+        if any(isinstance(a, Value) and has_memory(a.type) and self.memory.overwritten(a) for a in op.args):
+            return False
         for scope, time in list(self.demands.required[value]):
             scope, time = self.home(value, scope, time)
             for operand in op.args:

@@ -33,6 +33,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.verify import verify
 from symgrad.passes.aggregates import aggregates
 from symgrad.passes.cse import cse
 from symgrad.passes.dce import dce
@@ -265,7 +266,9 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
         del made.body.yields[: job.output.count], made.results[: job.output.count]
         count -= job.output.count
     if job.request.optimize == "read":
+        verify(made)  # the plan for text is another one than that of code that runs
         made = job.stage("optimized", simplify(made, READABLE))
+        verify(made)
     else:
         made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
