@@ -13,9 +13,7 @@ import traceback
 import types
 from typing import Any
 
-import numpy as np
-
-from symgrad.errors import UnknownType, UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.attributes import attribute_of, class_of_failure
 from symgrad.frontend.bindings import (
@@ -39,17 +37,17 @@ from symgrad.frontend.context import Lowering, standing_for
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exact import NUMBERS, classes_of, exact_class, is_callable, is_instance, possible_classes
 from symgrad.frontend.exceptions import fail_unless, instance_of
-from symgrad.frontend.flow import choose, counted, loop_key
-from symgrad.frontend.generators import drive, gathered
+from symgrad.frontend.flow import choose
+from symgrad.frontend.folding import fold
 from symgrad.frontend.iterate import append, indices_of, items_of, known_items, sequence
-from symgrad.frontend.operands import array_of, known_value, static_key, unwrap
+from symgrad.frontend.operands import known_value, static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.reading import from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.several import asked, each, is_one_of_kinds
-from symgrad.frontend.stepping import begin, is_iterator, iterator
+from symgrad.frontend.stepping import is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.frontend.truths import as_bool, truth
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
@@ -268,107 +266,6 @@ def dict_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return ctx.new_object("dict", content.items())
 
 
-@special(sum)
-def sum_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    start = kwargs.get("start", args[1] if len(args) > 1 else Num(ZERO))
-    over = begin(ctx, args[0], node)
-    if isinstance(over, Generator):
-        return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
-    items = items_of(ctx, over, node)
-    if isinstance(start, Static) and isinstance(start.value, str | bytes):
-        said = "strings" if isinstance(start.value, str) else "bytes"
-        joined = "''.join(seq)" if isinstance(start.value, str) else "b''.join(seq)"
-        return definite(ctx, MISSING, node, TypeError, f"sum() can't sum {said} [use {joined} instead]")
-    if isinstance(items, list):
-        return functools.reduce(lambda a, b: binary(ctx, ast.Add, a, b, node), items, start)
-    return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Add, total, item, node), node)
-
-
-def fold(ctx: Lowering, items: Any, start: Binding, step: Any, node: ast.AST) -> Binding:
-    """Go over items with one running value."""
-    key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
-    ctx.state.names[key] = start
-
-    def body(index: Any) -> None:
-        ctx.state.names[key] = step(ctx.state.names[key], items.item(index))
-
-    counted(ctx, loop_key(ctx, node), [key], items.bounds, body, ctx.loc(node))
-    return ctx.state.names.pop(key)
-
-
-def fold_generator(ctx: Lowering, held: Generator, start: Binding, step: Any, node: ast.AST) -> Binding:
-    """Go over what a generator yields with one running value."""
-    key = (ctx.frame, f"%fold{next(ctx.builder.fresh)}")
-    ctx.state.names[key] = start
-
-    def keep(value: Binding) -> None:
-        ctx.state.names[key] = step(ctx.state.names[key], value)
-
-    gathered(ctx, held, keep, node, lazily=False)
-    return ctx.state.names.pop(key)
-
-
-def check_vector(ctx: Lowering, array: Ref, node: ast.AST) -> None:
-    """Refuse what Python does with the rows of an array one by one: rows have no truth value and no order."""
-    type_ = ctx.type_of(array)
-    rank = type_.rank if isinstance(type_, Array) else None
-    if rank is None:
-        raise UnknownType("how many axes this array has is not known", ctx.loc(node), "make it an array of a known type, with np.ravel")
-    if rank == 0:
-        definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
-    if rank != 1:
-        raise UnsupportedSyntax("rows of an array have no truth value and no order", ctx.loc(node), "use np.any, np.all or np.sort")
-
-
-def _truths(of: Any) -> Any:
-    def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-        if isinstance(args[0], Ref) and isinstance(ctx.type_of(args[0]), Array):
-            check_vector(ctx, args[0], node)
-            return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), args, {}, node))))
-        over = begin(ctx, args[0], node)
-        if isinstance(over, Generator):
-            return search(ctx, over, lambda value: truth(ctx, value, node), of is np.any, node)
-        items = items_of(ctx, over, node)
-        if not isinstance(items, list):
-            return Num(as_bool(ctx, ctx.read(ctx.apply(Static(of, of.__name__), [ctx.make(array_of(ctx, over, None, node))], {}, node))))
-        made: Any = Const(of is np.all)
-        for item in items:
-            test = truth(ctx, item, node)
-            if isinstance(test, Const):
-                if bool(test.value) != (of is np.all):
-                    return Num(Const(of is np.any))
-                continue
-            made = test if isinstance(made, Const) else ctx.call("logical_and" if of is np.all else "logical_or", made, test)
-        return Num(as_bool(ctx, made))
-
-    return lower
-
-
-def search(ctx: Lowering, held: Generator, test: Any, sought: bool, node: ast.AST) -> Binding:
-    """Whether a generator yields a value of which ``test`` is ``sought``: it is left at the first one."""
-    key = (ctx.frame, f"%found{next(ctx.builder.fresh)}")
-    ctx.state.names[key] = Num(Const(not sought))
-    consumer = ctx.frame
-
-    def consume(value: Binding) -> Any:
-        yielding, ctx.frame = ctx.frame, consumer
-        try:
-            outcome = test(value)
-        finally:
-            ctx.frame = yielding
-        outcome = as_bool(ctx, outcome)
-        ctx.state.names[key] = Num(outcome)
-        if isinstance(outcome, Const):
-            return Const(bool(outcome.value) == sought)
-        return outcome if sought else ctx.call("not_", outcome)
-
-    drive(ctx, held, consume, node)
-    return ctx.state.names.pop(key)
-
-
-SPECIAL[any], SPECIAL[all] = _truths(np.any), _truths(np.all)
-
-
 @special(divmod)
 def divmod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     for owner, other, word in ((args[0], args[1], "__divmod__"), (args[1], args[0], "__rdivmod__")):
@@ -555,18 +452,6 @@ def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     operands = [shown(ctx, argument, node) for argument in (*args, *kwargs.values())]
     ctx.call("opaque", Const(print, "print"), *operands, names=tuple(kwargs))
     return Static(None)
-
-
-@special(math.prod)
-def prod_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    start = kwargs.get("start", Num(ONE))
-    over = begin(ctx, args[0], node)
-    if isinstance(over, Generator):
-        return fold_generator(ctx, over, start, lambda total, item: binary(ctx, ast.Mult, total, item, node), node)
-    items = items_of(ctx, over, node)
-    if isinstance(items, list):
-        return functools.reduce(lambda a, b: binary(ctx, ast.Mult, a, b, node), items, start)
-    return fold(ctx, items, start, lambda total, item: binary(ctx, ast.Mult, total, item, node), node)
 
 
 OPERATOR_MODULE = {

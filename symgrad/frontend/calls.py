@@ -43,7 +43,7 @@ from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.keeping import run_again
-from symgrad.frontend.memory import items_known, store_result
+from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import derivative_of, make_derivative, make_pullback
 from symgrad.frontend.numba_kinds import as_python, numba_kind
@@ -56,6 +56,7 @@ from symgrad.frontend.reading import LIBRARIES, from_class, owner_name
 from symgrad.frontend.rows import OF_PLACES, call_row, without_places
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.source import seen_through
+from symgrad.frontend.stores import store_result
 from symgrad.frontend.tables import SPECIAL, callee, expression
 from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method

@@ -29,10 +29,11 @@ from symgrad.frontend.bindings import (
     Tup,
     is_long,
 )
-from symgrad.frontend.builtins import fold, fold_generator, list_
+from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import is_anything, possible_classes
 from symgrad.frontend.exceptions import fail, fail_unless
+from symgrad.frontend.folding import fold, fold_generator
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap

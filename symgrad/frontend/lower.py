@@ -22,12 +22,14 @@ from symgrad.frontend import (
     attributes,
     builtins,
     calls,
+    comparison,
     complexes,
     comprehensions,
     copying,
     expressions,
     factors,
     failing,
+    folding,
     fourier,
     handling,
     iterators,
@@ -39,6 +41,7 @@ from symgrad.frontend import (
     operators,
     ordering,
     statements,
+    truths,
 )
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.bindings import Binding, External, Location, Num, Obj, Ref, Static, Tup
@@ -91,8 +94,9 @@ from symgrad.signature import Static as StaticArgument
 from symgrad.text import array_copy_of, copy_of, is_name, root_of
 
 #: they fill the tables
-CONSTRUCTS = (arrays, attributes, builtins, calls, complexes, comprehensions, copying, expressions, factors, failing, fourier, handling,
-              iterators, keyed, lists, loops, managers, match, operators, ordering, statements)  # fmt: skip
+CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
+              fourier, handling,
+              iterators, keyed, lists, loops, managers, match, operators, ordering, statements, truths)  # fmt: skip
 RESTARTS = 200
 #: containers of Python's that are no trees of numbers: what is read of them is noted, and they are not changed
 MUTABLE = (set, collections.deque, bytearray, list, dict)

@@ -1,4 +1,4 @@
-"""Subscripts: reading ``x[...]`` as a number, a view or a copy, writing to it, and the same for lists and dicts."""
+"""Subscripts that are read: ``x[...]`` as a number, a view or a copy, and the items of lists and dicts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument, as_python_does, definite, definite_item, has_item
 from symgrad.frontend.bindings import (
-    ABSENT,
     MISSING,
     Binding,
     External,
@@ -29,9 +28,8 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
-    is_taken_whole,
 )
-from symgrad.frontend.chosen import one_of_items, store_at
+from symgrad.frontend.chosen import one_of_items
 from symgrad.frontend.containers import item_of_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, missing_item
@@ -41,11 +39,10 @@ from symgrad.frontend.failing import is_step_open
 from symgrad.frontend.flow import choose
 from symgrad.frontend.members import is_enumeration, plain
 from symgrad.frontend.operands import known_value, static_binding
-from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_keys
-from symgrad.frontend.overlapping import order_matters
+from symgrad.frontend.outside import item_text, outside, rely_on_keys
 from symgrad.frontend.protocols import as_index
 from symgrad.frontend.reading import owner_name
-from symgrad.frontend.sequences import item_value, shares
+from symgrad.frontend.sequences import shares
 from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import is_iterator
@@ -53,7 +50,6 @@ from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import INT, Array, List, Scalar, Type, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import joining
-from symgrad.ops.composed.lists import with_part, without_item
 from symgrad.ops.indexing import OPERANDS, is_basic
 from symgrad.text import is_name
 
@@ -407,107 +403,10 @@ def load_external(ctx: Lowering, value: Any, text: str, index: Index, node: ast.
 # ------------------------------------------------------------------ writing
 
 
-def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Binding, whole: ast.AST) -> None:
-    """``owner[node] = value``."""
-    if is_one_of_kinds(owner):
-        index = index_of(ctx, node)
-        each(ctx, owner, whole, lambda held: done(store_item(ctx, held, index, value, whole)))  # type: ignore[func-returns-value]
-        return
-    match owner := definite(ctx, owner, whole):
-        case Ref() if isinstance(ctx.type_of(owner), Array):
-            store_array(ctx, owner, index_of(ctx, node), value, whole)
-        case Obj(key) if key.kind == "list":
-            index = index_of(ctx, node)
-            check_changed(ctx, owner, index, whole)
-            store_list(ctx, owner, index, value, whole)
-        case Obj(key) if is_dict(owner):
-            store_dict(ctx, owner, index_of(ctx, node), value, whole)
-        case Ref() | Num():
-            raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
-        case Iter(kind="flat", parts=(Ref() as target,)):
-            store_flat(ctx, target, index_of(ctx, node), value, whole)
-        case Obj(key):
-            ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
-        case Tup():
-            index_of(ctx, node)
-            fail(ctx, TypeError, f"{exact_class(ctx, owner, whole).__name__!r} object does not support item assignment")
-        case _:
-            change_outside(ctx, owner)
-            raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
-
-
-def done(_: None) -> Binding:
-    """What a store gives."""
-    return ABSENT
-
-
-def store_dict(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> Binding:
-    """``owner[key] = value``; gives None, as for one of several keys each has a path of its own."""
-    if len(index.bindings) == 1 and isinstance(held := index.bindings[0], OneOf):
-        return each(ctx, held, node, lambda one: store_dict(ctx, owner, replace(index, bindings=(one,)), value, node))
-    made = key_of(index)
-    if isinstance(made, Missing):
-        raise UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")
-    ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), made: value}.items()))
-    return ABSENT
-
-
 def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:
     """A member of an enumeration is a key of dicts alone."""
     if any(isinstance(o, Const) and isinstance(o.value, enum.Enum) for o in index.operands):
         raise UnsupportedSyntax("a member of an enumeration is no index", ctx.loc(node), "use its value")
-
-
-def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: ast.AST) -> None:
-    check_places(ctx, index, node)
-    if is_taken_whole(value):
-        raise UnsupportedSyntax("NumPy takes an iterator, a dict, a view of one or a set as one object", ctx.loc(node), "make it a list")
-    type_ = ctx.type_of(owner)
-    if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
-        raise UnknownType("the type of what is written to is not known", ctx.loc(node))
-    operand = ctx.read(value, node)
-    if isinstance(operand.type, List):
-        operand = ctx.array_of(operand, None)
-    if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
-        # NumPy copies where the two sides of a store overlap; the copy is an op here
-        if getattr(operand.type, "rank", None) == 1 and order_matters(ctx, owner, index.step, value):
-            what = "one part of an array is copied to another that it may overlap, with other steps: the order in which NumPy copies counts"
-            raise UnsupportedSyntax(what, ctx.loc(node), "make a copy of the right side")
-        operand = ctx.call("copy", operand)
-    owner, index = bools_as_masks(ctx, owner, index)
-    ctx.store(owner, operand, index.step)
-
-
-def store_result(ctx: Lowering, out: Ref, made: Binding, node: ast.AST) -> Binding:
-    """What was computed into memory that the call names, ``out=x``; gives that memory."""
-    result = ctx.read(made, node)
-    check_axes(ctx, ctx.type_of(out), result, node)
-    ctx.store(out, result, None if out.path else Step("e"))
-    return out
-
-
-def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> None:
-    """A store leaves out leading axes of extent 1, computing in place does not: NumPy never takes a result of more axes."""
-    axes, most = getattr(result.type, "rank", None), getattr(target, "rank", None)
-    if axes is not None and most is not None and axes > most:
-        raise ShapeMismatch(
-            f"a result of {axes} axes is put into an array of {most}", ctx.loc(node), "reshape what has more axes, or make a new array"
-        )
-
-
-def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: ast.AST) -> None:
-    """``x.flat[index] = value``: counted by rows; NumPy repeats a value that is too short, which is refused when it runs."""
-    if not isinstance(ctx.type_of(value), Scalar) and getattr(ctx.type_of(value), "rank", 1) != 1:
-        value = in_a_row(ctx, value) if isinstance(value, Ref) else value
-    if is_in_a_row(ctx, target):
-        made = in_a_row(ctx, target)
-        assert isinstance(made, Ref)
-        store_array(ctx, made, index, value, node)
-    elif index.spec == "i":
-        places = ctx.make(index.operands[0])
-        ctx.apply(Static(np.put, "np.put"), [target, places, value], {}, node)
-    else:
-        raise UnsupportedSyntax("a slice of .flat is written to, of an array that may not lie by rows", ctx.loc(node), "index the array")
 
 
 def is_in_a_row(ctx: Lowering, ref: Ref) -> bool:
@@ -569,53 +468,6 @@ def grid(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     return ctx.apply(Static(joining.open_grid if kind is np.ogrid else joining.dense_grid), [Tup(tuple(axes))], {}, node)
 
 
-def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: ast.AST) -> None:
-    content = ctx.state.heap[owner.key]
-    if not isinstance(content, Ref):
-        if index.spec == "s":
-            items = [b for _, b in content]
-            others, part = items_known(ctx, value, node), static_index(ctx, index, node)
-            if part.step not in (None, 1) and len(range(*part.indices(len(items)))) != len(others):
-                size = len(range(*part.indices(len(items))))
-                fail(ctx, ValueError, f"attempt to assign sequence of size {len(others)} to extended slice of size {size}")
-            items[part] = others
-            ctx.check_still(owner.key)
-            ctx.change(owner.key, tuple(enumerate(items)))
-            return
-        if isinstance(index.operands[0] if index.spec == "i" else None, Const):
-            key = static_index(ctx, index, node)
-            if not -len(content) <= key < len(content):
-                fail(ctx, IndexError, "list assignment index out of range")
-            place = key % len(content)
-            ctx.change(owner.key, tuple((k, value if k == place else b) for k, b in content))
-            return
-        if any(isinstance(b, Obj | Tup | Maybe) for b in (value, *(b for _, b in content))) and index.spec == "i":
-            store_at(ctx, owner, content, index.operands[0], value, node)
-            return
-        made = ctx.make(ctx.list_of([b for _, b in content], node))
-        assert isinstance(made, Ref)
-        for _, item in content:
-            if isinstance(item, Ref):
-                ctx.state.pair(item.location, made.location)
-        ctx.change(owner.key, made)
-        content = made
-    if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
-        assert isinstance(index.bindings[0], tuple)
-        replace_part(ctx, owner, index.bindings[0], ctx.apply(Static(list, "list"), [value], {}, node), node)
-        return
-    if index.spec != "i":
-        raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
-    ctx.check_alone(owner.key)
-    ctx.replace_version(content.location, ctx.call("list_set", ctx.read(content), index.operands[0], item_value(ctx, value, node)))
-    shares(ctx, value, content)
-
-
-def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: ast.AST) -> None:
-    """Put other items in the place of a slice of a list of any length."""
-    start, stop = (Static(None) if part is None else part for part in bounds[:2])
-    become_value(ctx, owner, ctx.apply(Static(with_part), [as_list(ctx, owner), start, stop, others], {}, node), node)
-
-
 def become_value(ctx: Lowering, owner: Obj, made: Binding, node: ast.AST) -> None:
     """Give a list of any length the content of a new list, in which the arrays are the same."""
     ctx.check_still(owner.key)
@@ -639,53 +491,4 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     return [b for _, b in content]
 
 
-def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> None:
-    """Raise what Python raises where a list, deque or tuple is changed at such a place."""
-    name = exact_class(ctx, owner, node).__name__
-    if owner.key.cls is tuple:
-        fail(ctx, TypeError, "'tuple' object does not support item assignment or deletion")
-    if owner.key.exact is collections.deque and "s" in index.spec:
-        fail(ctx, TypeError, "sequence index must be integer, not 'slice'")
-    if index.spec == "i" and isinstance(index.operands[0], Const) and not isinstance(index.operands[0].value, int):
-        fail(ctx, TypeError, f"{name} indices must be integers or slices, not {type(index.operands[0].value).__name__}")
-
-
-def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
-    """``del owner[...]`` on a list or dict of known structure."""
-    if isinstance(owner, Obj) and owner.key.kind == "record":
-        ctx.apply_method(owner, "__delitem__", [held_item(ctx, target.slice, target)], target)
-        return
-    if isinstance(owner, Obj) and (owner.key.cls is set or owner.key.exact is frozenset):
-        fail(ctx, TypeError, f"{exact_class(ctx, owner, target).__name__!r} object doesn't support item deletion")
-    if isinstance(owner, Obj) and isinstance(ctx.state.heap[owner.key], Ref):
-        index = index_of(ctx, target.slice)
-        check_changed(ctx, owner, index, target)
-        if index.spec == "i":
-            become_value(ctx, owner, ctx.apply(Static(without_item), [as_list(ctx, owner), Num(index.operands[0])], {}, target), target)
-            return
-        if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
-            assert isinstance(index.bindings[0], tuple)
-            nothing = ctx.call("list_slice", ctx.read(owner), ZERO, ZERO, NONE)
-            replace_part(ctx, owner, index.bindings[0], ctx.list_sharing(nothing), target)
-            return
-    change_outside(ctx, owner)
-    if not isinstance(owner, Obj) or isinstance(ctx.state.heap[owner.key], Ref):
-        raise UnsupportedSyntax("items can only be deleted from a list or dict made in the function", ctx.loc(target))
-    content = list(ctx.state.heap[owner.key])  # type: ignore[arg-type]
-    index = index_of(ctx, target.slice)
-    if owner.key.kind == "dict":
-        ctx.check_keys(owner.key, target)
-        if (gone := key_of(index)) not in dict(content) and owner.key.exact is not collections.Counter:
-            definite(ctx, MISSING, target, KeyError, repr(gone))
-        ctx.change(owner.key, tuple((k, b) for k, b in content if k != gone))
-        return
-    check_changed(ctx, owner, index, target)
-    items, place = [b for _, b in content], static_index(ctx, index, target)
-    if isinstance(place, int) and not -len(items) <= place < len(items):
-        definite(ctx, MISSING, target, IndexError, "list assignment index out of range")
-    ctx.check_still(owner.key)
-    del items[place]
-    ctx.change(owner.key, tuple(enumerate(items)))
-
-
-__all__ = ["Index", "as_list", "become_value", "index_of", "key_of", "load", "np", "store_item"]
+__all__ = ["Index", "as_list", "become_value", "index_of", "key_of", "load"]

@@ -28,7 +28,7 @@ from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, discard, indices_of, items_of, shorten
-from symgrad.frontend.memory import Index, as_list, become_value, load, store_result
+from symgrad.frontend.memory import Index, as_list, become_value, load
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
@@ -36,6 +36,7 @@ from symgrad.frontend.reading import from_class, generated
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.skeletons import settled
 from symgrad.frontend.stepping import begin
+from symgrad.frontend.stores import store_result
 from symgrad.frontend.tables import METHODS, method
 from symgrad.ir.core import FALSE, Const, Operand, Value
 from symgrad.ir.types import Array, Scalar, Unknown

@@ -9,11 +9,12 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
-from symgrad.frontend.builtins import check_vector, len_, list_
+from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.flow import choose
+from symgrad.frontend.folding import check_vector
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import append, items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding

@@ -18,13 +18,14 @@ from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.keeping import KEEPS
-from symgrad.frontend.memory import check_axes, delete_item, index_of, load, store_item
+from symgrad.frontend.memory import index_of, load
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import change_outside, outside
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, module_named, name_in_module
+from symgrad.frontend.stores import check_axes, delete_item, store_item
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
 from symgrad.frontend.truths import truth

@@ -12,12 +12,12 @@ from symgrad.frontend.bindings import MISSING, Binding, Bound, External, Obj, Re
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.iterate import unpack
-from symgrad.frontend.memory import done, store_item
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.several import each, is_one_of_kinds
+from symgrad.frontend.stores import done, store_item
 from symgrad.frontend.tables import special
 
 

@@ -131,7 +131,7 @@ def held_apart(function: ast.FunctionDef) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["statements", "targets", "expressions", "operators", "comparison", "truths", "calls", "memory", "attributes"]
+    "module", ["statements", "targets", "expressions", "operators", "comparison", "truths", "calls", "memory", "stores", "attributes"]
 )
 def test_what_is_not_evaluated_as_an_expression_is_held(module: str) -> None:
     tree = ast.parse((Path(symgrad.frontend.__file__).parent / f"{module}.py").read_text())
