@@ -75,12 +75,21 @@ def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
     if any(len(axes) != 1 for axes in walked):
         return False
     if walked[0] != walked[1]:
-        return True
+        return not is_mirrored(one, two, walked[0][0], walked[1][0])
     rows = [(a.row, b.row) for a, b in zip(one, two, strict=True) if not a.walks]
     if any(isinstance(a, Const) and isinstance(b, Const) and a.value != b.value for a, b in rows):
         return False
     (place,) = walked[0]
     return steps_matter(one[place], two[place], all(a is not None and a == b for a, b in rows))
+
+
+def is_mirrored(to: list[Axis], of: list[Axis], down: int, across: int) -> bool:
+    """Is a row copied to the column of the same place, or the other way round?  The cell that both have is copied to itself."""
+    row, column = of[down].row, to[across].row
+    whole = all((axis.start, axis.step) == (0, 1) for axis in (to[down], of[across]))
+    if isinstance(row, Const) and isinstance(column, Const):
+        return whole and bool(row.value == column.value)
+    return whole and row is not None and row is column
 
 
 def steps_matter(to: Axis, of: Axis, in_one_row: bool) -> bool:

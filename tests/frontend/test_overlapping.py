@@ -60,7 +60,15 @@ def test_the_way_out_of_an_order_that_counts() -> None:
     [
         ("a[1] = a[:, 2]", "refused"),
         ("a[:, 1] = a[0]", "refused"),
-        ("a.T[1] = a[1]", "refused"),
+        ("a.T[1] = a[1]", "right"),  # a column becomes the row of the same place: the cell of both is copied to itself
+        ("a[:, 0] = a[0]", "right"),
+        ("a[k] = a[:, k]", "right"),
+        ("a[..., 2] = a[2, ...]", "right"),
+        ("a[:, -1] = a[-1]", "right"),
+        ("c = a[:, 0]\n    c[...] = a[0]\n    a[0] = c", "right"),
+        ("for i in range(3):\n        a[i] = a[:, i]", "right"),
+        ("a[1:, 1] = a[1, 1:]", "refused"),
+        ("a.T[1] = a[2]", "refused"),
         ("a[1] = a[2]", "right"),
         ("a[:, 1] = a[:, 0]", "right"),
         ("a[k] = a[k - 1]", "right"),
