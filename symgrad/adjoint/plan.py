@@ -365,7 +365,7 @@ class Plan:
                     self.save(value)
 
     def save_operands(self, value: Value) -> bool:
-        """Where nothing without a name is saved, let the operands of the op that computes a value be had in its place."""
+        """Where only variables of the user's are saved, demand the operands of the op that computes a value, and not the value."""
         op = self.layout.op_of(value)
         if not self.costs.by_name or value.name is not None or not isinstance(op, Call) or not self.costs.is_cheap(op):
             return False
