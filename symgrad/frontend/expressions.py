@@ -80,7 +80,7 @@ def elements(
     generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
     evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
 ) -> list[Binding]:
-    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are gone over at once,
+    """Elements of a display or arguments of a call, stars spread; ``generated`` lowers generator expressions that are consumed at once,
     ``evaluate`` all other expressions."""
     made: list[Binding] = []
     for node in nodes:

@@ -32,6 +32,7 @@ class Later:
     make: Callable[[], Derivation]
     made: Derivation | None = None
     reading: Callable[[], Emitted | None] | None = None  #: makes the text that is read, with the user's own; None if it cannot
+    text: Emitted | None = None  #: the text that is read, once it has been asked for
 
     def __call__(self) -> Derivation:
         with LOCK:
@@ -47,8 +48,10 @@ class Later:
     def shown(self) -> Emitted:
         """The text that is read: with the user's statements as they were written, where that can be made."""
         with LOCK:
-            made = None if self.reading is None else self.reading()
-        return self.readable() if made is None else made
+            if self.text is None:
+                kept = None if self.reading is None else self.reading()
+                self.text = self.readable() if kept is None else kept
+            return self.text
 
     def readable(self) -> Emitted:
         """The text nearest to the user's statements that can be run."""
