@@ -18,6 +18,8 @@ import pytest
 import symgrad
 from symgrad.eager import Tensor
 from symgrad.errors import SymgradError
+from symgrad.frontend.bindings import State
+from symgrad.frontend.joins import Joining
 from symgrad.ir.core import TRUE, Block, If, walk
 from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
@@ -369,3 +371,28 @@ def test_a_long_record_is_swept() -> None:
     y.sum().backward()
     assert x.grad is not None
     assert x.grad.numpy() == pytest.approx(1.001**1500)
+
+
+def risky(count: int) -> str:
+    """Arrays that are made anew by statements each of which may raise, under a handler."""
+    lines = [line for k in range(count) for line in (f"x = x * w + 1.0 / int(w > 0.{k % 3})", f"x = np.sin(x[::{1 - 2 * (k % 2)}])")]
+    handler = ["try:", *(f"    {line}" for line in lines), "except ZeroDivisionError:", "    x = 0.5 * x", "x[0] += w"]
+    return body(["x = x.copy()", *handler])
+
+
+def test_what_is_known_of_arrays_that_are_gone_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the work for a handler grows with the third power of the statements that it is for."""
+    pairs: list[int] = []
+    joined = Joining.joined
+
+    def counted(self: Joining) -> State:
+        state = joined(self)
+        pairs.append(sum(map(len, state.partners.values())))
+        return state
+
+    monkeypatch.setattr(Joining, "joined", counted)
+    function = function_of(risky(12))
+    check_grads(function, (np.linspace(0.3, 1.2, 4), 0.9))
+
+    assert len(pairs) > 30
+    assert max(pairs) <= 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, loosened
-from symgrad.adjoint.implied import implied
+from symgrad.adjoint.implied import Implied, implied
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unread import Mask, common
@@ -43,13 +43,20 @@ def in_doubt(sweep: Sweep, scope: Scope, mask: Mask) -> Mask:
     """The conditions of a mask that the branches around do not say to hold."""
     if not mask:
         return ()
-    taken: list[tuple[Operand, bool]] = []
-    around: Scope | None = scope
-    while around is not None:
-        taken += [] if around.side is None else [(around.side[0], around.side[1] == 0)]
-        around = around.parent
-    known = implied(sweep.producers, reversed(taken))
+    known = known_in(sweep, scope)
     return tuple((condition, side) for condition, side in mask if known.outcome(condition) is not side)
+
+
+def known_in(sweep: Sweep, scope: Scope) -> Implied:
+    """The bools that are known in a block."""
+    if scope not in sweep.known:
+        taken: list[tuple[Operand, bool]] = []
+        around: Scope | None = scope
+        while around is not None:
+            taken += [] if around.side is None else [(around.side[0], around.side[1] == 0)]
+            around = around.parent
+        sweep.known[scope] = implied(sweep.producers, reversed(taken))
+    return sweep.known[scope]
 
 
 def sink(sweep: Sweep, scope: Scope, index: int, sides: list[Scope]) -> None:

@@ -20,6 +20,7 @@ class Implied:
 
     producers: Mapping[Operand, Op]
     known: dict[Operand, bool] = field(default_factory=dict)
+    asked: dict[Operand, Operand] = field(default_factory=dict)  #: what bools have been reduced to since something was noted last
 
     def note(self, test: Operand, outcome: bool) -> None:
         """A test had an outcome; those of the branches around it are known."""
@@ -27,6 +28,7 @@ class Implied:
         if not isinstance(test, Value):
             return
         self.known[test] = outcome
+        self.asked.clear()
         match self.producers.get(test):
             case Call(name="not_", args=[inner]):
                 self.note(inner, not outcome)
@@ -36,6 +38,14 @@ class Implied:
 
     def reduced(self, operand: Operand) -> Operand:
         """What a bool is in the block: a literal, or the value that was chosen on the sides that were taken."""
+        if not isinstance(operand, Value):
+            return operand
+        if operand not in self.asked:
+            self.asked[operand] = self.followed(operand)
+        return self.asked[operand]
+
+    def followed(self, operand: Operand) -> Operand:
+        """``reduced``, by following what the bool is made of."""
         while isinstance(operand, Value) and operand not in self.known:
             op = self.producers.get(operand)
             match op:

@@ -10,6 +10,7 @@ from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type,
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
 from symgrad.adjoint.fit import NARROW, Doubts, in_dtype, is_narrow
+from symgrad.adjoint.implied import Implied
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.mixed import mixed
@@ -48,6 +49,7 @@ class Sweep:
     producers: dict[Operand, Op] = field(init=False)
     layout: Layout = field(default_factory=Layout)
     counts: dict[Value, int] = field(init=False)
+    known: dict[Scope, Implied] = field(default_factory=dict)  #: the bools that are known in a block
     narrow: bool = field(init=False)  #: is some number narrower than Python's?
 
     def __post_init__(self) -> None:

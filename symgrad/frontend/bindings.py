@@ -7,7 +7,7 @@ Memory becomes values here: an array object is a ``Location`` whose content is t
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -317,6 +317,27 @@ class State:
         if one is not other:
             self.partners[one] = {**self.partners.get(one, NO_LOCATIONS), other: None}
             self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
+
+    def share_all(self, one: Location, others: Iterable[Location]) -> None:
+        """Note that a location may share memory with each of others."""
+        near = {**self.partners.get(one, NO_LOCATIONS)}
+        for other in others:
+            if other is not one and other not in near:
+                near[other] = None
+                self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
+        self.partners[one] = near
+
+    def drop_partners(self, outside: Iterable[Location]) -> None:
+        """Forget what was noted of locations that are gone: nothing follows from it for those that share memory with them.
+
+        Arrays from ``outside`` never are.
+        """
+        kept = {*self.memory, *self.stored_arrays, *outside}
+        for location, others in list(self.partners.items()):
+            if location not in kept:
+                del self.partners[location]
+            elif not kept >= others.keys():
+                self.partners[location] = {other: None for other in others if other in kept}
 
     def relate(self, one: HeapKey, other: HeapKey, same: Operand) -> None:
         """Note that two objects may be one: a bool says whether they are."""

@@ -187,6 +187,8 @@ class Joining:
         if gone and not gone.isdisjoint(reached(state)):
             raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
+        outside = (*self.ctx.arrays.values(), *self.ctx.owned.values())
+        state.drop_partners(held.location for held in outside if isinstance(held, Ref))
         state.codes = frozenset().union(*(s.codes for s in alive))
         if len(state.codes) == 1:
             state.names[CODE] = Num(Const(next(iter(state.codes))))
@@ -356,10 +358,10 @@ class Joining:
 
     def pair(self, side: Side, made: Location, source: Location) -> None:
         """Note that a new array may share memory with one of a side, and with all that this one may share there."""
-        for other in (source, *self.state.near(source), *side.state.near(source)):
-            self.state.share(made, other)
-            if (after := self.promoted.get((side.block, other))) is not None:
-                self.state.share(made, after)
+        near = dict.fromkeys((source, *self.state.near(source), *side.state.near(source)))
+        if self.promoted:
+            near |= {after: None for other in near if (after := self.promoted.get((side.block, other))) is not None}
+        self.state.share_all(made, near)
 
     def is_one_of(self, made: Location | None, one: Location | None, two: Location | None) -> bool:
         """Note which arrays a new one may be; False where that is not asked, or not known."""
