@@ -99,9 +99,12 @@ rule(f"mean(x, {_AXES})", reduction_law(np.mean), emit=reduction_text("mean"), l
 rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), emit=reduction_text("var", "ddof"),
      x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
             "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+# the deviation of one element is zero whatever it is: the divisor is then 1, not zero
+_SIZE = "reduced_size(shape_of(x), axis=axis)"
+_ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1)), "
+         "shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
 rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), emit=reduction_text("std", "ddof"),
-     x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread("
-            "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+     x_grad="(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
 constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True)
 
@@ -263,8 +266,7 @@ constant(f"initial_share{_SHARES}", lambda types, settings, dim: types[1], emit=
 _DEVIATION = "(x - mean(x, axis=axis, keepdims=True)) * spread("
 rule(f"var_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.var), emit=of_text("var"), x_grad=_DEVIATION +
      "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=_DEVIATION +
-     "out_grad / (out * (reduced_size(shape_of(x), axis=axis) - ddof)), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=_DEVIATION + _ROOT)  # fmt: skip
 rule("cumsum_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumsum"), x_grad=ROWS["cumsum"].pullbacks["x"], linear="x")
 rule("cumprod_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumprod"), x_grad=ROWS["cumprod"].pullbacks["x"])
 rule("fsum(x)", float_law, emit="math.fsum(x)", linear="x", x_grad="spread(out_grad, shape_of(x))")

@@ -46,3 +46,15 @@ def test_functions_of_arrays_of_a_number(text: str, after: str, number: str) -> 
     value = NUMBERS[number]
     verdict = judged(function_of(source), {"a": value, "b": value})
     assert verdict[0] in ("right", "not taken"), (source, verdict)
+
+
+DEVIATIONS = ("np.std(x * x)", "np.std(x * x, axis=0)", "np.std(x * x, axis=-1, keepdims=True)", "x.std(ddof=0)", "np.nanstd(x * x)",
+              "np.nanstd(x * x, axis=0)", "np.std(np.exp(x), axis=0, dtype=float)")  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shape"), list(product(DEVIATIONS, [(1,), (1, 3), (3, 1), (1, 1), (2,)])), ids=str)
+def test_the_deviation_of_one_element_is_flat(text: str, shape: tuple[int, ...]) -> None:
+    source = f"import numpy as np\ndef f(x, a):\n    return np.sum(np.cos(a * {text}))\n"
+    x = 0.3 + 0.4 * np.arange(np.prod(shape)).reshape(shape)
+    verdict = judged(function_of(source), {"x": x, "a": 1.3})
+    assert verdict[0] == "right", (source, verdict)

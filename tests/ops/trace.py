@@ -115,6 +115,8 @@ def run(node: ast.AST, names: dict[str, Any]) -> Any:
             return not run(inner, names)
         case ast.BinOp(left=left, op=op, right=right):
             return apply(BINARY[type(op)], [run(left, names), run(right, names)], {})
+        case ast.IfExp(test=test, body=body, orelse=orelse):  # of settings
+            return run(body if run(test, names) else orelse, names)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             name = spelling.operator(type(op))
             assert name is not None

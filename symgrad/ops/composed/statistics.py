@@ -341,8 +341,12 @@ def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
 
 def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
            correction: Any = None) -> Any:  # fmt: skip
-    """``np.nanstd`` of the elements that are numbers."""
-    return np.sqrt(nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction))
+    """``np.nanstd`` of the elements that are numbers; that of one element is zero whatever it is, and so is its slope."""
+    made = nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction)
+    if where is not None or mean is not None or a.dtype.kind in "iub":
+        return np.sqrt(made)
+    alone = np.sum(np.where(np.isnan(a), np.zeros_like(a), np.ones_like(a)), axis=axis, keepdims=keepdims) == 1
+    return np.where(alone, made, np.sqrt(np.where(alone, np.ones_like(made), made)))[()]
 
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
