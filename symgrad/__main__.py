@@ -137,7 +137,7 @@ def show(options: argparse.Namespace) -> int:
     derived = derive(function, options)
     given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
     call = () if options.sig is not None or args is None else args
-    stage = None if options.stage is None else tuple(options.stage.split(","))
+    stage = None if options.stage is None else options.stage if "," not in options.stage else tuple(options.stage.split(","))
     kind = "ir" if options.ir or stage else "gradient_source"
     text = derived.ir(*call, stage=stage, **given) if kind == "ir" else derived.source(*call, **given)
     facts: dict[str, Any] = {
@@ -166,8 +166,23 @@ def explain(options: argparse.Namespace) -> int:
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     given: dict[str, Any] = {} if options.sig is None else {"signature": options.sig}
-    text = derive(function, options).explain(*(() if options.sig is not None or args is None else args), **given)
-    print(json.dumps({"target": options.target, "explanation": text}, indent=2) if options.json else text.rstrip())
+    derived, call = derive(function, options), () if options.sig is not None or args is None else args
+    facts = {"target": options.target, "explanation": derived.explain(*call, **given)}
+    if options.timings:
+        facts["timings"] = derived.timings(*call, **given)
+    print(json.dumps(facts, indent=2) if options.json else "\n".join(text.rstrip() for text in [*facts.values()][1:]))
+    return 0
+
+
+def passes(options: argparse.Namespace) -> int:
+    """Print which passes run for a target, and in which order."""
+    from symgrad.pipeline.registry import PIPELINES, page
+
+    for target in options.targets:
+        if target not in PIPELINES:
+            raise Usage(f"there is no target {target!r}; there are {', '.join(PIPELINES)}")
+    pages = {target: [*page(target)] for target in options.targets or PIPELINES}
+    print(json.dumps(pages, indent=2) if options.json else "\n\n".join("\n".join(lines) for lines in pages.values()))
     return 0
 
 
@@ -241,7 +256,9 @@ def parser() -> argparse.ArgumentParser:
     shower = verbs.add_parser("show", parents=[common], help="print a function and its gradient's source")
     shower.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
     shower.add_argument("--ir", action="store_true", help="print the IR instead of the source")
-    shower.add_argument("--stage", help="the IR after a stage ('lowered'), or what two stages changed ('lowered,simplified')")
+    shower.add_argument(
+        "--stage", help="the IR after a stage ('lowered') or a pass ('hoist'), or what two stages changed ('lowered,simplified')"
+    )
     shower.add_argument("--value", action="store_true", help="show value_and_grad instead of grad")
     shower.add_argument("--strict", action="store_true", help="refuse arguments that the result does not depend on")
     shower.set_defaults(run=show)
@@ -249,10 +266,15 @@ def parser() -> argparse.ArgumentParser:
     explainer.add_argument("--sig", help="types of the arguments: 'f8[:], float'")
     explainer.add_argument("--value", action="store_true", help="explain value_and_grad instead of grad")
     explainer.add_argument("--strict", action="store_true", help="refuse arguments that the result does not depend on")
+    explainer.add_argument("--timings", action="store_true", help="print what each pass took, too")
     explainer.set_defaults(run=explain)
     checker = verbs.add_parser("check", parents=[common], help="compare the gradient with differences")
     checker.add_argument("--directions", type=int, default=3, help="random directions for each order")
     checker.set_defaults(run=check)
+    lister = verbs.add_parser("passes", help="print which passes run for a target, in order")
+    lister.add_argument("targets", metavar="TARGET", nargs="*", help="for example numpy (default: all)")
+    lister.add_argument("--json", action="store_true", help="print JSON")
+    lister.set_defaults(run=passes)
     explained = verbs.add_parser("errors", help="print what kinds of errors mean, and the ways out")
     explained.add_argument("kinds", metavar="KIND", nargs="*", help="for example NotScalar (default: a line for each)")
     explained.add_argument("--json", action="store_true", help="print JSON")

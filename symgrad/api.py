@@ -26,6 +26,7 @@ from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.exits import watched
 from symgrad.explaining import explain as explained
+from symgrad.explaining import timings as timed
 from symgrad.files import check_free, write_file
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, from_source, plain_function, read, seen_through
@@ -34,7 +35,7 @@ from symgrad.ir.difference import difference
 from symgrad.ir.show import show
 from symgrad.jit import Jit, available
 from symgrad.marks import on_backward, stop_gradient
-from symgrad.notes import Notes
+from symgrad.notes import Notes, Trace
 from symgrad.parameters import (
     Options,
     What,
@@ -239,8 +240,14 @@ class Derived:
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
-        """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them."""
-        stages = self._entry(args, kwargs, signature).compiled.stages()
+        """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them.
+
+        A stage may also be the name of a pass (``python -m symgrad passes`` lists them): the IR is then that which it left last.
+        """
+        entry = self._entry(args, kwargs, signature)
+        stages = entry.compiled.stages()
+        if isinstance(stage, str) and stage not in stages and (stopped := self._retold(entry, stage).trace.stopped) is not None:
+            return show(stopped)
         names = ("optimized",) if stage is None else (stage,) if isinstance(stage, str) else stage
         if not 1 <= len(names) <= 2 or not all(name in stages for name in names):
             kept = ", ".join(stages) or "none kept"
@@ -253,15 +260,35 @@ class Derived:
     def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
         """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
         entry = self._entry(args, kwargs, signature)
-        notes, source = Notes(), read(self._function)
-        with LOCK:
-            self._make(self._function, entry.signature, entry.compiled.pins, notes)
+        source = read(self._function)
 
         def line(file: str, number: int) -> str:
             return source.line(number) if file == source.file else linecache.getline(file, number).rstrip("\n")
 
         span = (source.file, source.node.lineno, source.node.end_lineno or source.node.lineno)
-        return explained(f"{self!r} for {entry.signature}", notes, line, span)
+        return explained(f"{self!r} for {entry.signature}", self._retold(entry), line, span)
+
+    @boundary
+    def timings(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
+        """How long each pass takes on the function, in ms: the derivative is made anew for arguments like these.
+
+        >>> import symgrad
+        >>> print(symgrad.grad(lambda x: x * x).timings(2.0))  # doctest: +ELLIPSIS
+        grad(<lambda>...) for x: float
+        <BLANKLINE>
+            ms  runs  pass
+        ...  simplify
+        ...
+        """
+        entry = self._entry(args, kwargs, signature)
+        return timed(f"{self!r} for {entry.signature}", self._retold(entry).trace.timings)
+
+    def _retold(self, entry: Entry, stop_after: str = "") -> Notes:
+        """What the stages tell while the derivative is made anew; nothing else is done with it."""
+        notes = Notes(trace=Trace(stop_after=stop_after))
+        with LOCK:
+            self._make(self._function, entry.signature, entry.compiled.pins, notes)
+        return notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_o
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.readings import Reading, Readings
+from symgrad.pipeline.runner import timed
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.depth import deep_calls
@@ -60,8 +61,9 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
     if known is not None and (again := known.again()) is not None:
         return source, again, known
     try:
-        lowered = lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
-                        pins=dict(request.pins), notes=notes)  # fmt: skip
+        with timed(notes, "read", "lower"):
+            lowered = lower(source, signature, derive=derive_inside, no_grad=request.no_grad, wrt=request.wrt,
+                            pins=dict(request.pins), notes=notes)  # fmt: skip
     except SymgradError as refusal:
         if readings is not None:
             readings[asked] = anew(refusal)
@@ -80,8 +82,11 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
     if jit and texts_kept(family_of(function)):
         return
     imported("symgrad.pipeline.derivation")
+    registry = imported("symgrad.pipeline.registry")
+    registry.import_passes("numpy")
     if jit and has_numba():
-        imported("symgrad.loops.lower")
+        imported("symgrad.pipeline.lowering")
+        registry.import_passes("numba")
         if "numba" in sys.modules:
             with LOCK:
                 own_compiler()

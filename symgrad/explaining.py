@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from symgrad.notes import KINDS, Note
+from symgrad.notes import KINDS, Note, Timing
 
 LABEL = max(map(len, KINDS)) + 2  #: the width of a kind
 Lines = Callable[[str, int], str]  #: a line of a file
@@ -72,4 +72,32 @@ def below(text: str, notes: list[Note]) -> list[str]:
     return made
 
 
-__all__ = ["explain"]
+def timings(title: str, taken: Sequence[Timing]) -> str:
+    """What each pass took in ms, in the order in which the stages ran, those of one name in a stage together.
+
+    >>> print(timings("grad of f", [Timing("simplify", "fold", 0.002), Timing("simplify", "fold", 0.001)]))
+    grad of f
+    <BLANKLINE>
+        ms  runs  pass
+       3.0     2  simplify
+       3.0     2    fold
+    <BLANKLINE>
+       3.0     2  in all
+    <BLANKLINE>
+    """
+    stages: dict[str, dict[str, list[float]]] = {}
+    for one in taken:
+        stages.setdefault(one.stage, {}).setdefault(one.name, []).append(one.seconds)
+    made = [title, "", "    ms  runs  pass"]
+    for stage, passes in stages.items():
+        made.append(line(f"{stage}", [second for seconds in passes.values() for second in seconds]))
+        made += [line(f"  {name}", seconds) for name, seconds in passes.items() if len(passes) > 1 or name not in (stage, "")]
+    return "\n".join([*made, "", line("in all", [one.seconds for one in taken])]) + "\n"
+
+
+def line(name: str, seconds: Sequence[float]) -> str:
+    """A line of the table."""
+    return f"{1000 * sum(seconds):6.1f}  {len(seconds):4}  {name}"
+
+
+__all__ = ["explain", "timings"]

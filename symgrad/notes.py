@@ -8,8 +8,11 @@ A function carries its collector (``func.notes``, None unless asked for), so eac
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.location import Loc
 
@@ -59,6 +62,31 @@ class Note:
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long a pass of a stage took."""
+
+    stage: str
+    name: str
+    seconds: float
+
+
+@dataclass(slots=True)
+class Trace:
+    """What ran: ``timings`` says how long each pass took, in order; ``stopped`` is the function as the pass ``stop_after`` left it last."""
+
+    timings: list[Timing] = field(default_factory=list)
+    stop_after: str = ""
+    stopped: Any = None
+
+    @contextmanager
+    def timed(self, stage: str, name: str) -> Iterator[None]:
+        """Note how long what stands in the block took."""
+        started = time.perf_counter()
+        yield
+        self.timings.append(Timing(stage, name, time.perf_counter() - started))
+
+
 @dataclass(slots=True)
 class Notes:
     """A collector; what is told twice is kept once, in the order in which it was told first.
@@ -70,6 +98,11 @@ class Notes:
     """
 
     made: dict[Note, None] = field(default_factory=dict)
+    trace: Trace = field(default_factory=Trace)
+
+    def silent(self) -> Notes:
+        """A collector of its own for what is not told, with the same trace."""
+        return Notes(trace=self.trace)
 
     def add(self, stage: str, kind: str, loc: Loc, message: str, *, name: str | None = None, hint: str = "") -> None:
         """Tell something; ``LookupError`` if the stage or the kind has no entry in the tables of this module."""
@@ -93,4 +126,4 @@ class Notes:
         return len(self.made)
 
 
-__all__ = ["KINDS", "STAGES", "Note", "Notes"]
+__all__ = ["KINDS", "STAGES", "Note", "Notes", "Timing", "Trace"]

@@ -27,6 +27,12 @@ from symgrad.ops.into import SUFFIX
 
 VECTOR = ("arctan", "arctan2", "cbrt", "cos", "exp", "log", "power", "sin", "tan", "tanh")
 NUMBERS = (float, complex, np.inexact)
+#: after so many rounds a loop has no end
+ROUNDS = 10_000
+
+
+class Endless(Exception):
+    """A loop that does not end for these arguments."""
 
 
 def interpret(func: Func, args: Sequence[Any], objects: Mapping[str, Any] | None = None) -> list[Any]:
@@ -121,11 +127,13 @@ class Machine:
     def run_while(self, op: While, env: dict[Value, Any]) -> list[Any]:
         carried = [self.read(o, env) for o in op.inits]
         rounds = 0
-        while self.block(op.test, carried, env)[0]:
+        while rounds <= ROUNDS and self.block(op.test, carried, env)[0]:
             carried = self.block(op.body, carried, env)
             rounds += 1
             if op.until and carried.pop():
                 break
+        if rounds > ROUNDS:
+            raise Endless
         return [*carried, rounds]
 
     def call(self, op: Call, args: list[Any]) -> Sequence[Any]:
@@ -137,6 +145,11 @@ class Machine:
             return by_hand(args, op.settings)
         if op.name.endswith(SUFFIX):
             return self.overwrite(op, args)
+        if row.statement and row.consumes:
+            if not self.in_place:
+                args[0] = duplicate(args[0])
+            evaluate(row, args, op.settings, [a.type for a in op.args])
+            return (args[0],)
         made = evaluate(row, args, op.settings, [a.type for a in op.args])
         if len(row.outs) == 1 and len(op.outs) == 1:
             return (made,)
@@ -150,9 +163,13 @@ class Machine:
             args[0] = np.array(args[0], order="K", copy=True)
         if place is not None and self.in_place:
             assert args[0] is args[1 + place]
-        made = evaluate(row, args[1:count], row.settings, [a.type for a in op.args[1:count]])
+        operands = args[1:count]
         if op.settings["index"]:
             base, index = target(args[0], op.settings["index"], args[count:])
+            if place is not None:  # the operand is the part that is written to
+                operands[place] = base[index]
+        made = evaluate(row, operands, row.settings, [a.type for a in op.args[1:count]])
+        if op.settings["index"]:
             base[index] = made
         else:
             args[0][...] = made
@@ -170,7 +187,7 @@ def shallow(x: Any) -> Any:
 def names() -> dict[str, Any]:
     """What emitted text may name: NumPy, math and the functions of the runtime."""
     found: dict[str, Any] = {}
-    for module in ("symgrad.runtime.special", "symgrad.runtime.support"):
+    for module in ("symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.contractions", "symgrad.runtime.support"):
         try:
             found.update(vars(importlib.import_module(module)))
         except ModuleNotFoundError:
@@ -364,7 +381,7 @@ BY_HAND: dict[str, Callable[[list[Any], dict[str, Any]], Sequence[Any]]] = {
     "take": do_take,
     "take_written": do_take_written,
     "set_at": do_set_at,
-    "add_at": do_add_at,
+    "add_at": do_add_at, "scatter_add": do_add_at,
     "add_written": do_add_written,
     "copy": lambda args, settings: (duplicate(args[0]),),
     "accumulate": do_accumulate,

@@ -140,8 +140,8 @@ def a_pass(copy: Copy, right: bool) -> tuple[bool, str]:
     text = PASS.replace("RESULT", "inner.args[0]" if right else "inner.outs[0]")
     (copy.place / "symgrad/passes/renegated.py").write_text(text, encoding="utf-8")
     (copy.place / "tests/passes/renegated.ir").write_text(PAIR, encoding="utf-8")
-    copy.insert("symgrad/pipeline/stages.py", "from symgrad.passes.reuse", "from symgrad.passes.renegated import renegated\n")
-    copy.replace("symgrad/pipeline/stages.py", "(fold, cse, conditions, dce, cancel)", "(fold, renegated, cse, conditions, dce, cancel)")
+    copy.replace("symgrad/pipeline/registry.py", 'Pass("cse", ', 'Pass("renegated", preserves=ALL),\n        Pass("cse", ')
+    copy.replace("symgrad/pipeline/registry.py", '"fold cse conditions dce cancel"', '"fold renegated cse conditions dce cancel"')
     ran, said = copy.checks("tests/passes/test_passes.py", "-k", "renegated and not tells")
     if ran:
         ran, said = copy.checks("tests/test_corpus.py", "-k", "scalars")

@@ -162,7 +162,7 @@ def test_neither_importing_nor_generating_imports_what_is_slow(tmp_path: Path) -
 
 def test_a_first_derivative_imports_and_reads_what_it_needs(tmp_path: Path) -> None:
     made = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
-    loops = "assert not {'symgrad.loops.lower', 'importlib.metadata'} & set(sys.modules)"
+    loops = "assert not {'symgrad.pipeline.lowering', 'importlib.metadata'} & set(sys.modules)"
     read = "from symgrad.ops import spelling; assert spelling.signature_of.cache_info().misses < 10"
     run("; ".join((made, loops, read)), tmp_path)
 
@@ -173,7 +173,7 @@ def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_
 import os, sys, symgrad
 os.environ["SYMGRAD_CACHE_DIR"] = {place!r}
 derivative = symgrad.grad(symgrad.from_source("def {name}(x): return x * x"), jit=True)
-print("symgrad.loops.lower" in sys.modules, "numba" in sys.modules)
+print("symgrad.pipeline.lowering" in sys.modules, "numba" in sys.modules)
 derivative(3.0)
 """
     programs = [code.format(place=str(tmp_path / "kept"), name=name) for name in ("square", "square", "other")]

@@ -8,38 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone, walk
+from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists, slots
 from symgrad.loops.arrays import as_float
-from symgrad.loops.bound import bound, doubtful_values
-from symgrad.loops.buffers import buffers, unaliased
-from symgrad.loops.checks import checks_first
-from symgrad.loops.columns import columns
 from symgrad.loops.context import Context, Frame, Listing, Stacks, Thing, is_nothing
-from symgrad.loops.contract import contract
-from symgrad.loops.finite import finite
 from symgrad.loops.forms import CHEAP, Form, cast_to, mapped, refuse
-from symgrad.loops.merge import merge
-from symgrad.loops.ordering import sorted_once
-from symgrad.loops.parting import Parted, parted
-from symgrad.loops.predicates import predicates
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
-from symgrad.loops.recalled import recalled
-from symgrad.loops.rounds import rounds
 from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.scalars import as_kind, bail_out
 from symgrad.loops.stencils import neighbours
-from symgrad.loops.strips import strips
 from symgrad.loops.tapes import exemplify, given_lists, parts_of
-from symgrad.loops.versions import versions
-from symgrad.loops.widths import widths
-from symgrad.loops.writer import Range, Writer, key_of, number, scalar
+from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
-from symgrad.passes.apart import apart
 from symgrad.passes.dce import dce
-from symgrad.passes.halves import halves
-from symgrad.passes.stacks import stacks
 
 #: rows that call a function as it is
 OPAQUE = ("opaque", "opaque_pure")
@@ -47,55 +29,22 @@ OPAQUE = ("opaque", "opaque_pure")
 WINNING = {"maximum": "greater", "minimum": "less"}
 
 
-def to_loops(func: Func) -> Func:
-    """A new function that computes the same with loops over scalars only; ``OutOfReach`` where there is none.
+def walked(func: Func, unsure: set[Value]) -> Lowering:
+    """The walk over a function, which is changed in place; ``unsure`` are values that may stand for names that are not bound.
 
-    It may leave early (by an exception) for any arguments, never with a result that differs.
+    Raises OutOfReach where there are no loops that compute the same. These may leave early (by an exception) for any arguments,
+    never with a result that differs.
     """
-    lowering = walked(halves(clone(func)))
-    body = lowering.writer.build.block
-    body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
-    return improved(Func(func.name, body, list(func.results), func.loc, None, func.doc), lowering.writer)
-
-
-def to_halves(func: Func) -> Parted:
-    """The same for a pullback, in which ``seeds`` stands between the halves."""
-    lowering = walked(clone(func))
-    return parted(lowering, lowering.results, improved)
-
-
-def walked(func: Func) -> Lowering:
-    """The walk over a function, which is changed in place."""
-    func = sorted_once(rounds(recalled(predicates(func))))
-    try:
-        lowering = Lowering(*surely_bound(widths(without_messages(clone(func)))))
-        lowering.run()
-    except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
-        lowering = Lowering(*surely_bound(widths(apart(stacks(without_messages(clone(func)))))))
-        lowering.run()
+    lowering = Lowering(func, unsure)
+    lowering.run()
     return lowering
 
 
-def improved(func: Func, writer: Writer) -> Func:
-    """What the walk wrote with fewer and smaller loops and arrays, and in SSA form; in place."""
-    body = func.body
-    merge(body, writer)
-    contract(body, writer)
-    buffers(body, writer)
-    strips(body, writer)
-    columns(body, writer)
-    unaliased(body)
-    made = versions(func)
-    finite(made.body)
-    made = dce(made)
-    checks_first(made.body)
-    return made
-
-
-def surely_bound(func: Func) -> tuple[Func, set[Value]]:
-    """The function with a value for every name on every path, and the values that may be such."""
-    unsure = doubtful_values(func)
-    return bound(func, unsure), unsure
+def whole(lowering: Lowering) -> Func:
+    """The function that the walk wrote: loops over handles of memory."""
+    func, body = lowering.func, lowering.writer.build.block
+    body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
+    return Func(func.name, body, list(func.results), func.loc, None, func.doc, notes=func.notes)
 
 
 class Lowering(Context):
@@ -502,4 +451,4 @@ def stored_by(op: Op) -> list[Value]:
     return [o.args[0] for o in ops if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 
 
-__all__ = ["OutOfReach", "to_halves", "to_loops"]
+__all__ = ["Lowering", "walked", "whole", "without_messages"]

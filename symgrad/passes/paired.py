@@ -14,6 +14,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, w
 from symgrad.ir.types import Array, Dim, Extent
 from symgrad.ops.build import Builder
 from symgrad.passes.telling import tell
+from symgrad.passes.unbox import may_start_again
 
 PRODUCTS = frozenset({"matmul", "dot"})
 #: of a matrix: the index path of a row, that of a column, and where the place stands among the operands
@@ -42,9 +43,9 @@ class Line:
         return shape_of(self.matrix)[1 - self.axis]
 
 
-def paired(func: Func) -> Func:
-    """Take the products of pairs out of loops, in place."""
-    if any(isinstance(op, Call) and op.name in PRODUCTS for op in walk(func.body)):
+def paired(func: Func, guarded: bool = True) -> Func:
+    """Take the products of pairs out of loops, in place, where code may run again that raises: ``guarded``."""
+    if guarded and may_start_again(func) and any(isinstance(op, Call) and op.name in PRODUCTS for op in walk(func.body)):
         makers = {out: op for op in walk(func.body) for out in op.outs}
         visit(func, func.body, makers, set(func.body.args))
     return func

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
-from symgrad.adjoint.account import tell_kept
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
 from symgrad.adjoint.costs import COMPILED, INTERPRETED, READ, Costs
@@ -34,19 +33,11 @@ from symgrad.ir.core import Call, Func, clone, holds_complex, uses, walk
 from symgrad.ir.show import reachable
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.verify import verify
-from symgrad.passes.aggregates import aggregates
-from symgrad.passes.cse import cse
-from symgrad.passes.dce import dce
-from symgrad.passes.doubts import doubts
-from symgrad.passes.lift import lift
-from symgrad.passes.observed import observed
-from symgrad.passes.paired import paired
-from symgrad.passes.refilled import refilled
 from symgrad.passes.relations import relations
-from symgrad.passes.unbox import may_start_again
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
-from symgrad.pipeline.stages import OPTIMISE, READABLE, simplify
+from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, PREPARE_COMPILED, READABLE, REMARKS, SIMPLIFY
+from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
@@ -132,7 +123,7 @@ def simplified(job: Job, func: Func, read: Read) -> Func:
         return clone(reading.simplified)
     alone = len(reachable(func)) == 1  # copies share the functions that they call
     job.stage("lowered", func)
-    func = simplify(observed(func) if job.lowered.fresh else func)
+    func = run(SIMPLIFY, run(LOWERED, func) if job.lowered.fresh else func)
     seek_relations(job, func, read)
     func = job.stage("simplified", func)
     if reading is not None and alone:
@@ -160,11 +151,8 @@ def prepared(job: Job, func: Func) -> Func:
             func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
                            hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
-    jit, guarded = bool(job.request.jit), not job.request.pullback
-    if jit and guarded and may_start_again(func):
-        func = simplify(func, (paired, dce))
-    func = simplify(aggregates(func, jit))
-    return simplify(lift(func, guarded), (cse, dce))
+    compiled = bool(job.request.jit)
+    return run(PREPARE_COMPILED if compiled else PREPARE, func, PassContext(compiled, not job.request.pullback))
 
 
 def asks_result(job: Job, func: Func) -> bool:
@@ -258,19 +246,20 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
 def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """The gradient, with the value or auxiliary results if they are asked for."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
-    made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
-    made.guarded = primal.guarded
-    made = job.stage("adjoint", expanded(made))
+    with timed(primal.notes, "differentiate", "gradient"):
+        made = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True)
+        made.guarded = primal.guarded
+        made = job.stage("adjoint", expanded(made))
     count = len(primal.body.yields)
     if keep and not job.request.value:  # only the auxiliary results are returned
         del made.body.yields[: job.output.count], made.results[: job.output.count]
         count -= job.output.count
     if job.request.optimize == "read":
         verify(made)  # the plan for text is another one than that of code that runs
-        made = job.stage("optimized", simplify(made, READABLE))
+        made = job.stage("optimized", run(READABLE, made))
         verify(made)
     else:
-        made = job.stage("optimized", doubts(tell_kept(simplify(made, OPTIMISE))))
+        made = job.stage("optimized", run(REMARKS, run(OPTIMISE, made)))
     places = {k: (count if keep else 0) + n for n, k in enumerate(wrt)}
     order: list[int] = list(range(count)) if job.request.value else []
     whole = job.gradients(places, order)
@@ -293,7 +282,7 @@ def function_itself(job: Job, read: Read) -> Derivation:
 
 def itself(job: Job, func: Func) -> Derivation:
     """The text of a function without a derivative."""
-    func = job.stage("optimized", simplify(func, OPTIMISE))
+    func = job.stage("optimized", run(OPTIMISE, func))
     loc = job.source.loc(job.source.node)
     doc = f"The function {job.source.name} itself.  Written by symgrad from {file_name(loc)}:{loc.line}."
     text = numbered(job.lowered.result, itertools.count())
@@ -303,9 +292,9 @@ def itself(job: Job, func: Func) -> Derivation:
 
 def in_loops(job: Job, stage: str) -> Func:
     """The function after a stage, as loops over numbers."""
-    from symgrad.loops.lower import to_loops  # a third of all stages, which NumPy code does not need
+    from symgrad.pipeline.lowering import to_loops  # a third of all stages, which NumPy code does not need
 
-    func = simplify(to_loops(refilled(clone(job.stages[stage]))), OPTIMISE)
+    func = to_loops(job.stages[stage])
     func.notes = job.stages[stage].notes
     return func
 
@@ -315,15 +304,17 @@ def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapp
 
     Beside the halves: which results of the first are copies of which of its parameters.
     """
-    from symgrad.loops.lower import to_halves
+    from symgrad.pipeline.lowering import to_halves
 
-    made = to_halves(refilled(with_seeds(job.stages["optimized"], values, seeds)))
-    return simplify(made.forward, OPTIMISE), simplify(made.backward, OPTIMISE), made.copies
+    made = to_halves(with_seeds(job.stages["optimized"], values, seeds))
+    return made.forward, made.backward, made.copies
 
 
 def whole_kernel(job: Job, surface: Surface) -> Kernel:
     """The kernel of a function that is one piece."""
-    return emit_kernel(in_loops(job, "optimized"), surface)
+    func = in_loops(job, "optimized")
+    with timed(func.notes, "print", "emit"):
+        return emit_kernel(func, surface)
 
 
 def program(func: Func, texts: list[str], result: Result, lowered: Lowered, order: list[int]) -> Lowered:
@@ -340,15 +331,16 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """A pair of functions: forward gives the result and a closure over the residuals."""
     name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
-    whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job))
-    whole = job.stage("adjoint", expanded(whole))
-    whole = doubts(tell_kept(simplify(whole, OPTIMISE)))
+    with timed(primal.notes, "differentiate", "gradient"):
+        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job))
+        whole = job.stage("adjoint", expanded(whole))
+    whole = run(REMARKS, run(OPTIMISE, whole))
     job.stage("optimized", whole)
     forward, backward = split_halves(whole, len(primal.body.yields), len(active))
     count = len(primal.body.yields)
     inside = ", ".join(f"{{{k}}}" for k in range(count, len(forward.body.yields)))
     result = numbered(job.lowered.result, itertools.count())
-    forward, backward = job.stage("forward", simplify(forward)), job.stage("backward", simplify(backward))
+    forward, backward = job.stage("forward", run(SIMPLIFY, forward)), job.stage("backward", run(SIMPLIFY, backward))
     words = argument_names([v.name for v in backward.params])
     taken = ", ".join(words)
     order: list[int] = []
@@ -389,7 +381,7 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     """The NumPy code of the gradients of a pullback alone, from the start; ``count`` results are the function's own."""
     func = clone(whole)
     func.body.yields, func.results = func.body.yields[count:], func.results[count:]
-    func = printed(dce(func), job)
+    func = printed(func, job)
     inputs, read = len(job.lowered.inputs), uses(func.body)
     places = [k for k, value in enumerate(func.params[:inputs]) if value in read]
     func.body.args = [*(func.params[k] for k in places), *func.params[inputs:]]
@@ -402,10 +394,10 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
 
 def gradient_inside(func: Func, wrt: list[int], value: bool, taken: set[str]) -> Func:
     """The gradient of a function that is differentiated inside another one."""
-    func = simplify(func)
+    func = run(SIMPLIFY, func)
     check(func, wrt, [0])
     func = checked_when_run(func, wrt, [0])
-    return simplify(expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
+    return run(SIMPLIFY, expanded(gradient(func, wrt, value=value, taken=taken, fused=True)))
 
 
 __all__ = ["Derivation", "derivation", "gradient_inside"]

@@ -19,13 +19,9 @@ from symgrad.frontend.results import OWNER, Result
 from symgrad.ir.core import Func, Value, clone, holds_complex
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
-from symgrad.passes.apart import apart
-from symgrad.passes.dce import dce
-from symgrad.passes.stacks import stacks
-from symgrad.passes.unread import unread
-from symgrad.passes.zeroing import zeroing
 from symgrad.pipeline.job import TAKEN, Job, carries, numbered
-from symgrad.pipeline.stages import LOWER, LOWER_HALVES, simplify
+from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, PRINTABLE
+from symgrad.pipeline.runner import run, timed
 from symgrad.pipeline.words import lines_of, parameter_text, passed_text
 from symgrad.saving import module, outside, tested
 from symgrad.text import identifier, respelled
@@ -41,19 +37,20 @@ def printed(func: Func, job: Job) -> Func:
 
     What holds complex numbers is left as it is: the passes that make that form know of real numbers only.
     """
-    func = dce(zeroing(dce(unread(clone(func)))))
+    func = run(PRINTABLE, clone(func))
     if job.outside is not None:
-        return apart(stacks(func))
+        return run(FILED, func)
     if job.request.optimize != "speed" or holds_complex(func):
         return func
-    return simplify(func, LOWER_HALVES if job.request.pullback else LOWER)
+    return run(LOWER_HALVES if job.request.pullback else LOWER, func)
 
 
 def emitted_for(job: Job, func: Func, name: str, result: str, doc: str) -> Emitted:
     """Emit a function that takes the user's own parameters."""
     func = printed(func, job)
     fast = job.outside is None and job.request.optimize == "speed" and not holds_complex(func)
-    return emit(func, replace(header_for(job, func, name, result, doc), fast=fast))
+    with timed(func.notes, "print", "emit"):
+        return emit(func, replace(header_for(job, func, name, result, doc), fast=fast))
 
 
 def run_once(job: Job, func: Func, name: str, result: str) -> tuple[ast.Module, dict[str, Any]]:

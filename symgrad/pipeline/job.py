@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import os
 import re
 import types
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from symgrad.frontend.results import OWNER, Result, in_template
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
-from symgrad.ir.verify import verify
 from symgrad.location import Loc
+from symgrad.pipeline.runner import checked
 from symgrad.signature import Abstract, Inactive, Many, Request, Signature, Tree, leaf_paths, part_of
 from symgrad.text import identifier, is_name, literal, root_of
 
@@ -235,10 +234,3 @@ def carries(type_: Type) -> bool:
     while isinstance(inner, List):
         inner = inner.item
     return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
-
-
-def checked(func: Func) -> Func:
-    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
-    if os.environ.get("SYMGRAD_CHECK"):
-        verify(func)
-    return func

@@ -14,11 +14,10 @@ from symgrad.ir.core import Block, Func, Operand, clone
 from symgrad.ir.types import Scalar
 from symgrad.jit import Jit, Pending, available
 from symgrad.location import NOWHERE
-from symgrad.loops.lower import to_loops
-from symgrad.passes.dce import dce
-from symgrad.passes.unread import unread
 from symgrad.pipeline.emission import argument_names
-from symgrad.pipeline.stages import LOWER_HALVES, OPTIMISE, simplify
+from symgrad.pipeline.lowering import to_loops
+from symgrad.pipeline.registry import LIVE, LOWER_HALVES, SHOWN
+from symgrad.pipeline.runner import run
 from symgrad.runtime.load import load
 from symgrad.signature import Compiled as Code
 
@@ -43,7 +42,7 @@ class Compiled:
     @property
     def text(self) -> str:
         """The source: of the kernel and its caller, or of the NumPy code, each statement as it was recorded."""
-        return self.kernels or emitted(dce(unread(clone(self.func))), self.header).text
+        return self.kernels or emitted(run(SHOWN, clone(self.func)), self.header).text
 
     def with_kernel(self, arguments: Sequence[Any], jit: Jit) -> Compiled:
         """As a kernel compiled for such arguments; as it is, with a notice, where it cannot be one."""
@@ -62,7 +61,7 @@ class Compiled:
 
     def kernel(self) -> Kernel:
         """The texts of the kernel and of its caller."""
-        func = simplify(to_loops(clone(self.func)), OPTIMISE)
+        func = to_loops(self.func)
         words = [value.name or "" for value in func.params]
         passed = ", ".join(words)
         func.results = argument_names([getattr(operand, "name", None) for operand in func.body.yields])
@@ -71,8 +70,8 @@ class Compiled:
 
 def finished(func: Func, keys: Sequence[Key], name: str, objects: Mapping[str, Any], kernel: bool = False) -> Compiled:
     """Drop parameters that nothing reads, print and load; those that only a ``kernel`` reads stay where there is to be one."""
-    func = dce(func)
-    printed = dce(unread(clone(func)))
+    func = run(LIVE, func)
+    printed = run(SHOWN, clone(func))
     read = read_by(func if kernel else printed)
     places = [place for place in range(len(keys)) if place in read]
     for one in (func, printed):
@@ -82,7 +81,7 @@ def finished(func: Func, keys: Sequence[Key], name: str, objects: Mapping[str, A
     count = len(func.body.yields)
     result = f"({', '.join(f'{{{k}}}' for k in range(count))}{',' if count == 1 else ''})"
     header = Header(name, ", ".join(value.name or "" for value in func.params), {}, result, comments=False, objects=objects)
-    printed = simplify(printed, LOWER_HALVES)
+    printed = run(LOWER_HALVES, printed)
     made = emitted(printed, replace(header, fast=True))
     function = load(made.text, name, {**made.namespace, **objects})
     scalars = tuple(isinstance(value.type, Scalar) for value in func.params)

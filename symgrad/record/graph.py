@@ -18,7 +18,8 @@ from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
 from symgrad.ops.build import Builder, symbols
-from symgrad.pipeline.stages import OPTIMISE, simplify
+from symgrad.pipeline.registry import OPTIMISE
+from symgrad.pipeline.runner import run
 from symgrad.record.compiled import Compiled, Key, finished
 from symgrad.record.operations import Operation, append
 
@@ -237,7 +238,7 @@ class Graph:
                 params.append((key, made))
         substitute(body, replaced)
         body.args = [value for _, value in params]
-        func = simplify(Func(name, body), OPTIMISE)
+        func = run(OPTIMISE, Func(name, body))
         return finished(func, [key for key, _ in params], name, self.objects, kernel)
 
 

@@ -16,7 +16,15 @@ from random import Random
 from typing import Any
 
 #: modules of which one is imported first
-FIRST = ("numpy", "json", "symgrad", "symgrad.loops.lower", "symgrad.pipeline.derivation", "symgrad.ops.composed.solving", "numpy.linalg")
+FIRST = (
+    "numpy",
+    "json",
+    "symgrad",
+    "symgrad.pipeline.lowering",
+    "symgrad.pipeline.derivation",
+    "symgrad.ops.composed.solving",
+    "numpy.linalg",
+)
 
 
 def litter(random: Random, held: list[Any]) -> None:

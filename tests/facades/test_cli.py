@@ -187,3 +187,28 @@ def test_an_installed_package_has_the_page_of_errors(tmp_path: Path) -> None:
 
     assert (tmp_path / "installed" / "symgrad" / "errors.md").read_text() == (root / "docs" / "errors.md").read_text()
     assert told.stdout.startswith("## NotScalar")
+
+
+def test_passes_are_listed_for_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["passes", "numba"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("numba:\n  read: ")
+    assert "\n    loops.merge " in shown
+    assert "(required; after loops.unaliased)" in shown
+
+    assert main(["passes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() >= {"numpy", "numba"}
+    assert main(["passes", "fortran"]) == 2
+    assert "there is no target 'fortran'; there are numpy, " in capsys.readouterr().err
+
+
+def test_explain_says_what_each_pass_took(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", f"{program}:loss", "--timings"]) == 0
+    page = capsys.readouterr().out
+    assert "    ms  runs  pass\n" in page
+    assert "  simplify\n" in page
+
+
+def test_the_ir_after_a_pass_is_shown(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{program}:loss", "--stage", "hoist"]) == 0
+    assert "-- backward --" in capsys.readouterr().out

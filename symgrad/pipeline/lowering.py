@@ -1,0 +1,53 @@
+"""A gradient as array statements -> the same as loops over numbers, of which numba makes kernels: the stages, and the walk between."""
+
+from __future__ import annotations
+
+from symgrad.ir.core import Func, clone
+from symgrad.loops.bound import doubtful_values
+from symgrad.loops.lower import Lowering, walked, whole
+from symgrad.loops.parting import Parted, parted
+from symgrad.loops.reach import NoPlaces
+from symgrad.loops.writer import Writer
+from symgrad.pipeline.registry import ARRAYS, GROWING, LOOPS, NUMBERS, OPTIMISE
+from symgrad.pipeline.runner import PassContext, run, timed
+
+
+def to_loops(func: Func) -> Func:
+    """A new function that computes the same with loops over numbers only.
+
+    Raises OutOfReach where there is none. It may leave early (by an exception) for any arguments, never with a result that differs.
+    """
+    lowering = lowered(run(ARRAYS, clone(func)))
+    return run(OPTIMISE, improved(whole(lowering), lowering.writer))
+
+
+def to_halves(func: Func) -> Parted:
+    """The same for a pullback, in which ``seeds`` stands between the halves."""
+    lowering = lowered(run(ARRAYS.without("halves"), clone(func)))
+    made = parted(lowering, lowering.results, improved)
+    return Parted(run(OPTIMISE, made.forward), run(OPTIMISE, made.backward), made.copies)
+
+
+def lowered(func: Func) -> Lowering:
+    """The walk over a function, of which every name is bound."""
+    try:
+        return walked_over_numbers(clone(func))
+    except NoPlaces:  # the rounds of an inner loop are not bounded: its tape grows
+        return walked_over_numbers(run(GROWING, clone(func)))
+
+
+def walked_over_numbers(func: Func) -> Lowering:
+    """The walk over a function, which is changed in place."""
+    context = PassContext(unsure=doubtful_values(func))
+    func = run(NUMBERS, func, context)
+    with timed(func.notes, "walk", "walk"):
+        return walked(func, context.unsure)
+
+
+def improved(func: Func, writer: Writer) -> Func:
+    """What the walk wrote with fewer and smaller loops and arrays, and in SSA form; in place. Nothing is told of that."""
+    func.notes = None if func.notes is None else func.notes.silent()
+    return run(LOOPS, func, PassContext(writer=writer))
+
+
+__all__ = ["to_halves", "to_loops"]

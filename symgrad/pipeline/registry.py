@@ -1,0 +1,191 @@
+"""Every pass, and the order in which they run for each target. ``python -m symgrad passes`` prints this page.
+
+A pass is a record of ``PASSES``. A stage names passes in order; ``PIPELINES`` names the stages of each target, top to bottom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symgrad.pipeline.runner import Pass, Stage
+
+ALL = ("loops", "stores", "derivative")
+
+#: the passes by name; what each of them does is the first sentence of its function
+PASSES: dict[str, Pass] = {
+    one.name: one
+    for one in (
+        # of any function
+        Pass("observed", preserves=("loops", "derivative"), optional=False),
+        Pass("fold", preserves=("derivative",)),
+        Pass("cse", preserves=("derivative",)),
+        Pass("conditions", preserves=("derivative",)),
+        Pass("dce", preserves=("derivative",)),
+        Pass("cancel", preserves=("loops", "derivative")),
+        Pass("paired", takes=("guarded",), preserves=("loops", "derivative")),
+        Pass("aggregates", takes=("compiled",), preserves=("loops", "derivative")),
+        Pass("lift", takes=("guarded",), preserves=("derivative",)),
+        # of gradients
+        Pass("joined"),
+        Pass("hoist", preserves=("loops",)),
+        Pass("kept", preserves=("loops",)),
+        Pass("remarks.kept", at="adjoint.account:tell_kept", preserves=ALL),
+        Pass("remarks.doubts", at="passes.doubts:doubts", preserves=ALL),
+        # for text that is read
+        Pass("verbatim"),
+        Pass("added", at="passes.readable:added"),
+        Pass("repeated", at="passes.readable:repeated", preserves=("loops",)),
+        Pass("sunk", at="passes.readable:sunk"),
+        Pass("current_shapes", at="passes.readable:current_shapes", preserves=("loops",)),
+        # for files
+        Pass("stacks", optional=False),
+        Pass("apart", requires=("stacks",), optional=False),
+        # for NumPy
+        Pass("unread", preserves=("loops", "stores")),
+        Pass("zeroing"),
+        Pass("refilled"),
+        Pass("forwarding"),
+        Pass("masks"),
+        Pass("scatter", preserves=("loops",)),
+        Pass("leaner", preserves=("loops",)),
+        Pass("outer"),
+        Pass("uncleared", preserves=("loops",)),
+        Pass("first_writes", preserves=("loops",)),
+        Pass("turned", preserves=("loops", "stores")),
+        Pass("borrow", preserves=("loops", "stores")),
+        Pass("unbox", preserves=("loops",)),
+        Pass("unbox_plainly", at="passes.unbox:unbox_plainly", preserves=("loops",)),
+        Pass("cells"),
+        Pass("between", requires=("cells",)),
+        Pass("counters", preserves=("loops", "stores")),
+        Pass("strips"),
+        Pass("reuse", preserves=("loops",)),
+        # for kernels: array statements
+        Pass("halves"),
+        Pass("loops.predicates"),
+        Pass("loops.recalled"),
+        Pass("loops.rounds"),
+        Pass("loops.ordering", at="loops.ordering:sorted_once"),
+        Pass("loops.messages", at="loops.lower:without_messages", optional=False),
+        Pass("loops.widths", preserves=("loops", "stores"), optional=False),
+        Pass("loops.bound", takes=("unsure",), preserves=("loops",), optional=False),
+        # for kernels: loops over numbers
+        Pass("loops.merge", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.contract", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.buffers", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.strips", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.columns", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.unaliased", at="loops.buffers:unaliased", optional=False, loose=True, on_block=True),
+        Pass("loops.versions", requires=("loops.unaliased",), optional=False, loose=True),
+        Pass("loops.finite", requires=("loops.versions",), on_block=True, loose=True),
+        Pass("loops.checks", at="loops.checks:checks_first", preserves=("loops",), requires=("loops.versions",), on_block=True),
+    )
+}
+
+
+def stage(name: str, passes: str) -> Stage:
+    """A stage of the passes with these names."""
+    return Stage(name, tuple(PASSES[word] for word in passes.split()))
+
+
+# ------------------------------------------------------------------ stages of all targets
+
+#: of a function as the frontend has lowered it, where exceptions are not yet part of what it gives
+LOWERED = stage("lowered", "observed")
+#: before a function is differentiated, and of each half of a pullback
+SIMPLIFY = stage("simplify", "fold cse conditions dce cancel")
+#: of a gradient
+OPTIMISE = stage("optimise", "fold cse dce joined hoist fold cse dce")
+#: tells ``explain`` what was decided
+REMARKS = stage("remarks", "remarks.kept remarks.doubts")
+
+# ------------------------------------------------------------------ NumPy code
+
+#: the form of a function whose derivative runs fastest
+PREPARE = stage("prepare", "aggregates fold cse conditions dce cancel lift cse dce")
+#: before anything is printed
+PRINTABLE = stage("printable", "unread dce zeroing dce")
+#: what makes NumPy code faster, and its text farther from the user's
+LOWER = stage("lower", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned borrow"
+              " unbox cells between counters dce strips reuse")  # fmt: skip
+#: the same where no other form of the code is at hand to run when this one raises: in the halves of a pullback
+LOWER_HALVES = stage("lower halves", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned"
+                     " borrow unbox_plainly cells between counters dce reuse")  # fmt: skip
+#: for a file: tapes are plain lists
+FILED = stage("filed", "stacks apart")
+
+# ------------------------------------------------------------------ recorded programs
+
+#: what nothing reads goes
+LIVE = stage("live", "dce")
+#: as a program is shown: each statement as it was recorded
+SHOWN = stage("shown", "unread dce")
+
+# ------------------------------------------------------------------ text that is read
+
+READABLE = stage("readable", "verbatim dce fold cse dce added repeated dce sunk current_shapes dce")
+
+# ------------------------------------------------------------------ kernels
+
+#: the form of a function whose derivative runs fastest as a kernel
+PREPARE_COMPILED = stage("prepare", "paired dce aggregates fold cse conditions dce cancel lift cse dce")
+#: a gradient as array statements, before it becomes loops; a pullback is parted first, and its halves are not joined
+ARRAYS = stage("arrays", "refilled halves loops.predicates loops.recalled loops.rounds loops.ordering loops.messages")
+#: tapes of which the number of items is not known become lists
+GROWING = stage("growing tapes", "stacks apart")
+#: what every number is, and whether every name is bound
+NUMBERS = stage("numbers", "loops.widths loops.bound")
+#: the loops that stand for the array statements, as they were written: values are handles of memory until ``loops.versions``
+LOOPS = stage("loops", "loops.merge loops.contract loops.buffers loops.strips loops.columns loops.unaliased loops.versions loops.finite dce"
+              " loops.checks")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happens between stages: one transformation that is no pass, for it makes another function."""
+
+    name: str
+    summary: str
+
+
+READ = Step("read", "The frontend reads the user's function and lowers it to the IR.")
+DIFFERENTIATE = Step("differentiate", "The adjoint: the IR of a function becomes the IR of its gradient.")
+WALK = Step("walk", "Array statements become loops over numbers.")
+PRINT = Step("print", "The IR becomes Python text; nothing is rewritten any more.")
+
+#: what happens for each target, in order
+PIPELINES: dict[str, tuple[Stage | Step, ...]] = {
+    "numpy": (READ, LOWERED, SIMPLIFY, PREPARE, DIFFERENTIATE, OPTIMISE, REMARKS, PRINTABLE, LOWER, PRINT),
+    "pullback": (READ, LOWERED, SIMPLIFY, PREPARE, DIFFERENTIATE, OPTIMISE, REMARKS, SIMPLIFY, PRINTABLE, LOWER_HALVES, PRINT),
+    "numba": (READ, LOWERED, SIMPLIFY, PREPARE_COMPILED, DIFFERENTIATE, OPTIMISE, REMARKS, ARRAYS, NUMBERS, WALK, LOOPS, OPTIMISE, PRINT),
+    "read": (READ, LOWERED, SIMPLIFY, DIFFERENTIATE, READABLE, PRINTABLE, PRINT),
+    "file": (READ, LOWERED, SIMPLIFY, DIFFERENTIATE, OPTIMISE, PRINTABLE, FILED, PRINT),
+}
+
+
+def import_passes(target: str) -> None:
+    """Import every pass that runs for a target."""
+    for part in PIPELINES[target]:
+        if isinstance(part, Stage):
+            for one in part.passes:
+                one.function  # noqa: B018  # looking it up imports its module
+
+
+def page(target: str) -> Iterator[str]:
+    """The pipeline of a target as lines of text."""
+    yield f"{target}:"
+    for part in PIPELINES[target]:
+        if isinstance(part, Step):
+            yield f"  {part.name}: {part.summary}"
+            continue
+        yield f"  {part.name}"
+        for one in part.passes:
+            kind = "optional" if one.optional else "required"
+            after = f"; after {', '.join(one.requires)}" if one.requires else ""
+            preserved = f"; preserves {', '.join(one.preserves)}" if one.preserves else ""
+            yield f"    {one.name:18}{one.summary}"
+            yield f"    {'':18}({kind}{after}{preserved})"
+
+
+__all__ = ["PASSES", "PIPELINES", "import_passes", "page"]

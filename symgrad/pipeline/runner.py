@@ -1,0 +1,167 @@
+"""Runs passes. The only place that calls one: it times the call, verifies what the pass leaves, and holds it to what it declares."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from symgrad.errors import InvalidIR
+from symgrad.ir.core import Call, For, Func, If, Value, While, clone, walk
+from symgrad.ir.verify import verify
+from symgrad.notes import Notes, Timing
+from symgrad.ops.declare import ROWS
+from symgrad.runtime.locks import imported
+
+#: what a pass may declare to preserve, each with what is then the same before and after it
+PROPERTIES: dict[str, str] = {
+    "loops": "which loops and branches there are, and in which order",
+    "stores": "which ops write to memory, and in which order",
+    "derivative": "that the function can be differentiated: no op comes in that has no rule",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A transformation of a function of the IR.
+
+    ``name`` is that of its module in ``symgrad/passes``, with a package in front that of a module there; ``at`` says where else it is.
+    ``takes`` are fields of the ``PassContext`` that it is given besides the function, or besides its block if it is ``on_block``.
+    ``requires`` are passes that have run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if leaving it out costs
+    speed only. Its result keeps the rules of the IR unless it is ``loose``: values are handles of memory while loops for kernels are
+    written, and what nobody reads may be out of date until ``dce`` has run.
+    """
+
+    name: str
+    at: str = ""
+    takes: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    preserves: tuple[str, ...] = ()
+    optional: bool = True
+    loose: bool = False
+    on_block: bool = False
+
+    @property
+    def place(self) -> str:
+        """Its module and its function, parted by a colon."""
+        if self.at:
+            return f"symgrad.{self.at}"
+        package, _, name = self.name.rpartition(".")
+        return f"symgrad.{package or 'passes'}.{name}:{name}"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function itself; its module is imported when it is first needed."""
+        return function_at(self.place)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its docstring."""
+        return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+@cache
+def function_at(place: str) -> Callable[..., Any]:
+    """The function at a place."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(imported(module), name)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Passes that run one after the other, under a name."""
+
+    name: str
+    passes: tuple[Pass, ...]
+
+    def without(self, *names: str) -> Stage:
+        """The stage less some passes."""
+        return Stage(self.name, tuple(one for one in self.passes if one.name not in names))
+
+
+@dataclass(frozen=True, slots=True)
+class PassContext:
+    """What passes are given besides the function, by the names in ``Pass.takes``."""
+
+    compiled: bool = False  #: will a compiler make machine code of the result?
+    guarded: bool = True  #: may the result raise early, because other code runs then?
+    writer: Any = None  #: what has written the loops of a kernel, and knows them
+    unsure: set[Value] = field(default_factory=set)  #: values that may stand for names that are not bound
+
+
+def passes_of(stage: Stage) -> tuple[Pass, ...]:
+    """The passes of a stage, in order."""
+    return stage.passes
+
+
+def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
+    """Run the passes of a stage in order. A function is changed in place by most passes; what is returned is the result."""
+    context = context or PassContext()
+    trace, strict = None if func.notes is None else func.notes.trace, bool(os.environ.get("SYMGRAD_CHECK"))
+    for one in passes_of(stage):
+        before = observed(func, one.preserves) if strict else {}
+        started = time.perf_counter()
+        more = [getattr(context, name) for name in one.takes]
+        if one.on_block:
+            one.function(func.body, *more)
+        else:
+            func = one.function(func, *more)
+        if trace is not None:
+            trace.timings.append(Timing(stage.name, one.name, time.perf_counter() - started))
+            if trace.stop_after == one.name and not one.loose:
+                trace.stopped = clone(func)
+        if strict and not one.loose:
+            verify(func)
+            check_preserved(one, before, observed(func, one.preserves))
+    return func
+
+
+def timed(notes: Notes | None, stage: str, name: str) -> AbstractContextManager[None]:
+    """Note how long what stands in the block takes, if somebody asked."""
+    return nullcontext() if notes is None else notes.trace.timed(stage, name)
+
+
+def checked(func: Func) -> Func:
+    """Hold a function to the IR's rules, where ``SYMGRAD_CHECK`` is set (as in our tests)."""
+    if os.environ.get("SYMGRAD_CHECK"):
+        verify(func)
+    return func
+
+
+# ------------------------------------------------------------------ what passes preserve
+
+
+def observed(func: Func, names: Iterable[str]) -> dict[str, Any]:
+    """The properties of a function by their names."""
+    return {name: OBSERVE[name](func) for name in names}
+
+
+def loops_of(func: Func) -> list[str]:
+    return [type(op).__name__ for op in walk(func.body) if isinstance(op, For | While | If)]
+
+
+def stores_of(func: Func) -> list[str]:
+    return [op.name for op in walk(func.body) if isinstance(op, Call) and (ROWS[op.name].consumes or ROWS[op.name].effect)]
+
+
+def rows_without_rule(func: Func) -> frozenset[str]:
+    return frozenset(op.name for op in walk(func.body) if isinstance(op, Call) and ROWS[op.name].missing is not None)
+
+
+OBSERVE: dict[str, Callable[[Func], Any]] = {"loops": loops_of, "stores": stores_of, "derivative": rows_without_rule}
+assert OBSERVE.keys() == PROPERTIES.keys()
+
+
+def check_preserved(one: Pass, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Raise InvalidIR if a pass has changed what it declares to preserve."""
+    for name, value in before.items():
+        if not (after[name] <= value if isinstance(value, frozenset) else after[name] == value):
+            raise InvalidIR(f"the pass {one.name} does not preserve {PROPERTIES[name]}")
+
+
+__all__ = ["PROPERTIES", "Pass", "PassContext", "Stage", "checked", "run", "timed"]
