@@ -33,7 +33,7 @@ from symgrad.frontend.source import describe, from_source, plain_function, read,
 from symgrad.identity import Same
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show
-from symgrad.jit import Jit, available
+from symgrad.jit import Jit
 from symgrad.marks import on_backward, stop_gradient
 from symgrad.notes import Notes, Trace
 from symgrad.parameters import (
@@ -53,6 +53,7 @@ from symgrad.rules import constant, custom_vjp, elementwise, rule
 from symgrad.runtime.locks import LOCK
 from symgrad.saving import is_saved_module
 from symgrad.signature import Compiled, Request, Signature, without_relations
+from symgrad.targets import available
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import Verify, checked_verify, parts_of
 
@@ -382,7 +383,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
     ``wrt`` is a position, a name, or a tuple of them, by default the first parameter; the result has that structure.
     With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
     names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
-    ``jit="auto"`` where that can be done, without a word where it cannot.
+    ``jit="auto"`` where that can be done, without a word where it cannot; another text names a target of ``symgrad/targets.py``.
 
     Where the result does not depend on an argument in ``wrt`` its gradient is zero, which a ``NotActiveWarning`` says at the
     call that compiles; ``allow_unused=True`` is silent, and ``strict=True`` raises ``NotActive``.

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 import types
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from symgrad.codegen.texts import Emitted, Kernel, Pair
+from symgrad.codegen.texts import Emitted
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
 from symgrad.frontend.distinct import arrays_of_objects
 from symgrad.frontend.lower import Lowered, lower
@@ -29,12 +28,13 @@ from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.readings import Reading, Readings
 from symgrad.pipeline.runner import timed
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
+from symgrad.pipeline.target import Target, Texts
 from symgrad.runtime.cache import family_of, texts_kept
 from symgrad.runtime.depth import deep_calls
-from symgrad.runtime.kernels import COMPARED, has_numba, is_compared, own_compiler
 from symgrad.runtime.load import collector_paused
-from symgrad.runtime.locks import LOCK, imported
+from symgrad.runtime.locks import imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
+from symgrad.targets import target_of
 
 PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
 
@@ -82,14 +82,9 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
     if jit and texts_kept(family_of(function)):
         return
     imported("symgrad.pipeline.derivation")
-    registry = imported("symgrad.pipeline.registry")
-    registry.import_passes("numpy")
-    if jit and has_numba():
-        imported("symgrad.pipeline.lowering")
-        registry.import_passes("numba")
-        if "numba" in sys.modules:
-            with LOCK:
-                own_compiler()
+    imported("symgrad.pipeline.registry").import_passes("numpy")
+    if (target := target_of(jit)) is not None:
+        target.warm()
 
 
 def derive_inside(*args: Any) -> Any:
@@ -131,8 +126,10 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
               readings: Readings | None) -> Compiled:  # fmt: skip
     """Read the function, run the stages, and load what they make."""
     source, lowered, reading = lowered_for(function, signature, request, notes, readings)
-    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading)
-    shelf = shelf_of(job, request.read is not None) if request.jit and notes is None else None
+    target = target_of(request.jit)
+    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,
+              target=target)  # fmt: skip
+    shelf = shelf_of(job, request.read is not None) if target is not None and target.kept and notes is None else None
     comparable = None if hasattr(function, PROGRAM) else comparable_of(job, shelf)
     found = None if shelf is None else shelf.numpy(request.read)
     later = Later(partial(derived, job, request.read if found is None else None))
@@ -145,11 +142,12 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
     compiled = loaded(job, found.emitted, found.name, later, comparable)
     if found.again:
         setattr(compiled.function, PROGRAM, later.program)
-    if not request.jit or lowered.caught:
+    if target is None or lowered.caught:
         return compiled
-    pending = Pending(function, compiled, partial(kernel_texts, job, later, shelf), request.jit == "auto", source.loc(source.node))
+    texts = partial(kernel_texts, job, target, later, shelf)
+    pending = Pending(function, compiled, texts, target.load, request.jit == "auto", source.loc(source.node))
     if lowered.func.notes is not None:
-        tell_kernel(lowered.func.notes, pending)
+        tell_kernel(lowered.func.notes, target, pending)
     return replace(compiled, pending=pending)
 
 
@@ -203,33 +201,32 @@ def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
     return found
 
 
-def kernel_texts(job: Job, later: Later, shelf: Shelf | None) -> Kernel | Pair:
-    """The texts for numba; raises OutOfReach where there are none."""
-    made = None if shelf is None else shelf.kernel()
+def kernel_texts(job: Job, target: Target, later: Later, shelf: Shelf | None) -> Texts:
+    """The texts for a target; raises OutOfReach where there are none."""
+    made: Any = None if shelf is None else shelf.kernel()
     if made is None:
         try:
-            made = later().kernel(job)
+            made = target.emit(later(), job)
         except OutOfReach as refusal:
             made = refusal
         if shelf is not None:
             shelf.keep_kernel(made)
     if isinstance(made, OutOfReach):
         raise made
-    return made
+    texts: Texts = made
+    return texts
 
 
-def tell_kernel(notes: Notes, pending: Pending) -> None:
-    """What is emitted for numba in the place of how NumPy code is lowered and emitted, or what keeps the derivative from being compiled."""
+def tell_kernel(notes: Notes, target: Target, pending: Pending) -> None:
+    """What is emitted for a target in the place of how NumPy code is lowered and emitted, or what keeps it from being compiled."""
     told = notes.taken("lowering", "codegen")
     made = pending.texts()
     if isinstance(made, OutOfReach):
         notes.made |= dict.fromkeys(told)
         message = f"{made.clause}, so the whole derivative runs as NumPy code"
         notes.add("numba", "uncompiled", pending.where(made), message)
-    elif has_numba() and not is_compared():
-        message = "that symgrad's compiler of kernels can be used with this release of numba, so numba's own compiles, which takes longer"
-        hint = f"install a release that it was compared with, {COMPARED[0]} to {COMPARED[-1]}"
-        notes.add("numba", "unproved", pending.loc, message, hint=hint)
+    elif (remark := target.remark()) is not None:
+        notes.add("numba", "unproved", pending.loc, remark[0], hint=remark[1])
 
 
 __all__ = ["compile_gradient"]

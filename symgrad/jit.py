@@ -12,21 +12,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any
 
 from symgrad.codegen.texts import Kernel, Pair
-from symgrad.errors import BadArgument, NotCompiled, NumbaMissing
+from symgrad.errors import NotCompiled
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.location import Loc
 from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_words
+from symgrad.pipeline.target import GiveUp, Read, Texts
 from symgrad.runtime.depth import deep_calls
-from symgrad.runtime.kernels import compile_for, entry_point, has_numba, load_kernel, settled, type_named, type_of
+from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, settled, type_named, type_of
 from symgrad.runtime.load import collector_paused, load
 from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled, Direct
 
-Jit = bool | Literal["auto"]
-Read = Callable[[str], Any]  #: the value of an expression over the user's parameters
+Jit = bool | str  #: True, False, "auto" or the name of a target
 
 #: numba's names of the types of numbers
 NUMBERS = {"float": "float64", "int": "int64", "bool": "boolean"}
@@ -36,37 +36,26 @@ DTYPES = {"f32": "float32", "f64": "float64", "bool": "boolean"} | {f"{k}{n}": f
 TOLD: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 
 
-def available(jit: Jit) -> Jit:
-    """What was asked for, "auto" being False where numba is not installed; nothing is compiled yet.
-
-    Raises BadArgument for what is neither a bool nor "auto", NumbaMissing for True without numba.
-    """
-    if not (isinstance(jit, bool) or jit == "auto"):
-        raise BadArgument(f"jit is True, False or 'auto', not {jit!r}")
-    if jit is True and not has_numba():
-        raise NumbaMissing("jit=True compiles with numba, which is not installed")
-    return jit is not False and has_numba() and jit
-
-
 @dataclass(slots=True)
 class Pending:
-    """What is compiled when it is first called: how its texts are made, and the NumPy code that runs in its place if that fails."""
+    """What is compiled when it is first called: how its texts are made and loaded, and the NumPy code that runs if that fails."""
 
     function: FunctionType
     numpy: Compiled
-    emission: Callable[[], Kernel | Pair]
+    emission: Callable[[], Texts]
+    load: Callable[[Any, Compiled, Read, GiveUp], Compiled]
     quiet: bool  #: no notice if it cannot be compiled
     loc: Loc  #: where the function begins
-    made: Kernel | Pair | OutOfReach | None = None
+    made: Texts | OutOfReach | None = None
     done: Compiled | None = None
     given_up: list[Callable[[], None]] = field(default_factory=list, repr=False)  #: what is called when the kernel is given up
 
-    def texts(self) -> Kernel | Pair | OutOfReach:
+    def texts(self) -> Texts | OutOfReach:
         """The texts, or why there are none."""
         if self.made is None:
             try:
                 with deep_calls():
-                    self.made = of_a_length(self.emission())
+                    self.made = self.emission()
             except OutOfReach as refusal:
                 self.made = refusal
             except RecursionError:
@@ -100,12 +89,9 @@ class Pending:
         if isinstance(made, OutOfReach):
             return made
         try:
-            function, direct = load_kernels(made, self.numpy.function, self.numpy.objects, read, self.give_up)
-        except Exception as fault:
-            if not is_refusal(fault):
-                raise
-            return CompilerFailed(f"numba cannot compile it ({first_line(fault)})")
-        return replace(self.numpy, function=function, text=made.shown, readable=None, direct=direct, plain=self.numpy.function)
+            return self.load(made, self.numpy, read, self.give_up)
+        except OutOfReach as refusal:
+            return refusal
 
     def give_up(self, raised: type[Exception]) -> None:
         """Run the NumPy code from here on: the kernel raises where that does not."""
@@ -138,7 +124,17 @@ def of_a_length(made: Kernel | Pair) -> Kernel | Pair:
 
 
 Loaded = tuple[Callable[..., Any], Direct | None]
-GiveUp = Callable[[type[Exception]], None]
+
+
+def with_kernels(made: Kernel | Pair, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
+    """The NumPy code with compiled kernels in front of it; raises OutOfReach for what numba cannot compile."""
+    try:
+        function, direct = load_kernels(made, numpy.function, numpy.objects, read, give_up)
+    except Exception as fault:
+        if not is_refusal(fault):
+            raise
+        raise CompilerFailed(f"numba cannot compile it ({first_line(fault)})") from None
+    return replace(numpy, function=function, text=made.shown, readable=None, direct=direct, plain=numpy.function)
 
 
 def load_kernels(made: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:

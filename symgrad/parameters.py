@@ -35,7 +35,7 @@ class Options:
     no_grad: frozenset[str] = frozenset()
     bound: bool = False  #: the first parameter is an instance, and positions count from the next
     strict: bool = False  #: an argument that the result does not depend on is an error
-    jit: Jit = False  #: compiled by numba; with "auto" only where it can be, and is installed
+    jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
     verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
 
 

@@ -150,7 +150,7 @@ class Request:
     optimize: Literal["read", "speed"] = "speed"
     pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
     read: Callable[[str], Any] | None = None  #: what an expression over the user's parameters is, where there are arguments
-    jit: bool | Literal["auto"] = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
+    jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
     primal: bool = False  #: no derivative: the function itself
 
 

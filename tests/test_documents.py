@@ -72,7 +72,7 @@ def test_the_page_of_errors_shows_what_they_print(
         loss.write_text("def f(x):\n    return x * y * x\n")
         linecache.checkcache()
     if name == "NumbaMissing":
-        monkeypatch.setattr("symgrad.jit.has_numba", lambda: False)
+        monkeypatch.setattr("symgrad.targets.has_numba", lambda: False)
     if name == "CloudpickleMissing":
         monkeypatch.setitem(sys.modules, "cloudpickle", None)
     given = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}

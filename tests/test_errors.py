@@ -121,7 +121,7 @@ def unsaved():
 
 def numba_missing():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symgrad.jit.has_numba", lambda: False)
+        patch.setattr("symgrad.targets.has_numba", lambda: False)
         symgrad.grad(square, jit=True)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from symgrad.adjoint.activity import matters
 from symgrad.adjoint.checks import check, checked_when_run
-from symgrad.adjoint.costs import COMPILED, INTERPRETED, READ, Costs
+from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import with_seeds
 from symgrad.adjoint.reverse import gradient
@@ -36,7 +36,7 @@ from symgrad.ir.verify import verify
 from symgrad.passes.relations import relations
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seeds_of
 from symgrad.pipeline.job import Job, numbered, sequence
-from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, PREPARE_COMPILED, READABLE, REMARKS, SIMPLIFY
+from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
 from symgrad.runtime.support import fitting_seed, list_seed
@@ -151,8 +151,8 @@ def prepared(job: Job, func: Func) -> Func:
             func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
                            hint="write real and imaginary part apart where that takes too long")  # fmt: skip
         return func
-    compiled = bool(job.request.jit)
-    return run(PREPARE_COMPILED if compiled else PREPARE, func, PassContext(compiled, not job.request.pullback))
+    stage = PREPARE if job.target is None else job.target.prepare()
+    return run(stage, func, PassContext(job.target is not None, not job.request.pullback))
 
 
 def asks_result(job: Job, func: Func) -> bool:
@@ -179,7 +179,7 @@ def untold(func: Func) -> Func:
 
 def costs(job: Job) -> Costs:
     """What is expensive where the derivative will run."""
-    return READ if job.request.optimize == "read" else COMPILED if job.request.jit else INTERPRETED
+    return READ if job.request.optimize == "read" else INTERPRETED if job.target is None else job.target.costs()
 
 
 def seek_relations(job: Job, func: Func, read: Read) -> None:

@@ -23,6 +23,7 @@ from symgrad.text import identifier, is_name, literal, root_of
 
 if TYPE_CHECKING:
     from symgrad.pipeline.readings import Reading
+    from symgrad.pipeline.target import Target
     from symgrad.saving import Outside
 
 #: the stages whose IR is kept, in order, each with what the function is then
@@ -54,6 +55,7 @@ class Job:
     order: int = 1  #: of the derivative: 2 where the function is itself a derivative
     inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
     relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
+    target: Target | None = None  #: what the derivative is compiled by, None for NumPy code alone
     reading: Reading | None = None  #: where the function as it was lowered is kept for other derivatives
 
     def stage(self, name: str, func: Func) -> Func:

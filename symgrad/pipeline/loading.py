@@ -83,7 +83,7 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
     function = load(emitted.text, name, namespace)
     if lowered.caught:
         function = refusing(function, lowered.caught)
-    kernel = bool(job.request.jit) and not lowered.caught
+    kernel = job.target is not None and job.target.kept and not lowered.caught
     return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, lambda: later.shown().text,
                     relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,

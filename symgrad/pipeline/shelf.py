@@ -199,7 +199,7 @@ def plain_job(job: Job) -> Plain:
         [job.source.name, where, parameter_text(job), passed_text(job)],
         [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same),
          plain_data(job.signature.converted)],
-        numba_version() if request.jit else None,
+        None if job.target is None else numba_version(),
     ]  # fmt: skip
 
 

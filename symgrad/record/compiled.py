@@ -10,9 +10,10 @@ from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
+from symgrad.errors import BadArgument
 from symgrad.ir.core import Block, Func, Operand, clone
 from symgrad.ir.types import Scalar
-from symgrad.jit import Jit, Pending, available
+from symgrad.jit import Jit, Pending, with_kernels
 from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
 from symgrad.pipeline.lowering import to_loops
@@ -20,8 +21,18 @@ from symgrad.pipeline.registry import LIVE, LOWER_HALVES, SHOWN
 from symgrad.pipeline.runner import run
 from symgrad.runtime.load import load
 from symgrad.signature import Compiled as Code
+from symgrad.targets import USUAL
+from symgrad.targets import available as available_to_functions
 
 Key = Hashable
+
+
+def available(jit: Jit) -> Jit:
+    """As for functions, but that programs are compiled by numba only."""
+    made = available_to_functions(jit)
+    if made not in (True, False, "auto", USUAL):
+        raise BadArgument(f"a program cannot be compiled by the target {jit!r}", hint="say jit=True")
+    return made
 
 
 @dataclass(slots=True)
@@ -57,7 +68,7 @@ class Compiled:
 
     def pending(self, jit: Jit) -> Pending:
         """The kernel, not yet compiled."""
-        return Pending(self.function, Code(self.function, ""), self.kernel, jit == "auto", NOWHERE)  # type: ignore[arg-type]
+        return Pending(self.function, Code(self.function, ""), self.kernel, with_kernels, jit == "auto", NOWHERE)  # type: ignore[arg-type]
 
     def kernel(self) -> Kernel:
         """The texts of the kernel and of its caller."""

@@ -100,7 +100,7 @@ def test_what_has_no_kernel_runs_with_a_notice() -> None:
 def test_jit_is_a_bool_or_auto(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadArgument, match="jit is True"):
         Executor(jit="yes")  # type: ignore[arg-type]
-    monkeypatch.setattr("symgrad.jit.has_numba", lambda: False)
+    monkeypatch.setattr("symgrad.targets.has_numba", lambda: False)
     with pytest.raises(NumbaMissing):
         Executor(jit=True)
     assert len(Made(layer).run({"x": X}, jit="auto")) == 3

@@ -137,7 +137,7 @@ def test_auto_is_silent(capsys):
 
 
 def test_without_numba(monkeypatch):
-    monkeypatch.setattr("symgrad.jit.has_numba", lambda: False)
+    monkeypatch.setattr("symgrad.targets.has_numba", lambda: False)
     with pytest.raises(NumbaMissing, match="pip install numba scipy"):
         symgrad.grad(waves, jit=True)
     derivative = symgrad.grad(lambda x: x * x, jit="auto")
