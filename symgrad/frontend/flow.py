@@ -210,7 +210,7 @@ def choose_in_turn(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orels
 
 
 class TestChanges(Exception):
-    """The test of a ``while`` writes to memory: it is lowered as a part of the body."""
+    """The test of a ``while`` changes something: it is lowered as a part of the body."""
 
 
 def guess_names(ctx: Lowering, nodes: list[ast.AST]) -> list[tuple[Frame, str]]:
@@ -306,9 +306,7 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         if pending:
             raise TestChanges
         top.known = {**top.known, **decided_by(ctx, block, True, head.args)}
-        if any(ctx.state.memory[k] is not v for k, v in before.memory.items()) or any(
-            ctx.state.heap[k] != v for k, v in before.heap.items()
-        ):
+        if is_changed(ctx, before):
             raise TestChanges
         tests[:] = [block]
         ctx.state = top
@@ -325,6 +323,21 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
         ctx.state.known = {**ctx.state.known, **decided_by(ctx, made.test, False, outs)}
     after_rounds(ctx, loop_)
     return loop_
+
+
+def is_changed(ctx: Lowering, before: State) -> bool:
+    """Is something of a state another one by now: what an array or object holds, or what a variable is bound to?
+
+    Variables of functions that have been called meanwhile are not asked for: nobody reads them any more.
+    """
+    after, frames = ctx.state, {ctx.frame, *(frame for frame, _ in before.names if isinstance(frame, Frame))}
+    names = {name: held for name, held in after.names.items() if name[0] in frames}
+    return (
+        any(after.memory[location] is not held for location, held in before.memory.items())
+        or any(after.heap[key] != content for key, content in before.heap.items())
+        or any(before.names.get(name) != held for name, held in names.items())
+        or any(name not in after.names for name in before.names)
+    )
 
 
 def decided_by(ctx: Lowering, test: Block, outcome: bool, carried: list[Value]) -> Known:

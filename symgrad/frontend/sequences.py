@@ -125,10 +125,13 @@ def item_value(ctx: Lowering, binding: Binding, node: ast.AST | None = None) -> 
 
 
 def shares(ctx: Lowering, binding: Binding, ref: Ref) -> None:
-    """Note that the arrays in what went into a list are the same arrays there."""
+    """Note that the arrays in what went into a list are the same arrays there, and may share memory with what those may share it with."""
     for location in memory_within(binding, ctx.state):
         if location is not ref.location:
+            memory = ctx.state.memory
+            near = [other for other in ctx.state.near(location) if other in memory and isinstance(memory[other].type, Array)]
             ctx.state.pair(location, ref.location)
+            ctx.state.share_all(ref.location, near)
 
 
 @entered(PARTS, "listed")

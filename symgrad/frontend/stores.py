@@ -179,7 +179,7 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
         assert isinstance(made, Ref)
         for _, item in content:
             if isinstance(item, Ref):
-                ctx.state.pair(item.location, made.location)
+                shares(ctx, item, made)
         ctx.change(owner.key, made)
         content = made
     if index.spec == "s" and (len(index.operands) < 3 or index.operands[2] is NONE):
