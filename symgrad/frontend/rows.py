@@ -110,6 +110,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref):
         flat = args[0] if getattr(ctx.type_of(args[0]), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(args[0], node)))
         args, settings = [flat, *args[1:]], {**settings, "axis": -1}
+    if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # of a matrix it is a view
+        name, settings = "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}
     row = ROWS[name]
     path = view_step(ctx, name, args, settings)
     if path is not None:

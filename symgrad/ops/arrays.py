@@ -433,14 +433,25 @@ def _trace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return scalar_of(dtype) if shape == () else Array(dtype, shape)
 
 
+def _of_diagonal(start: str) -> Emit:
+    """A call that says of its diagonal what is not as usual."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        if (settings["axis1"], settings["axis2"]) != (0, 1):
+            return f"{start}, offset, axis1, axis2)"
+        return f"{start}, offset)" if settings["offset"] else f"{start})"
+
+    return emit
+
+
 _DIAGONAL = "offset=0, axis1=0, axis2=1"
 _SAME_DIAGONAL = "offset=offset, axis1=axis1, axis2=axis2"
 rule("diag(x, k=0)", layout_law(_diag), emit=lambda s, t: "np.diag(x, k)" if s["k"] else "np.diag(x)", alias="depends", linear="x",
      x_grad="diag_back(out_grad, shape_of(x), k=k)")  # fmt: skip
 rule("diag_back(g, shape, k=0)", into_shape_law, emit="diag_back(g, shape, k)", linear="g", g_grad="diag(out_grad, k=k)", shape_grad=None)
-rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit="np.diagonal(x, offset, axis1, axis2)", alias="view", linear="x",
+rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit=_of_diagonal("np.diagonal(x"), alias="view", linear="x",
      x_grad=f"diagonal_place(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
-rule(f"diagonal_place(g, shape, {_DIAGONAL})", into_shape_law, emit="diagonal_place(g, shape, offset, axis1, axis2)", linear="g",
+rule(f"diagonal_place(g, shape, {_DIAGONAL})", into_shape_law, emit=_of_diagonal("diagonal_place(g, shape"), linear="g",
      g_grad=f"diagonal(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
 rule(
     f"trace(x, {_DIAGONAL})",

@@ -303,15 +303,15 @@ def running_places(x: Any, out: Any, axis: int) -> Any:
 # ------------------------------------------------------------------ diagonals
 
 
-def diagonal_place(g: Any, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+def diagonal_place(g: Any, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Zeros with ``g`` on a diagonal.
 
-    >>> diagonal_place(np.array([1.0, 2.0]), (2, 2), 0, 0, 1)
+    >>> diagonal_place(np.array([1.0, 2.0]), (2, 2))
     array([[1., 0.],
            [0., 2.]])
     """
     out = np.zeros(shape, np.asarray(g).dtype)
-    matrices = np.moveaxis(out, (axis1, axis2), (-2, -1))
+    matrices = out if (axis1, axis2, out.ndim) == (0, 1, 2) else np.moveaxis(out, (axis1, axis2), (-2, -1))
     k = np.arange(np.shape(g)[-1])
     matrices[..., k + max(-offset, 0), k + max(offset, 0)] = g
     return out

@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+import symgrad
+from symgrad.errors import UnsupportedSyntax
 from tests.against_numpy import function_of, judged
 
 VIEWS = ("np.diag(a)", "np.diagonal(a)", "np.diag(a)[1:]", "a.ravel()", "a[0]", "a.T[0]", "a[1:]", "a", "a.copy()", "np.reshape(a, -1)",
@@ -35,3 +37,11 @@ def test_what_a_list_holds_after_a_store(view: str, way: str, store: str) -> Non
     text = "import numpy as np\ndef f(a, x, n):\n    a = a * 1.5\n" + "".join(f"    {line}\n" for line in body.splitlines())
     verdict = judged(function_of(text), {"a": np.sin(np.arange(1.0, 10.0)).reshape(3, 3), "x": 0.7, "n": 3})
     assert verdict[0] in ("right", "refused", "not taken"), (text, verdict)
+
+
+def test_the_diagonal_of_a_matrix_is_read_only() -> None:
+    """As NumPy's is, whatever function gives it."""
+    for text in ("np.diag(a)", "np.diagonal(a)", "a.diagonal()"):
+        source = f"import numpy as np\ndef f(a):\n    d = {text}\n    d[0] = 1.0\n    return np.sum(d)\n"
+        with pytest.raises(UnsupportedSyntax, match="NumPy gives this view read-only"):
+            symgrad.grad(function_of(source))(np.ones((3, 3)))

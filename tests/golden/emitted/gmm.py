@@ -8,7 +8,7 @@ def gmm_grad(alphas, means, inverse, x, gamma):
         tape = [None] * t
         for k in range(t):
             t_2 = inverse[k]
-            logs = np.diag(t_2)
+            logs = np.diagonal(t_2)
             factor = np.tril(t_2, -1)
             t_2 = np.exp(logs)
             factor += np.diag(t_2)
@@ -48,7 +48,7 @@ def gmm_grad(alphas, means, inverse, x, gamma):
             logs_grad = diag_back(factor_grad, t.shape, 0) * t  # 20: factor = np.tril(inverse[k], -1) + np...
             logs_grad += t_grad_1
             t_grad = np.tril(factor_grad, -1)
-            t_grad += diag_back(logs_grad, inverse[k].shape, 0)  # 19: logs = np.diag(inverse[k])
+            t_grad += diagonal_place(logs_grad, inverse[k].shape)  # 19: logs = np.diag(inverse[k])
             inverse_grad[k] += t_grad
         alphas_grad = np.array(alphas_grad)                     # 18: for k in range(alphas.shape[0]):
         return alphas_grad, means_grad, inverse_grad

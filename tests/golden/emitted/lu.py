@@ -7,10 +7,10 @@ def lu_grad(matrix):
         t_1 = k + 1
         A[t_1:, k] /= A[k, k]
         A[t_1:, t_1:] -= np.outer(A[t_1:, k], A[k, t_1:])
-    t_1 = np.diag(A)
+    t_1 = np.diagonal(A)
 
     # backward
-    A_grad = diag_back(1.0 / t_1, matrix.shape, 0)
+    A_grad = diagonal_place(1.0 / t_1, matrix.shape)
     A_grad_cells = memoryview(A_grad)
     for k in reversed(range(t)):               # 100: for k in range(n - 1):
         t = k + 1                              # 101: A[k + 1 :, k] /= A[k, k]
