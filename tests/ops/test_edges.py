@@ -32,7 +32,7 @@ def test_interpolation_between_infinite_points(points: list[float], heights: str
 OF_A_NUMBER = """np.transpose(s)|s.T|s.transpose()|np.squeeze(s)|s.squeeze()|np.reshape(s, ())|s.reshape(())|np.ravel(s)|s.ravel()|s.flatten()
 np.reshape(s, (1, 1))|np.reshape(s, -1)|np.copy(s)|s.copy()|np.array(s)|np.asarray(s)|np.expand_dims(s, 0)|np.atleast_1d(s)|np.positive(s)|np.real(s)
 np.broadcast_to(s, ()) * 1.0|np.broadcast_to(s, (2,)) * 1.0|s.astype(np.float32)|s.astype(float)|np.permute_dims(s)|s.conj()|s.item()|s.real|s[()]|s[...]
-s[None]|np.interp(s, [0, 1.0], [1, 2.0])|np.interp(s, [0, 1.0], [1, 2.0], left=3.0)|np.interp(s, [0, 1.0], [1, 2.0], right=3.0)|np.interp(s, [0, 1.0], [1, 2.0], period=1.5)|np.interp(0.5, [0, 1], [s, 2.0])|np.sum(s)|np.max(s, axis=None)|np.mean(s)|np.cumsum(s)|np.sort(np.ravel(s))|np.clip(s, 0.0, 9.0)|np.round(s, 3)|s.round(3)|np.append(s, s)""".replace(
+s[None]|np.interp(s, [0, 1.0], [1, 2.0])|np.interp(s, [0, 1.0], [1, 2.0], left=3.0)|np.interp(s, [0, 1.0], [1, 2.0], right=3.0)|np.interp(s, [0, 1.0], [1, 2.0], period=1.5)|np.interp(0.5, [0, 1], [s, 2.0])|np.sum(s)|np.max(s, axis=None)|np.mean(s)|np.cumsum(s)|np.sort(np.ravel(s))|np.clip(s, 0.0, 9.0)|np.round(s, 3)|s.round(3)|np.append(s, s)|np.modf(s)[0]|np.modf(s)[1]""".replace(
     "\n", "|"
 ).split("|")
 AFTERWARDS = ("", "y += 1.0", "z = y\n    y *= s\n    y = y + z", "y = np.stack([y, y])")
@@ -57,4 +57,17 @@ def test_the_deviation_of_one_element_is_flat(text: str, shape: tuple[int, ...])
     source = f"import numpy as np\ndef f(x, a):\n    return np.sum(np.cos(a * {text}))\n"
     x = 0.3 + 0.4 * np.arange(np.prod(shape)).reshape(shape)
     verdict = judged(function_of(source), {"x": x, "a": 1.3})
+    assert verdict[0] == "right", (source, verdict)
+
+
+SCIPY = ("special.huber(1.0, s)", "special.pseudo_huber(1.0, s)", "stats.expon.pdf(s)", "stats.expon.cdf(s)", "stats.expon.sf(s)",
+         "stats.expon.logpdf(s)", "stats.laplace.cdf(s)", "stats.uniform.logpdf(s)", "stats.halfnorm.logpdf(s)",
+         "stats.pareto.logpdf(1 + s, 2.0)")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SCIPY)
+def test_functions_of_scipy_give_numbers_for_numbers(text: str) -> None:
+    """What is added to the one is not added to the other name of it."""
+    source = f"import numpy as np\nfrom scipy import special, stats\ndef f(x):\n    s = x[0]\n    t = {text}\n    u = t\n    t += 1.0\n    return u * t\n"
+    verdict = judged(function_of(source), {"x": np.array([0.31, 0.5])})
     assert verdict[0] == "right", (source, verdict)

@@ -123,17 +123,17 @@ def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) ->
 
 def expon_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, -z - np.log(scale), -math.inf)
+    return np.where(z >= 0, -z - np.log(scale), -math.inf)[()]
 
 
 def expon_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, -np.expm1(-z), 0.0)
+    return np.where(z >= 0, -np.expm1(-z), 0.0)[()]
 
 
 def expon_sf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, np.exp(-z), 1.0)
+    return np.where(z >= 0, np.exp(-z), 1.0)[()]
 
 
 def expon_ppf(q: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -169,12 +169,12 @@ def invgamma_logpdf(x: Numbers, a: Numbers, loc: Numbers = 0, scale: Numbers = 1
 
 def halfnorm_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 0, 0.5 * math.log(2 / math.pi) - 0.5 * z * z - np.log(scale), -math.inf)
+    return np.where(z >= 0, 0.5 * math.log(2 / math.pi) - 0.5 * z * z - np.log(scale), -math.inf)[()]
 
 
 def pareto_logpdf(x: Numbers, b: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(z) - np.log(scale), -math.inf)
+    return np.where(z >= 1, np.log(b) - (b + 1) * np.log(z) - np.log(scale), -math.inf)[()]
 
 
 def weibull_min_logpdf(x: Numbers, c: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -196,7 +196,7 @@ def beta_cdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: Number
 
 def uniform_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where((z >= 0) & (z <= 1), -np.log(scale) + 0 * z, -math.inf)
+    return np.where((z >= 0) & (z <= 1), -np.log(scale) + 0 * z, -math.inf)[()]
 
 
 def uniform_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
@@ -227,7 +227,7 @@ def laplace_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
 
 def laplace_cdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:
     z = (x - loc) / scale
-    return np.where(z > 0, 1.0 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))
+    return np.where(z > 0, 1.0 - 0.5 * np.exp(-np.abs(z)), 0.5 * np.exp(-np.abs(z)))[()]
 
 
 def logistic_logpdf(x: Numbers, loc: Numbers = 0, scale: Numbers = 1) -> Any:

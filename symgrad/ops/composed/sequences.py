@@ -255,7 +255,8 @@ def modf(x: Numbers) -> Any:
         size = np.fabs(x)
         return size * 0, size * np.sign(x)
     need(kind != "b", "np.modf of bools is not supported")
-    return np.where(np.isinf(x), np.copysign(0.0, x), np.fmod(x, 1.0)), np.trunc(x)
+    behind: Any = np.where(np.isinf(x), np.copysign(0.0, x), np.fmod(x, 1.0))
+    return behind[()], np.trunc(x)
 
 
 def angle(z: Numbers, deg: Any = False) -> Any:

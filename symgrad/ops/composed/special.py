@@ -100,7 +100,7 @@ def multigammaln(a: Any, d: Any) -> Any:
 
 def huber(delta: Numbers, r: Numbers) -> Any:
     """``scipy.special.huber`` of a ``delta`` that is not negative."""
-    return np.where(np.abs(r) <= delta, 0.5 * r * r, delta * (np.abs(r) - 0.5 * delta))
+    return np.where(np.abs(r) <= delta, 0.5 * r * r, delta * (np.abs(r) - 0.5 * delta))[()]
 
 
 def pseudo_huber(delta: Numbers, r: Numbers) -> Any:
