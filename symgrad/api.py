@@ -26,7 +26,7 @@ from symgrad.errors import BadArgument, IntegerArgument, SaveError
 from symgrad.examples import examples_of
 from symgrad.exits import watched
 from symgrad.explaining import explain as explained
-from symgrad.explaining import timings as timed
+from symgrad.explaining import timings as table_of_timings
 from symgrad.files import check_free, write_file
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
 from symgrad.frontend.source import describe, from_source, plain_function, read, seen_through
@@ -282,7 +282,7 @@ class Derived:
         ...
         """
         entry = self._entry(args, kwargs, signature)
-        return timed(f"{self!r} for {entry.signature}", self._retold(entry).trace.timings)
+        return table_of_timings(f"{self!r} for {entry.signature}", self._retold(entry).trace.timings)
 
     def _retold(self, entry: Entry, stop_after: str = "") -> Notes:
         """What the stages tell while the derivative is made anew; nothing else is done with it."""

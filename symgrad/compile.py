@@ -203,18 +203,18 @@ def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
 
 def kernel_texts(job: Job, target: Target, later: Later, shelf: Shelf | None) -> Texts:
     """The texts for a target; raises OutOfReach where there are none."""
-    made: Any = None if shelf is None else shelf.kernel()
-    if made is None:
+    texts: Any = None if shelf is None else shelf.kernel()
+    if texts is None:
         try:
-            made = target.emit(later(), job)
+            texts = target.emit(later(), job)
         except OutOfReach as refusal:
-            made = refusal
+            texts = refusal
         if shelf is not None:
-            shelf.keep_kernel(made)
-    if isinstance(made, OutOfReach):
-        raise made
-    texts: Texts = made
-    return texts
+            shelf.keep_kernel(texts)
+    if isinstance(texts, OutOfReach):
+        raise texts
+    written: Texts = texts
+    return written
 
 
 def tell_kernel(notes: Notes, target: Target, pending: Pending) -> None:

@@ -88,11 +88,11 @@ def timings(title: str, taken: Sequence[Timing]) -> str:
     stages: dict[str, dict[str, list[float]]] = {}
     for one in taken:
         stages.setdefault(one.stage, {}).setdefault(one.name, []).append(one.seconds)
-    made = [title, "", "    ms  runs  pass"]
+    table = [title, "", "    ms  runs  pass"]
     for stage, passes in stages.items():
-        made.append(line(f"{stage}", [second for seconds in passes.values() for second in seconds]))
-        made += [line(f"  {name}", seconds) for name, seconds in passes.items() if len(passes) > 1 or name not in (stage, "")]
-    return "\n".join([*made, "", line("in all", [one.seconds for one in taken])]) + "\n"
+        table.append(line(stage, [second for seconds in passes.values() for second in seconds]))
+        table += [line(f"  {name}", seconds) for name, seconds in passes.items() if len(passes) > 1 or name != stage]
+    return "\n".join([*table, "", line("in all", [one.seconds for one in taken])]) + "\n"
 
 
 def line(name: str, seconds: Sequence[float]) -> str:

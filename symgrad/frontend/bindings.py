@@ -304,8 +304,7 @@ class State:
 
     def pair(self, new: Location, old: Location) -> None:
         """Note that two locations may share memory; what ``old`` may share, ``new`` may share too."""
-        for other in (old, *self.near(old)):
-            self.share(new, other)
+        self.share_all(new, (old, *self.near(old)))
 
     def near(self, location: Location) -> list[Location]:
         """The locations that may share memory with one."""
@@ -314,18 +313,16 @@ class State:
 
     def share(self, one: Location, other: Location) -> None:
         """Note that two locations may share memory; nothing follows from that for what each of them may share with others."""
-        if one is not other:
-            self.partners[one] = {**self.partners.get(one, NO_LOCATIONS), other: None}
-            self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
+        self.share_all(one, (other,))
 
     def share_all(self, one: Location, others: Iterable[Location]) -> None:
         """Note that a location may share memory with each of others."""
-        near = {**self.partners.get(one, NO_LOCATIONS)}
-        for other in others:
-            if other is not one and other not in near:
-                near[other] = None
-                self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
-        self.partners[one] = near
+        known = self.partners.get(one, NO_LOCATIONS)
+        added = {other: None for other in others if other is not one and other not in known}
+        for other in added:
+            self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
+        if added:
+            self.partners[one] = {**known, **added}
 
     def drop_partners(self, outside: Iterable[Location]) -> None:
         """Forget what was noted of locations that are gone: nothing follows from it for those that share memory with them.

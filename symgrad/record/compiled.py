@@ -29,10 +29,10 @@ Key = Hashable
 
 def available(jit: Jit) -> Jit:
     """As for functions, but that programs are compiled by numba only."""
-    made = available_to_functions(jit)
-    if made not in (True, False, "auto", USUAL):
+    usable = available_to_functions(jit)
+    if usable not in (True, False, "auto", USUAL):
         raise BadArgument(f"a program cannot be compiled by the target {jit!r}", hint="say jit=True")
-    return made
+    return usable
 
 
 @dataclass(slots=True)
