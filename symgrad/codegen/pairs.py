@@ -17,12 +17,12 @@ from symgrad.codegen.numba import LEFT, Spellings, Surface, distinct, filled, mo
 from symgrad.codegen.texts import Again, Pair, Seed
 from symgrad.ir.core import Func, uses
 from symgrad.ir.types import Array
-from symgrad.runtime.support import array_seed, fitting_seed, laid_alike, list_seed
+from symgrad.runtime.support import array_of, array_seed, fitting_seed, laid_alike, list_seed
 from symgrad.text import docstring
 
 Item = TypeVar("Item")
 #: what a caller calls besides kernels and NumPy code
-CALLED: dict[str, Any] = {"fitting_seed": fitting_seed, "array_seed": array_seed, "list_seed": list_seed, "laid_alike": laid_alike}
+CALLED: dict[str, Any] = {called.__name__: called for called in (array_of, array_seed, fitting_seed, laid_alike, list_seed)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,12 +58,14 @@ class Seed:
     of_complex: bool = False
     dtype: str | None = None  #: the text of a dtype that is not that of Python's numbers
     unknown: bool = False  #: it is the result that says which dtype it has
+    is_array: bool = True  #: an array on every path; else it may be a number
 
     @property
     def kept(self) -> list[str]:
-        """The line that keeps the shape."""
-        shape = [] if self.shape is None else [f"{self.shape} = {self.result}.shape"]
-        return shape if self.dtype is None or not self.unknown else [*shape, f"{self.dtype} = {self.result}.dtype"]
+        """The lines that keep the shape, and a dtype that only the result has."""
+        result = self.result if self.is_array else f"array_of({self.result})"
+        shape = [] if self.shape is None else [f"{self.shape} = {result}.shape"]
+        return shape if self.dtype is None or not self.unknown else [*shape, f"{self.dtype} = {result}.dtype"]
 
     @property
     def fitted(self) -> str:

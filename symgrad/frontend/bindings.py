@@ -308,8 +308,14 @@ class State:
 
     def near(self, location: Location) -> list[Location]:
         """The locations that may share memory with one."""
-        several = [made for made, bases in self.bases.items() if location in bases]
-        return [*self.partners.get(location, NO_LOCATIONS), *self.bases.get(location, NO_LOCATIONS), *several]
+        partners = self.partners.get(location, NO_LOCATIONS)
+        if not self.bases:
+            return [*partners]
+        bases = self.bases.get(location, NO_LOCATIONS)
+        near = dict.fromkeys([location, *partners, *bases, *(x for base in bases for x in self.partners.get(base, NO_LOCATIONS))])
+        near |= {made: None for made, others in self.bases.items() if not near.keys().isdisjoint(others)}
+        del near[location]
+        return [*near]
 
     def share(self, one: Location, other: Location) -> None:
         """Note that two locations may share memory; nothing follows from that for what each of them may share with others."""

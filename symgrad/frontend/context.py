@@ -613,7 +613,7 @@ class Lowering:
 
     def store(self, ref: Ref, value: Operand, last: Step | None = None) -> None:
         """Write to memory through a view; every other view of the same location sees it."""
-        path = (*ref.path, last) if last is not None else ref.path
+        path = (*ref.path, last) if last is not None and last.spec else ref.path
         if not path or path[-1].spec.startswith("."):
             path = (*path, Step("e"))
         self.check_fresh(ref)

@@ -39,7 +39,7 @@ from symgrad.pipeline.job import Job, numbered, sequence
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
 from symgrad.pipeline.runner import PassContext, run, timed
 from symgrad.pipeline.words import document, file_name, free_name, lines_of, parameter_text, passed_text
-from symgrad.runtime.support import fitting_seed, list_seed
+from symgrad.runtime.support import array_of, fitting_seed, list_seed
 from symgrad.signature import Inactive, Related, Static, extent_words
 from symgrad.text import array_copy_of, docstring, root_of
 
@@ -367,7 +367,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        return Emitted(text, {**first.namespace, **second.namespace, "fitting_seed": fitting_seed, "list_seed": list_seed}, first.line_map)
+        called = {"fitting_seed": fitting_seed, "list_seed": list_seed, "array_of": array_of}
+        return Emitted(text, {**first.namespace, **second.namespace, **called}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:
         doc = document(job, "Value and pullback")

@@ -19,6 +19,7 @@ from symgrad.frontend.results import OWNER, Result
 from symgrad.ir.core import Func, Value, clone, holds_complex
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
+from symgrad.ops.engine import is_surely_array
 from symgrad.pipeline.job import TAKEN, Job, carries, numbered
 from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, PRINTABLE
 from symgrad.pipeline.runner import run, timed
@@ -136,5 +137,5 @@ def seeds_of(output: Result, types: list[Type], out: str) -> list[Seed]:
         unknown = shape is not None and getattr(type_, "dtype", None) is None
         narrow = NARROW.get(getattr(type_, "dtype", None) or "")
         dtype = f"dtype_{len(made)}" if unknown else None if narrow is None else repr(narrow)
-        made.append(Seed(given, result, shape, fits, is_complex(type_), dtype, unknown))
+        made.append(Seed(given, result, shape, fits, is_complex(type_), dtype, unknown, shape is None or is_surely_array(type_)))
     return made

@@ -73,6 +73,15 @@ def fitting_seed(given: Any, shape: tuple[int, ...] | None = None, of_complex: b
         raise ValueError(f"a seed of shape {array.shape} is given for a result of shape {shape}") from None
 
 
+def array_of(result: Any) -> np.ndarray:
+    """A result that is an array on some paths and a number on others, as an array.
+
+    >>> array_of(2.0).shape, array_of(np.ones(3)).shape
+    ((), (3,))
+    """
+    return np.asarray(result)
+
+
 def list_seed(given: Any) -> Any:
     """What a pullback is given for a result that is a tuple, or holds tuples: the lists that generated code has in their place.
 

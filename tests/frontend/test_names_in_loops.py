@@ -1,0 +1,46 @@
+"""Names that are bound to one array after another in a loop with a way out; one is written to afterwards: right, or refused.
+
+Each program is checked against plain Python: its value and its gradients, the latter against differences.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.against_numpy import function_of, judged
+
+LOOPS = {
+    "counted": "for k in range(n):\n    B",
+    "counted by a number": "for k in range(4):\n    B",
+    "while": "k = 0\nwhile k < n:\n    k += 1\n    B",
+    "while True": "k = 0\nwhile True:\n    if k >= n:\n        break\n    k += 1\n    B",
+    "while of values": "k = 0\nwhile np.sum(a) < 2.0 and k < 3:\n    k += 1\n    B",
+    "over an array": "for v in x:\n    B",
+    "written out": "for k in (0.2, 0.4, 0.9):\n    B",
+    "break first": "for k in range(n):\n    if np.sum(b) > 1.2:\n        break\n    B",
+    "break last": "for k in range(n):\n    B\n    if np.sum(b) > 1.2:\n        break",
+    "return": "for k in range(n):\n    if np.sum(b) > 1.2:\n        return np.sum(a * b)\n    B",
+    "continue": "for k in range(n):\n    if np.sum(b) > 0.5:\n        continue\n    B",
+}
+BODIES = {
+    "one of two": "a = b\nif np.sum(b) > 0.56:\n    b = 0.63 * b",
+    "swap": "a, b = b, a",
+    "turn": "a, b, c = b, c, a",
+    "view of a new one": "c = b * 0.8\nb = c[::-1]",
+    "chosen": "a = b if np.sum(c) > 0.9 else c",
+    "store under way": "a = b\na[0] += 0.2\nb = c * 0.5",
+    "view and whole": "a = c[:]\nif np.sum(a) > 0.4:\n    c = b",
+}
+STORES = ("a += 0.78 * a", "b[0] = 0.5 * c[1]", "c *= 0.4")
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize(("loop", "body", "store"), list(product(LOOPS, BODIES, STORES)), ids=str)
+def test_a_store_is_seen_by_every_name(loop: str, body: str, store: str) -> None:
+    indented = BODIES[body].replace("\n", "\n    ")
+    lines = f"a = x * 1.0\nb = y\nc = x + y\n{LOOPS[loop].replace('B', indented)}\n{store}\nreturn np.sum(np.sin(a)) + np.sum(b * b) + np.sum(c) * 0.3"
+    text = "import numpy as np\ndef f(x, y, n):\n" + "".join(f"    {line}\n" for line in lines.splitlines())
+    for x, y, n in (([0.1, 0.2], [0.5, 0.4], 3), ([1.1, 0.9], [0.3, -0.6], 2)):
+        verdict = judged(function_of(text), {"x": np.array(x), "y": np.array(y), "n": n})
+        assert verdict[0] in ("right", "refused"), (text, verdict)
